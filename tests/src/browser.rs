@@ -14,9 +14,9 @@ use tempfile::TempDir;
 
 /// The member under which WebDriver names an element (§12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-/// How long something on the page is waited for.
+/// Maximum time to wait for an element or a state of the page.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What keeps the browser to itself: no network but what a page asks for, no window, no sandbox (tests may run as root).
+/// Flags that isolate the browser: no network except for pages, no window, no sandbox (tests may run as root).
 const FLAGS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -38,21 +38,21 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// What a page is looked at on.
+/// The screen that shows a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// In CSS pixels.
     pub width: u32,
     /// In CSS pixels.
     pub height: u32,
-    /// True if it is a telephone, whose pages keep to `meta viewport` and whose scroll bars take no room.
+    /// True for a telephone, whose pages obey `meta viewport` and whose scroll bars take no room.
     pub is_phone: bool,
 }
 
 impl Screen {
-    /// A telephone, and a small one.
+    /// A small telephone.
     pub const PHONE: Screen = Screen { width: 360, height: 740, is_phone: true };
-    /// A desk.
+    /// A desktop.
     pub const DESKTOP: Screen = Screen { width: 1280, height: 900, is_phone: false };
 }
 
@@ -77,15 +77,15 @@ impl Browser {
     /// Starts a browser with an empty profile.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no browser is installed.
     pub fn start() -> Browser {
         Browser::with(&[])
     }
 
-    /// The same on a network where every name under `.test` leads to this web.
+    /// Starts a browser on a network where every name under `.test` leads to this web.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no browser is installed.
     pub fn beside(web: &Web) -> Browser {
         Browser::with(&[format!("--host-resolver-rules=MAP *.test {}", web.addr())])
     }
@@ -115,7 +115,7 @@ impl Browser {
         self.post("/url", &json!({"url": url}));
     }
 
-    /// The first element that a CSS selector matches, waited for.
+    /// Waits for the first element that a CSS selector matches, and returns it.
     ///
     /// # Panics
     /// If none appears.
@@ -135,8 +135,8 @@ impl Browser {
         }
     }
 
-    /// Clicks what sends a form, and waits for the page that answers: a click need not wait for it, and the page that is left
-    /// may look the same.
+    /// Clicks a button that sends a form, and waits for the page that answers: a click need not wait for it, and the
+    /// old page may look the same.
     ///
     /// # Panics
     /// If no other page appears.
@@ -147,14 +147,14 @@ impl Browser {
         self.find("html:not([data-left]) main");
     }
 
-    /// All elements that a CSS selector matches now.
+    /// Returns all elements that a CSS selector matches now.
     pub fn find_all(&self, selector: &str) -> Vec<Element<'_>> {
         let found = self.post("/elements", &json!({"using": "css selector", "value": selector}));
         let ids = found.as_array().unwrap().iter().map(|element| element[ELEMENT].as_str().unwrap().to_owned());
         ids.map(|id| Element { browser: self, id }).collect()
     }
 
-    /// Runs a script on the page, as the body of a function, and gives what it returns.
+    /// Runs a script on the page, as the body of a function, and returns its result.
     pub fn script(&self, script: &str) -> Value {
         self.post("/execute/sync", &json!({"script": script, "args": []}))
     }
@@ -172,22 +172,22 @@ impl Browser {
         }
     }
 
-    /// What the browser has complained of since it was asked last: errors of scripts and of the network, violations of
-    /// the page's content security policy.
+    /// Returns the browser's complaints since the last call: errors of scripts and of the network, violations of the
+    /// page's content security policy.
     pub fn complaints(&self) -> Vec<String> {
         let log = self.post("/se/log", &json!({"type": "browser"}));
         log.as_array().unwrap().iter().map(|line| line["message"].to_string()).collect()
     }
 
-    /// From now on no page's scripts run.
+    /// Disables scripts from now on.
     pub fn disable_scripts(&self) {
         self.devtools("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
-    /// The document as it stands, read without running anything in it.
+    /// Returns the present document, read without running anything in it.
     ///
     /// # Panics
-    /// If the browser does not give it.
+    /// If the browser does not return it.
     pub fn document(&self) -> String {
         let root = self.devtools("DOM.getDocument", &json!({"depth": 0}));
         let html = self.devtools("DOM.getOuterHTML", &json!({"nodeId": root["root"]["nodeId"]}));
@@ -198,37 +198,37 @@ impl Browser {
         self.post("/goog/cdp/execute", &json!({"cmd": command, "params": params}))
     }
 
-    /// From now on pages are asked for in these languages (`Accept-Language`).
+    /// Requests pages in these languages from now on (`Accept-Language`).
     pub fn speak(&self, languages: &str) {
         self.devtools("Network.enable", &json!({}));
         self.devtools("Network.setExtraHTTPHeaders", &json!({"headers": {"Accept-Language": languages}}));
     }
 
-    /// From now on the person prefers dark pages, or light ones.
+    /// Sets the preference for dark or light pages from now on.
     pub fn prefer_dark(&self, dark: bool) {
         let value = if dark { "dark" } else { "light" };
         let features = json!([{"name": "prefers-color-scheme", "value": value}]);
         self.devtools("Emulation.setEmulatedMedia", &json!({"features": features}));
     }
 
-    /// From now on pages are shown on a screen of this size, in CSS pixels: a window cannot be as narrow as a telephone.
+    /// Shows pages on a screen of this size from now on: a window cannot be as narrow as a telephone.
     pub fn be(&self, screen: Screen) {
         let Screen { width, height, is_phone } = screen;
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": is_phone});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
-    /// Presses a key and lets it go: `\u{e004}` is Tab, `\u{e007}` Enter (§17.4.2).
+    /// Presses and releases a key: `\u{e004}` is Tab, `\u{e007}` Enter (§17.4.2).
     pub fn press(&self, key: char) {
         let strokes = json!([{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]);
         self.post("/actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": strokes}]}));
     }
 
-    /// What axe-core finds wrong with the page by the criteria of WCAG 2.2, levels A and AA: rule and elements, a line each.
-    /// The page's content security policy does not bind what the driver runs.
+    /// Returns axe-core's findings by the criteria of WCAG 2.2, levels A and AA: rule and elements, one finding a line.
+    /// The page's content security policy does not bind the driver's scripts.
     ///
     /// # Panics
-    /// If axe-core is not there, or does not run.
+    /// If axe-core is missing, or does not run.
     pub fn barriers(&self) -> Vec<String> {
         let path = std::env::var_os("CURLEW_AXE").expect("CURLEW_AXE names axe.min.js: `cargo xtask test` installs it");
         let axe = std::fs::read_to_string(path).unwrap();
@@ -242,10 +242,10 @@ impl Browser {
         found["violations"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect()
     }
 
-    /// How much of the page has moved since it began to load (Layout Instability API).
+    /// Returns the layout shift of the page since it began to load (Layout Instability API).
     ///
     /// # Panics
-    /// If the browser does not tell.
+    /// If the browser does not report it.
     pub fn moved(&self) -> f64 {
         let sum = self.script(
             "return new Promise(done => {
@@ -258,7 +258,8 @@ impl Browser {
         sum.as_f64().unwrap()
     }
 
-    /// Lets pages come this many bytes a second from here on, so that they are painted in parts; `None` lifts it.
+    /// Limits the speed of pages from now on, in bytes a second, so that they are painted in parts; `None` lifts the
+    /// limit.
     ///
     /// # Panics
     /// If the browser refuses.
@@ -269,27 +270,27 @@ impl Browser {
         self.devtools("Network.emulateNetworkConditions", &conditions);
     }
 
-    /// The whole page as a PNG file.
+    /// Returns the whole page as a PNG file.
     ///
     /// # Panics
-    /// If the browser does not give it.
+    /// If the browser does not return it.
     fn picture(&self) -> Vec<u8> {
         let shot = self.devtools("Page.captureScreenshot", &json!({"format": "png", "captureBeyondViewport": true}));
         STANDARD.decode(shot["data"].as_str().unwrap()).unwrap()
     }
 
-    /// Leaves a picture of the page to be looked at, in `screenshots` beside the folder that cargo gives to tests
+    /// Writes a picture of the page for inspection to `screenshots`, beside the folder that cargo gives to tests
     /// (`CARGO_TARGET_TMPDIR`).
     ///
     /// # Panics
-    /// If the browser does not give it, or it cannot be written.
+    /// If the browser does not return it, or it cannot be written.
     pub fn keep_picture(&self, target_tmpdir: &str, name: &str) {
         let folder = Path::new(target_tmpdir).parent().unwrap().join("screenshots");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(format!("{name}.png")), self.picture()).unwrap();
     }
 
-    /// Gives the window this size, in pixels.
+    /// Sets the size of the window, in pixels.
     pub fn resize(&self, width: u32, height: u32) {
         self.post("/window/rect", &json!({"width": width, "height": height}));
     }
@@ -305,12 +306,12 @@ impl Element<'_> {
         self.browser.post(&format!("/element/{}/value", self.id), &json!({"text": text}));
     }
 
-    /// Clicks it.
+    /// Clicks the element.
     pub fn click(&self) {
         self.browser.post(&format!("/element/{}/click", self.id), &json!({}));
     }
 
-    /// Its text as a person sees it.
+    /// Returns its text as a person sees it.
     pub fn text(&self) -> String {
         let path = format!("/session/{}/element/{}/text", self.browser.session, self.id);
         value(&request(self.browser.addr, "GET", &path, None).text()).as_str().unwrap().to_owned()
@@ -322,20 +323,20 @@ impl Drop for Browser {
         if !std::thread::panicking() {
             request(self.addr, "DELETE", &format!("/session/{}", self.session), None);
         }
-        // It may be gone already.
+        // It may have ended already.
         let _ended_already = self.driver.kill();
         let _status = self.driver.wait();
     }
 }
 
-/// The driver chooses a free port and says which.
+/// Returns the free port that the driver has chosen and printed.
 fn port(driver: &mut std::process::Child) -> u16 {
     let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let port = lines.by_ref().find_map(|line| {
         let line = line.unwrap();
         line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
     });
-    // Nobody else reads what it says later, and it must not block on that.
+    // Nobody else reads its later output, and it must not block on that.
     std::thread::spawn(move || lines.for_each(drop));
     port.expect("the driver says its port")
 }

@@ -1,10 +1,10 @@
-//! HTTP/1.1 as little as talking to `curlew serve` and to a browser's driver needs, over plain TCP.
+//! The part of HTTP/1.1 that `curlew serve` and a browser's driver need, over plain TCP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// No answer may take longer.
+/// Maximum time of an answer.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An answer.
@@ -12,19 +12,19 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// Names in lower case, and values.
+    /// Headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// The first header of this name (lower case).
+    /// Returns the first header of this name (lower case).
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
@@ -55,10 +55,10 @@ pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -
 pub(crate) struct HttpCall<'a> {
     pub(crate) method: &'a str,
     pub(crate) path: &'a str,
-    /// Beside `Host`, `Connection` and `Content-Length`.
+    /// Headers besides `Host`, `Connection` and `Content-Length`.
     pub(crate) headers: &'a [(&'a str, &'a str)],
     pub(crate) body: &'a [u8],
-    /// No piece of the answer may take longer.
+    /// Maximum time for each piece of the answer.
     pub(crate) patience: Duration,
 }
 

@@ -1,8 +1,8 @@
-//! What the end-to-end tests of `tests/` share: the real program run, its store read, the fixture web served, a browser
-//! driven.
+//! Shared parts of the end-to-end tests in `tests/`: they run the real program, read its store, serve the fixture web,
+//! and drive a browser.
 //!
 //! `cargo xtask test` builds the programs and names them by `CURLEW_BIN`, `CURLEW_FIXTUREWEB_BIN`, `CHROMIUM`,
-//! `CHROMEDRIVER` and `CURLEW_AXE`. What is missing fails its tests with a sentence; no test is left out.
+//! `CHROMEDRIVER` and `CURLEW_AXE`. A missing program fails its tests with a sentence; no test is skipped.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 pub mod aws;

@@ -1,4 +1,4 @@
-//! Running the real program.
+//! Runs the real program.
 
 use serde_json::Value;
 use std::ffi::OsStr;
@@ -8,12 +8,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// No run may take longer; one that does is ended and fails its test.
+/// Maximum time of a run; a longer one is ended and fails its test.
 pub const LIMIT: Duration = Duration::from_secs(240);
-/// How often a run is looked at.
+/// Interval at which a run is examined.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The program under test: `CURLEW_BIN`, or what `cargo xtask test` built last.
+/// Returns the program under test: `CURLEW_BIN`, or the last build of `cargo xtask test`.
 ///
 /// # Panics
 /// If there is neither.
@@ -21,7 +21,7 @@ pub fn binary() -> PathBuf {
     named("CURLEW_BIN", "target/programs/curlew")
 }
 
-/// The fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or what `cargo xtask test` built last.
+/// Returns the fixture web as a program: `CURLEW_FIXTUREWEB_BIN`, or the last build of `cargo xtask test`.
 ///
 /// # Panics
 /// If there is neither.
@@ -29,7 +29,8 @@ pub fn fixtureweb_binary() -> PathBuf {
     named("CURLEW_FIXTUREWEB_BIN", "target/programs/curlew-fixtureweb")
 }
 
-/// A program that the tests need beside the workspace's own: what the variable names, or a path in the workspace.
+/// Returns a program that the tests need besides the workspace's own: the one that the variable names, or a path in the
+/// workspace.
 ///
 /// # Panics
 /// If there is neither.
@@ -41,10 +42,10 @@ pub(crate) fn named(variable: &str, path: &str) -> PathBuf {
     path
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Debug)]
 pub struct Ran {
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
     /// Standard output.
     pub stdout: String,
@@ -53,25 +54,25 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The exit code; -1 if a signal ended it.
+    /// Returns the exit code; -1 if a signal ended it.
     pub fn code(&self) -> i32 {
         self.status.code().unwrap_or(-1)
     }
 
-    /// This run, which must have ended with 0.
+    /// Returns this run, which must have ended with 0.
     #[track_caller]
     pub fn ok(self) -> Ran {
         assert_eq!(self.code(), 0, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
-    /// The one object that was printed.
+    /// Returns the one object that was printed.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.stdout, self.stderr))
     }
 
-    /// The objects that were printed, one a line.
+    /// Returns the objects that were printed, one a line.
     #[track_caller]
     pub fn rows(&self) -> Vec<Value> {
         let row = |line: &str| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"));
@@ -79,7 +80,7 @@ impl Ran {
     }
 
     /// Checks that the run failed as it should: this exit code, nothing on standard output, and one line on standard
-    /// error that has all these words.
+    /// error that contains all these words.
     #[track_caller]
     pub fn refused(&self, code: i32, words: &[&str]) {
         let said = self.stderr.trim_end();
@@ -92,7 +93,7 @@ impl Ran {
     }
 }
 
-/// A run under way. Dropping it ends it.
+/// A run in progress. Dropping it ends it.
 #[derive(Debug)]
 pub struct Child {
     inner: std::process::Child,
@@ -101,7 +102,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts a command with its output caught.
+    /// Starts a command and captures its output.
     ///
     /// # Panics
     /// If it cannot be started.
@@ -113,17 +114,17 @@ impl Child {
         Child { inner, stdout, stderr }
     }
 
-    /// Its process number.
+    /// Returns its process number.
     pub fn id(&self) -> u32 {
         self.inner.id()
     }
 
-    /// True if it still runs.
+    /// True if it is still running.
     pub fn is_running(&mut self) -> bool {
         self.inner.try_wait().unwrap().is_none()
     }
 
-    /// Ends it at once, as `kill -9` does; nothing that it has not written is written.
+    /// Ends it at once, as `kill -9` does; unwritten data is lost.
     pub fn kill(&mut self) {
         // It may have ended by itself in between.
         let _ended_already = self.inner.kill();
@@ -139,7 +140,7 @@ impl Child {
         assert!(sent.success());
     }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     ///
     /// # Panics
     /// If it takes longer than `limit`.
@@ -185,7 +186,7 @@ fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The program with these arguments, without settings of the machine on which the test runs.
+/// Returns the program with these arguments, without settings of the machine on which the test runs.
 pub fn curlew(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = Command::new(binary());
     for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! `curlew serve` at work on a store.
+//! `curlew serve`, running on a store.
 
 use crate::http::{Answer, get};
 use crate::program::{Child, Ran};
@@ -6,9 +6,9 @@ use crate::store::Store;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// It must answer within this time.
+/// Maximum time until it answers.
 const START: Duration = Duration::from_secs(60);
-/// Once asked to end, it must end within this time.
+/// Maximum time until it ends after being asked to.
 const END: Duration = Duration::from_secs(30);
 
 /// A server. Dropping it ends it.
@@ -27,10 +27,11 @@ impl Server {
         Server::start_at(store, Server::free_address())
     }
 
-    /// An address on loopback that is free now; that somebody takes it in between is possible and has not been seen.
+    /// Returns an address on loopback that is free now; another program may take it in between, which has not been
+    /// seen.
     ///
     /// # Panics
-    /// If there is none.
+    /// If no port is free.
     pub fn free_address() -> SocketAddr {
         TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
     }
@@ -52,12 +53,12 @@ impl Server {
         Server { child, addr }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// A path as an address.
+    /// Returns the address of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
     }
@@ -68,12 +69,12 @@ impl Server {
         get(self.addr, path)
     }
 
-    /// Its process.
+    /// Returns its process number.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end, which it must do soon and well.
+    /// Asks it to end, which it must do soon and successfully.
     ///
     /// # Panics
     /// If it does not.

@@ -1,4 +1,4 @@
-//! Several checks on one crawled store: each is tried whatever became of those before it, and all that failed are told.
+//! Several checks on one crawled store: each runs whatever the outcome of the others, and all failures are reported.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,12 +10,12 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// None so far.
+    /// Creates an empty list.
     pub fn new() -> Steps {
         Steps::default()
     }
 
-    /// Tries one check.
+    /// Runs one check.
     pub fn step(&mut self, name: &str, check: impl FnOnce()) {
         if catch_unwind(AssertUnwindSafe(check)).is_err() {
             self.failed.push(name.to_owned());
@@ -25,7 +25,7 @@ impl Steps {
     /// Fails if any check has failed.
     ///
     /// # Panics
-    /// If any check has failed; its own message stands above.
+    /// If any check has failed; its own message is printed above.
     pub fn end(mut self) {
         self.ended = true;
         assert!(self.failed.is_empty(), "failed: {}", self.failed.join("; "));

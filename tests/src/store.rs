@@ -1,4 +1,4 @@
-//! A store in a folder of its own, and the program run on it.
+//! A store in a folder of its own, and the program on it.
 
 use crate::program::{Child, LIMIT, Ran, curlew};
 use crate::web::Web;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Settings that make every pause short, for tests of anything but pauses, as the environment gives them to the program.
+/// Settings that make every pause short, for tests that are not about pauses, as environment variables of the program.
 pub const BRISK: [(&str, &str); 4] = [
     ("CURLEW_RULES_MIN_PAUSE", "60ms"),
     ("CURLEW_RULES_JITTER", r#"["10ms", "20ms"]"#),
     ("CURLEW_RULES_POISSON_MEAN", "0ms"),
     ("CURLEW_RULES_REFILL", "1ms"),
 ];
-/// The pause that a brisk program still promises, in microseconds.
+/// The pause that a brisk program still keeps, in microseconds.
 pub const BRISK_PAUSE: u64 = 60_000;
 
-/// A folder for one store. Goes away with it.
+/// A folder for one store. It is deleted when this is dropped.
 #[derive(Debug)]
 pub struct Store {
     folder: TempDir,
@@ -28,25 +28,25 @@ pub struct Store {
 }
 
 impl Store {
-    /// A store that crawls this web; every name under `.test` leads there.
+    /// Creates a store that crawls this web; every name under `.test` leads there.
     pub fn new(web: &Web) -> Store {
         Store { resolve: Some(web.resolve()), ..Store::alone() }
     }
 
-    /// The same with [short pauses](BRISK).
+    /// Creates the same with [short pauses](BRISK).
     pub fn brisk(web: &Web) -> Store {
         Store { settings: &BRISK, ..Store::new(web) }
     }
 
-    /// A store that crawls nothing.
+    /// Creates a store that crawls nothing.
     ///
     /// # Panics
-    /// If the folder cannot be made.
+    /// If the folder cannot be created.
     pub fn alone() -> Store {
         Store { folder: TempDir::with_prefix("curlew-e2e-").unwrap(), resolve: None, config: None, settings: &[] }
     }
 
-    /// From now on the program runs with these settings.
+    /// Sets the program's settings from now on.
     ///
     /// # Panics
     /// If they cannot be written.
@@ -56,29 +56,29 @@ impl Store {
         self.config = Some(path);
     }
 
-    /// The store itself.
+    /// Returns the folder of the store itself.
     pub fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// The folder around the store, for other files of the test.
+    /// Returns the folder around the store, for other files of the test.
     pub fn around(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The database.
+    /// Returns the path of the database.
     pub fn database(&self) -> PathBuf {
         self.data().join("curlew.sqlite3")
     }
 
-    /// The program with these arguments, on this store.
+    /// Returns the program with these arguments, on this store.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = curlew(args);
         self.on_this_store(&mut command);
         command
     }
 
-    /// Adds the flags that say which store and which web, and the settings of a brisk one.
+    /// Adds the flags that name the store and the web, and the settings of a brisk one.
     pub fn on_this_store(&self, command: &mut Command) {
         command.envs(self.settings.iter().copied());
         command.arg("--data").arg(self.data()).current_dir(self.folder.path());
@@ -100,24 +100,24 @@ impl Store {
         self.start(args).wait(LIMIT)
     }
 
-    /// Crawls these sites until idle and gives the summary.
+    /// Crawls these sites until idle and returns the summary.
     #[track_caller]
     pub fn crawl(&self, sites: &[String]) -> Value {
         self.run(&crawl_args(sites)).ok().json()
     }
 
-    /// Starts to crawl these sites.
+    /// Starts a crawl of these sites.
     pub fn start_crawl(&self, sites: &[String]) -> Child {
         self.start(&crawl_args(sites))
     }
 
-    /// What `curlew WHAT list --json` prints.
+    /// Returns the output of `curlew WHAT list --json`.
     #[track_caller]
     pub fn list(&self, what: &str) -> Vec<Value> {
         self.run(&[what, "list", "--json"]).ok().rows()
     }
 
-    /// The addresses that a search finds, best first.
+    /// Returns the addresses that a search finds, best first.
     #[track_caller]
     pub fn found(&self, query: &str) -> Vec<String> {
         let answer = self.run(&["search", query, "--limit", "1000", "--json"]).ok().json();
@@ -125,13 +125,13 @@ impl Store {
         hits.iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What `curlew export records` prints.
+    /// Returns the output of `curlew export records`.
     #[track_caller]
     pub fn records(&self) -> Vec<Value> {
         self.run(&["export", "records"]).ok().rows()
     }
 
-    /// The first column of what SQLite answers, one row a line; nothing is written.
+    /// Returns the first column of a SQLite query's result, one row a line; writes nothing.
     ///
     /// # Panics
     /// If the database cannot be read.
@@ -149,7 +149,7 @@ fn crawl_args(sites: &[String]) -> Vec<&str> {
     ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect()
 }
 
-/// The text of all segments of a store, unpacked as any tool that knows `jsonl.zst` would do it.
+/// Returns the text of all segments of a store, unpacked as any tool for `jsonl.zst` would do it.
 ///
 /// # Panics
 /// If one cannot be read.

@@ -5,10 +5,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// Threads of the web's server.
+/// Number of threads of the web's server.
 const THREADS: usize = 2;
 
-/// A web at work. Its methods are those of [`Running`].
+/// A running web. Its methods are those of [`Running`].
 #[derive(Debug)]
 pub struct Web {
     running: Option<Running>,
@@ -16,20 +16,20 @@ pub struct Web {
 }
 
 impl Web {
-    /// The sites of the demo.
+    /// Serves the sites of the demo.
     pub fn demo() -> Web {
         Web::of(Farm::demo())
     }
 
-    /// Sites that are all alike.
+    /// Serves sites that are all alike.
     pub fn uniform(spec: &Uniform) -> Web {
         Web::of(Farm::uniform(spec))
     }
 
-    /// This farm.
+    /// Serves this farm.
     ///
     /// # Panics
-    /// If loopback cannot be listened on.
+    /// If it cannot listen on loopback.
     pub fn of(farm: Farm) -> Web {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let running = runtime.block_on(async {
@@ -39,25 +39,25 @@ impl Web {
         Web { running: Some(running), runtime }
     }
 
-    /// The value of `--resolve` that leads every site here.
+    /// Returns the value of `--resolve` that leads every site here.
     pub fn resolve(&self) -> String {
         format!("*.test={}", self.addr())
     }
 
-    /// The hub tells its subscribers of news; gives what they answered, 0 for one that did not.
+    /// Sends an update from the hub to its subscribers; returns the statuses of their answers, 0 for a missing answer.
     pub fn tell(&self, topic: &str, body: &[u8], signed: Signed) -> Vec<u16> {
         self.runtime.block_on(self.deliver(topic, body, signed))
     }
 
-    /// A name server beside the web, with no records.
+    /// Returns a name server beside the web, with no records.
     ///
     /// # Panics
-    /// If there is no port to be had.
+    /// If no port is free.
     pub fn name_server(&self) -> NameServer {
         self.runtime.block_on(NameServer::start()).unwrap()
     }
 
-    /// The start addresses of all sites.
+    /// Returns the start addresses of all sites.
     pub fn starts(&self) -> Vec<String> {
         self.farm().sites().iter().map(|site| site.start_url.clone()).collect()
     }

@@ -1,6 +1,6 @@
-//! Calls to an AWS endpoint in its own words, by plain HTTP: what a test looks at, and does, without any of our code.
+//! Calls to an AWS endpoint by plain HTTP, with which tests read and act without any of our code.
 //!
-//! The emulator checks no signature. It reads from the header of one whose account is meant and which service.
+//! The emulator checks no signature. It reads the account and the service from the signature's header.
 
 use crate::http::{Answer, HttpCall, exchange};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The region that it plays, and that every call names.
+/// The region that it simulates, and that every call names.
 pub const REGION: &str = "us-east-1";
-/// The account of everybody who names no other.
+/// The default account.
 pub const ACCOUNT: &str = "000000000000";
-/// A call of a table, a queue or an object must be answered within this time.
+/// Maximum time of a call of a table, a queue or an object.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// A function may run for its whole timeout.
+/// Maximum running time of a function: its whole timeout.
 const RUN: Duration = Duration::from_secs(900);
 
 /// An endpoint.
@@ -23,22 +23,22 @@ pub struct Api {
     addr: SocketAddr,
 }
 
-/// What became of a function that was called.
+/// Outcome of an invocation.
 #[derive(Clone, Debug)]
 pub struct Invoked {
-    /// What it answered, or its error.
+    /// Its answer, or its error.
     pub payload: Value,
-    /// Whether it failed: it reported an error, it ended, or its time was over.
+    /// True if it failed: it reported an error, ended, or timed out.
     pub failed: bool,
 }
 
 impl Api {
-    /// The endpoint at this address.
+    /// Creates the endpoint at this address.
     pub fn new(addr: SocketAddr) -> Api {
         Api { addr }
     }
 
-    /// True if it takes calls.
+    /// True if it accepts calls.
     pub(crate) fn is_ready(&self) -> bool {
         let call = HttpCall { method: "GET", path: "/_ministack/ready", headers: &[], body: b"", patience: PATIENCE };
         exchange(self.addr, &call).is_ok_and(|answer| answer.status == 200)
@@ -59,7 +59,7 @@ impl Api {
     /// Calls an operation by its target.
     ///
     /// # Errors
-    /// What the service said.
+    /// The service's message.
     #[track_caller]
     pub fn try_call(&self, target: &str, arguments: &Value) -> Result<Value, String> {
         let (service, version) = match target.split('.').next().unwrap_or_default() {
@@ -80,7 +80,7 @@ impl Api {
     /// Calls a function and waits for its answer.
     ///
     /// # Panics
-    /// If there is none of that name.
+    /// If there is no function of that name.
     #[track_caller]
     pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
         let path = format!("/2015-03-31/functions/{function}/invocations");
@@ -90,7 +90,7 @@ impl Api {
         Invoked { payload: serde_json::from_slice(&answer.body).unwrap_or(Value::Null), failed }
     }
 
-    /// An operation of Lambda by its method and path, such as `GET /2015-03-31/event-source-mappings/`.
+    /// Calls an operation of Lambda by its method and path, such as `GET /2015-03-31/event-source-mappings/`.
     ///
     /// # Panics
     /// If it fails.
@@ -102,7 +102,7 @@ impl Api {
         serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
     }
 
-    /// The document of a role's policy.
+    /// Returns the document of a role's policy.
     ///
     /// # Panics
     /// If there is none.
@@ -114,7 +114,7 @@ impl Api {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// Puts a document in the place of a role's policy.
+    /// Replaces the document of a role's policy.
     ///
     /// # Panics
     /// If that fails.
@@ -135,7 +135,7 @@ impl Api {
         answer.text()
     }
 
-    /// Makes a bucket.
+    /// Creates a bucket.
     ///
     /// # Panics
     /// If that fails.
@@ -145,7 +145,7 @@ impl Api {
         assert_eq!(answer.status, 200, "{bucket}: {}", answer.text());
     }
 
-    /// The names of all buckets.
+    /// Returns the names of all buckets.
     ///
     /// # Panics
     /// If that fails.
@@ -156,7 +156,7 @@ impl Api {
         between(&answer.text(), "<Name>", "</Name>")
     }
 
-    /// The keys of all objects whose key begins so.
+    /// Returns the keys of all objects with this prefix.
     ///
     /// # Panics
     /// If that fails.
@@ -175,7 +175,7 @@ impl Api {
         }
     }
 
-    /// The bytes of an object.
+    /// Returns the bytes of an object.
     ///
     /// # Panics
     /// If there is none.
@@ -196,10 +196,10 @@ impl Api {
         assert_eq!(answer.status, 204, "{key}: {}", answer.text());
     }
 
-    /// The messages that a function has logged, oldest first.
+    /// Returns the messages that a function has logged, oldest first.
     ///
     /// # Panics
-    /// If they cannot be had.
+    /// If they cannot be read.
     #[track_caller]
     pub fn logs(&self, function: &str) -> Vec<String> {
         let group = json!({ "logGroupName": format!("/aws/lambda/{function}") });
@@ -233,7 +233,7 @@ impl Api {
     }
 }
 
-/// The texts between two tags of an XML document that has no attributes and no blanks there.
+/// Returns the texts between two tags of an XML document that has no attributes and no blanks there.
 fn between(xml: &str, open: &str, close: &str) -> Vec<String> {
     let pieces = xml.split(open).skip(1);
     pieces.filter_map(|piece| piece.split_once(close)).map(|(text, _)| text.to_owned()).collect()

@@ -1,4 +1,4 @@
-//! A bill: what was metered, at list prices, line by line; nothing is left out of its sum.
+//! A bill: the metered counts at list prices, line by line; nothing is left out of its sum.
 
 use super::meter::{Counted, Line, Metered};
 use super::prices::dollars;
@@ -6,30 +6,30 @@ use super::unit::Unit;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Lines of a smaller share of the sum are printed as one.
+/// Lines with a smaller share of the sum are printed as one.
 const SMALL_SHARE: f64 = 0.002;
 
 /// A line with its price.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// What it is about.
+    /// The subject of the line.
     pub line: Line,
-    /// Calls; a fraction once the bill is scaled.
+    /// Number of calls; a fraction once the bill is scaled.
     pub calls: f64,
-    /// Units.
+    /// Number of units.
     pub units: f64,
-    /// What they cost.
+    /// Their price.
     pub dollars: f64,
 }
 
-/// Rows, the dearest first.
+/// Rows, the most expensive first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bill {
     rows: Vec<Row>,
 }
 
 impl Bill {
-    /// The bill for all this.
+    /// Returns the bill for these counts.
     pub fn of(metered: &Metered) -> Bill {
         let row = |(line, counted): (&Line, &Counted)| Row {
             line: line.clone(),
@@ -45,17 +45,17 @@ impl Bill {
         Bill { rows }
     }
 
-    /// All rows, the dearest first.
+    /// Returns all rows, the most expensive first.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The sum, in dollars.
+    /// Returns the sum, in dollars.
     pub fn total(&self) -> f64 {
         self.rows.iter().map(|row| row.dollars).sum()
     }
 
-    /// The same for so many times as much.
+    /// Returns the bill multiplied by a factor.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Bill {
         let scaled = |row: &Row| Row {
@@ -67,7 +67,7 @@ impl Bill {
         Bill { rows: self.rows.iter().map(scaled).collect() }
     }
 
-    /// Both on one bill; equal lines become one.
+    /// Returns both bills as one; equal lines are added up.
     #[must_use]
     pub fn and(&self, other: &Bill) -> Bill {
         let mut lines: BTreeMap<&Line, Row> = BTreeMap::new();
@@ -81,14 +81,15 @@ impl Bill {
         Bill::sorted(lines.into_values().collect())
     }
 
-    /// Without whose name: lines that differ only by their caller become one.
+    /// Returns the bill without callers: lines that differ only by their caller are added up.
     #[must_use]
     pub fn without_callers(&self) -> Bill {
         let anonymous = |row: &Row| Row { line: Line { caller: String::new(), ..row.line.clone() }, ..row.clone() };
         Bill::default().and(&Bill { rows: self.rows.iter().map(anonymous).collect() })
     }
 
-    /// As Markdown: each line, its share, the sum. What has no weight is summed up, and what has no price is named.
+    /// Returns a Markdown table: each line, its share, the sum. Small lines are summed up, and unpriced calls are
+    /// named.
     pub fn table(&self) -> String {
         let total = self.total();
         let small = |row: &&Row| row.dollars < total * SMALL_SHARE;
@@ -123,7 +124,7 @@ impl Bill {
         text
     }
 
-    /// The sum of each service, in dollars, the dearest first.
+    /// Returns the sum of each service, in dollars, the most expensive first.
     pub fn by_service(&self) -> Vec<(&'static str, f64)> {
         let mut sums: BTreeMap<&'static str, f64> = BTreeMap::new();
         for row in &self.rows {
@@ -135,7 +136,7 @@ impl Bill {
     }
 }
 
-/// A number with its thousands apart; small ones with what comes after the point.
+/// Returns a number with separated thousands; small ones with decimals.
 fn count(number: f64) -> String {
     if number < 100.0 {
         return format!("{number:.2}");

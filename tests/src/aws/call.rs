@@ -1,8 +1,8 @@
-//! A call to an AWS endpoint as a bill sees it: which service, which operation, on what, by whom.
+//! A call to an AWS endpoint as a bill sees it: service, operation, target and caller.
 
 use hyper::HeaderMap;
 
-/// The services that a bill tells apart.
+/// The services that a bill distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Service {
     /// Tables.
@@ -13,7 +13,7 @@ pub enum Service {
     S3,
     /// Functions.
     Lambda,
-    /// What wakes functions by the clock.
+    /// The scheduler, which invokes functions by the clock.
     Scheduler,
     /// Log lines.
     Logs,
@@ -22,7 +22,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Its name in a table.
+    /// Returns its name in a table.
     pub const fn as_str(self) -> &'static str {
         match self {
             Service::DynamoDb => "DynamoDB",
@@ -36,20 +36,20 @@ impl Service {
     }
 }
 
-/// Which call it is.
+/// The identity of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The service.
     pub service: Service,
     /// The operation by its name in AWS' reference, such as `PutItem`.
     pub operation: String,
-    /// Who calls: the application's name that SDKs take from `AWS_SDK_UA_APP_ID`; empty if there is none.
+    /// The caller: the application's name that SDKs take from `AWS_SDK_UA_APP_ID`; empty if there is none.
     pub caller: String,
 }
 
 impl Call {
-    /// Reads it from a request's head. JSON services name their operation in `X-Amz-Target`; S3's follows from method
-    /// and query.
+    /// Reads the call from a request's head. JSON services name their operation in `X-Amz-Target`; that of S3 follows
+    /// from method and query.
     pub fn of(method: &str, path_and_query: &str, headers: &HeaderMap) -> Call {
         let caller = caller(headers);
         let (service, operation) = match text(headers, "x-amz-target").split_once('.') {
@@ -72,7 +72,8 @@ fn by_scope(scope: &str, method: &str, path_and_query: &str, headers: &HeaderMap
     }
 }
 
-/// The service in the credential's scope: `Credential=KEY/DATE/REGION/SERVICE/aws4_request` (Signature Version 4).
+/// Returns the service in the credential's scope: `Credential=KEY/DATE/REGION/SERVICE/aws4_request` (Signature Version
+/// 4).
 fn scope(headers: &HeaderMap) -> String {
     let authorization = text(headers, "authorization");
     let credential = authorization.split("Credential=").nth(1).unwrap_or_default();
@@ -80,7 +81,7 @@ fn scope(headers: &HeaderMap) -> String {
     credential.split('/').nth(3).unwrap_or_default().to_owned()
 }
 
-/// The word `app/NAME` of the user agent.
+/// Returns the name in the word `app/NAME` of the user agent.
 fn caller(headers: &HeaderMap) -> String {
     let named = |header: &str| {
         let agent = text(headers, header);

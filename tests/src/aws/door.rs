@@ -1,4 +1,4 @@
-//! A function URL on loopback: what a browser asks becomes an event for the web function, and what that answers becomes a
+//! A function URL on loopback: a browser's request becomes an event for the web function, and its answer becomes a
 //! response (Lambda's payload format 2.0). On AWS the service does so; the emulator has no host names for it.
 
 use super::stack::Stack;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Scope;
 use std::time::Duration;
 
-/// How long a browser may take to send a request.
+/// Maximum time for a browser to send a request.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The largest body of a request, in bytes.
+/// Maximum size of a request's body, in bytes.
 const MAX_BODY: u64 = 64 * 1024;
 
-/// An open door to a stack's pages. Dropping it closes it.
+/// A function URL of a stack's pages. Dropping it closes it.
 #[derive(Debug)]
 pub struct Door<'a> {
     addr: SocketAddr,
@@ -24,10 +24,10 @@ pub struct Door<'a> {
 }
 
 impl<'a> Door<'a> {
-    /// Opens a door on a free port; its threads end with the scope, after the door was dropped.
+    /// Opens it on a free port; its threads end with the scope, after it was dropped.
     ///
     /// # Panics
-    /// If there is no port to be had.
+    /// If no port is free.
     pub fn open<'s>(scope: &'s Scope<'s, '_>, stack: &'s Stack, is_shut: &'a AtomicBool) -> Door<'a>
     where
         'a: 's,
@@ -39,14 +39,14 @@ impl<'a> Door<'a> {
                 if is_shut.load(Ordering::SeqCst) {
                     return;
                 }
-                // Whoever goes away before the answer has no need of it.
+                // A client that goes away before the answer does not need it.
                 scope.spawn(move || serve(stack, stream).ok());
             }
         });
         Door { addr, is_shut }
     }
 
-    /// A path as an address.
+    /// Returns the address of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
     }
@@ -55,7 +55,7 @@ impl<'a> Door<'a> {
 impl Drop for Door<'_> {
     fn drop(&mut self) {
         self.is_shut.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for a caller.
+        // Wakes the thread that waits for a connection.
         let _woken = TcpStream::connect(self.addr);
     }
 }

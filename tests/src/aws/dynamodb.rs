@@ -1,11 +1,12 @@
-//! What DynamoDB bills: write units by the larger of an item before and after, read units by what was read.
+//! DynamoDB's billing: write units by the larger of an item before and after, read units by the bytes read.
 //!
 //! By the developer guide (read and write operations, capacity unit consumption): a write takes one unit for each begun
 //! KiB, a read one for each begun 4 KiB, half of that if it is eventually consistent, and an absent item counts as one
-//! step. A condition that fails is billed. A transaction doubles. Query and Scan are rounded once, over all that they read.
+//! step. A failed condition is billed. A transaction doubles the units. Query and Scan are rounded once, over all that
+//! they read.
 //!
-//! An answer shows too little by itself, so the proxy asks for more on behalf of its client ([`Asked::of`]), and takes out
-//! of the answer again what the client did not ask for ([`Asked::clean`]).
+//! An answer alone shows too little, so the proxy requests more on behalf of its client ([`Asked::of`]), and removes
+//! from the answer what the client did not request ([`Asked::clean`]).
 
 use super::charge::{Charge, json};
 use super::item::size;
@@ -13,9 +14,9 @@ use super::unit::{READ_STEP, Unit, WRITE_STEP, steps};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// How much dearer a transaction is.
+/// Factor for transactions.
 const TRANSACTION: f64 = 2.0;
-/// How much cheaper an eventually consistent read is.
+/// Factor for eventually consistent reads.
 const EVENTUAL: f64 = 0.5;
 
 /// The operations that consume capacity; all others are of the control plane, and free.
@@ -32,19 +33,19 @@ const CONSUMING: [&str; 10] = [
     "TransactWriteItems",
 ];
 
-/// A request as it is forwarded: the client's own, and what the meter wants to know besides.
+/// A request as it is forwarded: the client's own, with additional fields for the meter.
 #[derive(Debug)]
 pub(crate) struct Asked {
     operation: String,
     request: Value,
-    /// Fields of the answer that the client did not ask for.
+    /// Fields of the answer that the client did not request.
     unasked: Vec<&'static str>,
-    /// The same for an answer that says that the condition failed.
+    /// The same for an answer that reports a failed condition.
     unasked_on_failure: Vec<&'static str>,
 }
 
 impl Asked {
-    /// The request, with the sizes of the items involved and the consumed capacity asked for.
+    /// Returns the request, which also asks for the sizes of the items involved and the consumed capacity.
     pub(crate) fn of(operation: &str, body: &[u8]) -> Asked {
         let mut asked = Asked {
             operation: operation.to_owned(),
@@ -74,12 +75,12 @@ impl Asked {
         asked
     }
 
-    /// The body to be forwarded.
+    /// Returns the body to be forwarded.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.request.to_string().into_bytes()
     }
 
-    /// The answer as the client would have had it without the meter.
+    /// Returns the answer as the client would have received it without the meter.
     pub(crate) fn clean(&self, status: u16, mut answer: Value) -> Vec<u8> {
         if let Value::Object(answer) = &mut answer {
             let unasked = if status == 200 { &self.unasked } else { &self.unasked_on_failure };
@@ -88,7 +89,7 @@ impl Asked {
         answer.to_string().into_bytes()
     }
 
-    /// What the call is billed, a charge for each table.
+    /// Returns the charges of the call, one for each table.
     pub(crate) fn charges(&self, status: u16, answer: &Value) -> Vec<Charge> {
         let (operation, request) = (self.operation.as_str(), &self.request);
         if !CONSUMING.contains(&operation) {
@@ -98,15 +99,15 @@ impl Asked {
         match (status, error(answer).as_str()) {
             (200, _) => done(operation, request, answer),
             (400, "ConditionalCheckFailedException") => failed(request, answer),
-            // What it would have taken: nothing of it was written, but all of it is billed.
+            // Nothing was written, but the whole transaction is billed.
             (400, "TransactionCanceledException") => transact_write(request, answer),
-            // Throttled, refused, or out of order: not billed.
+            // Throttled, refused, or an internal error: not billed.
             _ => Vec::new(),
         }
     }
 }
 
-/// Sets a field that the client left open. Whether it did.
+/// Sets a field that the client left open; returns true if it did.
 fn ask(request: &mut Map<String, Value>, field: &str, wanted: &str) -> bool {
     let open = request.get(field).is_none_or(|value| value.as_str() == Some("NONE"));
     if open {
@@ -127,7 +128,7 @@ fn done(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
             vec![single(request, answer, Unit::Read, read_steps(bytes) * consistency(request), all)]
         }
         "PutItem" => vec![single(request, answer, Unit::Write, written(&request["Item"], &answer["Attributes"]), true)],
-        // Of an update, the answer shows the item only as it is now, and a delete's only as it was.
+        // The answer to an update shows the item only after it, that to a delete only before it.
         "UpdateItem" => vec![single(request, answer, Unit::Write, written(&answer["Attributes"], &Value::Null), false)],
         "DeleteItem" => vec![single(request, answer, Unit::Write, written(&answer["Attributes"], &Value::Null), true)],
         "BatchGetItem" => batch_get(request, answer),
@@ -137,7 +138,7 @@ fn done(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
     }
 }
 
-/// A write whose condition failed: by the larger of the item that is there and the one that was to be.
+/// Returns the charge of a write whose condition failed: by the larger of the present item and the intended one.
 fn failed(request: &Value, answer: &Value) -> Vec<Charge> {
     let units = written(&request["Item"], &answer["Item"]);
     vec![single(request, answer, Unit::Write, units, request.get("UpdateExpression").is_none())]
@@ -163,7 +164,7 @@ fn batch_write(request: &Value, answer: &Value) -> Vec<Charge> {
         let undone: Vec<&Value> = list(&answer["UnprocessedItems"][table]).collect();
         let done: Vec<&Value> = list(writes).filter(|write| !undone.contains(write)).collect();
         let ours = done.iter().map(|write| written(&write["PutRequest"]["Item"], &Value::Null)).sum();
-        // What was there before is not shown.
+        // The earlier item is not shown.
         Charge { target: table.clone(), unit: Unit::Write, ours, theirs: said(answer, table), exact: false }
     };
     tables.map(charge).collect()
@@ -202,7 +203,7 @@ fn single(request: &Value, answer: &Value, unit: Unit, ours: f64, exact: bool) -
     Charge { target: table, unit, ours, theirs, exact }
 }
 
-/// The capacity that the endpoint says a call has consumed of a table.
+/// Returns the capacity of a table that a call has consumed, as the endpoint reports it.
 fn said(answer: &Value, table: &str) -> Option<f64> {
     let consumed = &answer["ConsumedCapacity"];
     let of = |entry: &Value| entry["CapacityUnits"].as_f64();
@@ -212,7 +213,7 @@ fn said(answer: &Value, table: &str) -> Option<f64> {
     }
 }
 
-/// Whether the answer may hold less than was read: some attributes, an index, or only a count.
+/// True if the answer may contain less than was read: some attributes, an index, or only a count.
 fn narrowed(request: &Value) -> bool {
     ["ProjectionExpression", "AttributesToGet", "IndexName", "Select"].iter().any(|field| !request[*field].is_null())
 }
@@ -229,7 +230,7 @@ fn written(now: &Value, before: &Value) -> f64 {
     steps(size(now).max(size(before)), WRITE_STEP)
 }
 
-/// The name of an error, which comes after a `#`.
+/// Returns the name of an error, which comes after a `#`.
 fn error(answer: &Value) -> String {
     answer["__type"].as_str().and_then(|kind| kind.rsplit('#').next()).unwrap_or_default().to_owned()
 }
@@ -238,7 +239,7 @@ fn list(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// A text field. Tables are named by their names here, and not by their ARNs.
+/// Returns a text field. Tables are identified by their names here, and not by their ARNs.
 fn text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
@@ -252,7 +253,7 @@ mod tests {
         json!({"k": {"S": "x".repeat(bytes - 1)}})
     }
 
-    /// What an answered call is billed, by our own reading.
+    /// Returns the charges of an answered call, by our own reading.
     fn ours(operation: &str, request: &Value, status: u16, answer: &Value) -> Vec<(String, Unit, f64)> {
         let asked = Asked::of(operation, request.to_string().as_bytes());
         asked.charges(status, answer).into_iter().map(|charge| (charge.target, charge.unit, charge.ours)).collect()

@@ -1,4 +1,4 @@
-//! The emulator of AWS at work: a process of its own that keeps tables, queues and objects in memory, and runs the
+//! A running emulator of AWS: a process of its own that keeps tables, queues and objects in memory, and runs the
 //! functions' zips as processes.
 #![allow(clippy::print_stderr, reason = "a test that fails shows the emulator's log")]
 
@@ -11,16 +11,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// It must be ready within this time.
+/// Maximum time until it is ready.
 const START: Duration = Duration::from_secs(60);
-/// How often it is asked whether it is.
+/// Interval at which it is asked whether it is ready.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often another port is tried when somebody took the one that was free.
+/// Maximum number of ports that are tried, since another program may take a free one in between.
 const PORTS: usize = 3;
-/// How much of its log is shown when a test fails.
+/// Number of its last log lines that are shown when a test fails.
 const LAST_LINES: usize = 60;
 
-/// An emulator with nothing in it. Dropping it ends it and the functions that it runs.
+/// An empty emulator. Dropping it ends it and the functions that it runs.
 #[derive(Debug)]
 pub struct Emulator {
     process: Child,
@@ -29,19 +29,19 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Starts one that lets everybody do everything, and waits until it is ready.
+    /// Starts an emulator that permits everything to everybody, and waits until it is ready.
     ///
     /// # Panics
-    /// If there is none, or it does not become ready.
+    /// If no emulator is installed, or it does not become ready.
     pub fn start() -> Emulator {
         Emulator::start_with(false)
     }
 
-    /// Starts one that lets a function do only what its role allows, and checks its signatures. The account itself, which
-    /// tests act as, may still do everything.
+    /// Starts an emulator that permits a function only what its role allows, and checks its signatures. The account
+    /// itself, as which tests act, may still do everything.
     ///
     /// # Panics
-    /// If there is none, or it does not become ready.
+    /// If no emulator is installed, or it does not become ready.
     pub fn strict() -> Emulator {
         Emulator::start_with(true)
     }
@@ -60,19 +60,19 @@ impl Emulator {
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = Command::new(program());
         for (name, _) in std::env::vars_os() {
-            // It would hand them to the functions, whose environment is the template's alone.
+            // The emulator would pass them to the functions, whose environment is the template's alone.
             if name.to_str().is_some_and(|name| name.starts_with("AWS_") || name.starts_with("CURLEW_")) {
                 command.env_remove(name);
             }
         }
         command
-            // Without it, it listens on every address of the machine, and runs whatever code is sent to it.
+            // Without this it listens on every address of the machine, and runs any code that is sent to it.
             .env("BIND_HOST", addr.ip().to_string())
             .env("MINISTACK_HOST", addr.ip().to_string())
             .env("GATEWAY_PORT", addr.port().to_string())
             .env("MINISTACK_REGION", REGION)
             .env("AUTH", strict.to_string())
-            // Where it unpacks the zips.
+            // The folder to which it unpacks the zips.
             .env("TMPDIR", folder.path())
             .current_dir(folder.path())
             .stdin(Stdio::null())
@@ -83,7 +83,7 @@ impl Emulator {
         emulator.wait_until_ready().then_some(emulator)
     }
 
-    /// False if it has ended.
+    /// Waits until it is ready; returns false if it has ended.
     fn wait_until_ready(&mut self) -> bool {
         let began = Instant::now();
         loop {
@@ -99,24 +99,24 @@ impl Emulator {
         }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Its address as an endpoint.
+    /// Returns its address as an endpoint.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// What it logged last.
+    /// Returns its last log lines.
     pub fn log(&self) -> String {
         let text = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
     }
 
-    /// The processes of its functions.
+    /// Returns the processes of its functions.
     pub fn functions(&self) -> Vec<Function> {
         descendants(self.process.id()).into_iter().filter_map(Function::of).collect()
     }
@@ -128,7 +128,7 @@ impl Drop for Emulator {
             eprintln!("the emulator's log:\n{}", self.log());
         }
         let functions = descendants(self.process.id());
-        // First, so that it starts no others. That it has ended already is as well.
+        // It is ended first, so that it starts no others. It may have ended already.
         let _ended_already = self.process.kill();
         let _ended_already = self.process.wait();
         kill(&functions);
@@ -145,7 +145,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// If the process is one of a function, and not of another helper of the emulator.
+    /// Returns the process if it is one of a function, and not of another helper of the emulator.
     fn of(process: u32) -> Option<Function> {
         let environment = std::fs::read(format!("/proc/{process}/environ")).ok()?;
         let name =
@@ -153,23 +153,23 @@ impl Function {
         Some(Function { process, name: String::from_utf8_lossy(name).into_owned() })
     }
 
-    /// Ends it at once, as a machine that fails does; nothing that it has not sent is sent.
+    /// Ends it at once, as a failing machine does; nothing more is sent.
     pub fn kill(&self) {
         kill(&[self.process]);
     }
 }
 
-/// The program: `CURLEW_MINISTACK`, or what `cargo xtask test` has installed.
+/// Returns the program: `CURLEW_MINISTACK`, or the one that `cargo xtask test` has installed.
 fn program() -> PathBuf {
     named("CURLEW_MINISTACK", ".tools/ministack/bin/ministack")
 }
 
-/// A port that is free now; that somebody takes it in between is possible.
+/// Returns a port that is free now; another program may take it in between.
 fn free_port() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-/// The children of a process, and theirs.
+/// Returns the children of a process, and theirs.
 fn descendants(process: u32) -> Vec<u32> {
     let mut found = vec![process];
     let mut next = 0;
@@ -187,7 +187,7 @@ fn descendants(process: u32) -> Vec<u32> {
 fn kill(processes: &[u32]) {
     if !processes.is_empty() {
         let numbers = processes.iter().map(u32::to_string);
-        // One that has ended in between makes `kill` complain, and does no harm.
+        // A process that has ended in between makes `kill` complain, and does no harm.
         let _some_ended_already =
             Command::new("kill").arg("-KILL").args(numbers).stderr(Stdio::null()).status().unwrap();
     }

@@ -1,17 +1,18 @@
-//! Faults that the proxy makes, by a plan: the same seed makes the same call fail.
+//! Faults that the proxy injects, by a plan: the same seed makes the same call fail.
 //!
-//! A call's lot is drawn from the seed, the rule and the call's number among those that the rule covers, so what fails
-//! does not depend on which of two calls at once comes first by a hair, but only on how many came before.
+//! A call's random number is drawn from the seed, the rule and the call's number among those that the rule covers. So
+//! failures do not depend on which of two concurrent calls comes first by a hair, but only on the number of calls
+//! before.
 
 use super::call::Service;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What may become of a call.
+/// Kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
-    /// Not forwarded: answered as a throttled table, queue or bucket does.
+    /// Not forwarded: answered as by a throttled table, queue or bucket.
     Throttled,
     /// Not forwarded: answered with the service's own 500.
     ServerError,
@@ -19,37 +20,37 @@ pub enum Fault {
     CutAfter,
     /// Forwarded and done, then answered with the service's own 500.
     ErrorAfter,
-    /// Forwarded twice, answered once: a message that is delivered twice. Only for what sends messages.
+    /// Forwarded twice, answered once: a message that is delivered twice. Only for calls that send messages.
     Twice,
-    /// Forwarded only after so long.
+    /// Forwarded only after this time.
     Slow(Duration),
 }
 
-/// How often which calls fail, and how.
+/// Rule that makes a share of calls fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Calls of this service.
     pub service: Service,
-    /// Only of this operation; of all that [`Rule::covers`] if there is none.
+    /// Only calls of this operation; without one, all that [`Rule::covers`].
     pub operation: Option<&'static str>,
-    /// What becomes of those that fail.
+    /// The fault of the failing calls.
     pub fault: Fault,
-    /// How many of them do, from 0 for none to 1 for all.
+    /// Share of calls that fail, from 0 for none to 1 for all.
     pub rate: f64,
 }
 
 impl Rule {
-    /// All calls of a service.
+    /// Covers all calls of a service.
     pub fn all(service: Service, fault: Fault, rate: f64) -> Rule {
         Rule { service, operation: None, fault, rate }
     }
 
-    /// The calls of one operation.
+    /// Covers the calls of one operation.
     pub fn only(service: Service, operation: &'static str, fault: Fault, rate: f64) -> Rule {
         Rule { operation: Some(operation), ..Rule::all(service, fault, rate) }
     }
 
-    /// True if the rule is about such calls.
+    /// True if the rule applies to such calls.
     fn covers(&self, service: Service, operation: &str) -> bool {
         let sends = matches!(operation, "SendMessage" | "SendMessageBatch");
         self.service == service
@@ -58,47 +59,47 @@ impl Rule {
     }
 }
 
-/// Which calls fail, and how.
+/// Plan of the failing calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// Another seed, other calls.
+    /// Seed; another seed makes other calls fail.
     pub seed: u64,
-    /// In the order in which they are asked; the first whose lot falls decides.
+    /// Rules in the order of evaluation; the first that draws a fault decides.
     pub rules: Vec<Rule>,
 }
 
-/// The faults of one proxy: the plan, how far it has come, and what it did.
+/// The faults of one proxy: the plan, its progress, and the injected faults.
 #[derive(Debug, Default)]
 pub struct Faults(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     plan: Plan,
-    /// Calls so far that each rule covers.
+    /// Number of calls so far that each rule covers.
     covered: Vec<u64>,
     made: BTreeMap<Made, u64>,
 }
 
-/// A kind of fault that was made, and on what.
+/// A kind of injected fault, and its operation.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Made {
     /// The service.
     pub service: Service,
     /// The operation.
     pub operation: String,
-    /// What became of it.
+    /// The fault.
     pub fault: Fault,
 }
 
 impl Faults {
-    /// From now on calls fail by this plan, which begins anew. What was made so far stays counted.
+    /// Makes calls fail by this plan from its beginning. Faults injected so far stay counted.
     pub fn set(&self, plan: Plan) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.covered = vec![0; plan.rules.len()];
         state.plan = plan;
     }
 
-    /// What becomes of the next call of this operation.
+    /// Returns the fault of the next call of this operation, if it fails.
     pub(crate) fn next(&self, service: Service, operation: &str) -> Option<Fault> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let State { plan, covered, made } = &mut *state;
@@ -108,7 +109,7 @@ impl Faults {
                 continue;
             }
             let lot = lot(plan.seed, n as u64, *covered);
-            // Also counted when another rule has decided already: each rule's lots are its own.
+            // Also counted when another rule has decided already: each rule draws its own numbers.
             *covered += 1;
             if fault.is_none() && lot < rule.rate {
                 fault = Some(rule.fault);
@@ -120,25 +121,25 @@ impl Faults {
         fault
     }
 
-    /// How often each fault was made so far, by operation.
+    /// Returns the number of times each fault was injected so far, by operation.
     pub fn made(&self) -> BTreeMap<Made, u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).made.clone()
     }
 
-    /// How often this fault was made so far, on whatever.
+    /// Returns the number of times this fault was injected so far, for all operations.
     pub fn count(&self, fault: Fault) -> u64 {
         self.made().iter().filter(|(made, _)| made.fault == fault).map(|(_, times)| times).sum()
     }
 }
 
-/// A number from 0 up to 1 that looks random: SplitMix64 over the three.
+/// Returns a pseudorandom number from 0 up to 1: SplitMix64 over the three.
 fn lot(seed: u64, rule: u64, number: u64) -> f64 {
     const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut mixed = 0;
     for part in [seed, rule, number] {
         mixed = mix((mixed ^ part).wrapping_add(STEP));
     }
-    // The upper 53 bits are what a double holds exactly.
+    // A double represents the upper 53 bits exactly.
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,19 +1,19 @@
-//! How large an item is by DynamoDB's own rules (developer guide, item sizes and formats): the bytes of all attributes'
+//! Size of an item by DynamoDB's own rules (developer guide, item sizes and formats): the bytes of all attributes'
 //! names and values.
 
 use serde_json::Value;
 
-/// What a list or a map takes beside what is in it.
+/// Bytes of a list or a map besides its elements.
 const CONTAINER: usize = 3;
-/// What each element of a list or a map takes beside itself.
+/// Bytes of each element of a list or a map besides the element itself.
 const ELEMENT: usize = 1;
 
-/// The bytes of an item, given as DynamoDB's JSON; nothing and null have none.
+/// Returns the bytes of an item, given as DynamoDB's JSON; a missing item and null have none.
 pub(crate) fn size(item: &Value) -> usize {
     item.as_object().into_iter().flatten().map(|(name, value)| name.len() + attribute(value)).sum()
 }
 
-/// The bytes of an attribute's value.
+/// Returns the bytes of an attribute's value.
 fn attribute(value: &Value) -> usize {
     let Some((kind, value)) = value.as_object().and_then(|tagged| tagged.iter().next()) else { return 0 };
     let text = value.as_str().unwrap_or_default();
@@ -36,12 +36,13 @@ fn attribute(value: &Value) -> usize {
     }
 }
 
-/// The bytes of a base64 text, once decoded.
+/// Returns the bytes of a base64 text, once decoded.
 pub(crate) fn binary(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 
-/// One byte, one for each two significant digits (pairs are counted from the decimal point), one more below zero.
+/// Returns the bytes of a number: one, one for each two significant digits (in pairs from the decimal point), one more
+/// below zero.
 fn number(text: &str) -> usize {
     let negative = usize::from(text.starts_with('-'));
     let text = text.trim_start_matches(['+', '-']);

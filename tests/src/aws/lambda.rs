@@ -1,17 +1,17 @@
-//! What Lambda bills: an invocation by its time and the memory that its function is given.
+//! Lambda's billing: an invocation is billed by its time and the memory of its function.
 //!
-//! A function has memory / 1,769 MB of a core (Lambda's guide). Here it has a whole one, so its processor time is what
-//! says how long it would have taken there: if it needs more of a core than it is given, its time is stretched.
+//! A function has memory / 1,769 MB of a core (Lambda's guide). Here it has a whole one, so its processor time tells
+//! how long it would have taken there: if it needs more of a core than its share, its time is stretched.
 
 use super::unit::{MEMORY_OF_A_CORE, Unit};
 use serde_json::Value;
 
-/// What a function logs when an invocation ends.
+/// Log message of a function at the end of an invocation.
 const DONE: &str = "invocation done";
 /// Megabytes of a gigabyte, as Lambda counts.
 const MEGABYTES: f64 = 1024.0;
 
-/// What a function runs on; the price of its seconds depends on it.
+/// Processor architecture of a function; it determines the price of its seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Architecture {
     /// AWS' own processors.
@@ -21,7 +21,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// In what its time is counted.
+    /// Returns the unit of its time.
     pub const fn unit(self) -> Unit {
         match self {
             Architecture::Arm64 => Unit::GbSecondArm64,
@@ -35,22 +35,22 @@ impl Architecture {
 pub struct Run {
     /// The function.
     pub function: String,
-    /// From the call of its handler to the return, milliseconds.
+    /// Time from the call of its handler to the return, in milliseconds.
     pub wall_ms: f64,
-    /// What the process took before its first invocation, milliseconds; none for every later one. It is billed too, as
-    /// wall-clock time.
+    /// Start-up time of the process before its first invocation, in milliseconds; none for later ones. It is billed
+    /// too, as wall-clock time.
     pub init_ms: f64,
-    /// Processor time of all its threads meanwhile, milliseconds.
+    /// Processor time of all its threads meanwhile, in milliseconds.
     pub cpu_ms: f64,
-    /// The memory that it is given, megabytes.
+    /// The function's memory, in megabytes.
     pub memory_mb: u32,
-    /// Messages of its batch; none for a function that no queue wakes.
+    /// Number of messages of its batch; none for a function without a queue.
     pub messages: u64,
 }
 
 impl Run {
-    /// Reads a log line; `None` if it does not report the end of an invocation. The fields may stand at the top or, as
-    /// the subscriber of `tracing` writes them by itself, below `fields`.
+    /// Reads a log line; `None` if it does not report the end of an invocation. The fields may be at the top or, as
+    /// `tracing`'s own subscriber writes them, below `fields`.
     pub fn read(line: &str) -> Option<Run> {
         let value: Value = serde_json::from_str(line.trim()).ok()?;
         let fields = if value["fields"].is_object() { &value["fields"] } else { &value };
@@ -67,14 +67,14 @@ impl Run {
         })
     }
 
-    /// The milliseconds that are billed, rounded up to whole ones: the time from start to end, or that of the processor
-    /// on the share of a core that the function is given, if that is longer.
+    /// Returns the billed milliseconds, rounded up to whole ones: the time from start to end, or the processor time on
+    /// the function's share of a core, if that is longer.
     pub fn billed_ms(&self) -> f64 {
         let share = f64::from(self.memory_mb) / MEMORY_OF_A_CORE;
         (self.init_ms + self.wall_ms.max(self.cpu_ms / share)).ceil()
     }
 
-    /// Gigabytes x seconds.
+    /// Returns gigabytes x seconds.
     pub fn gb_seconds(&self) -> f64 {
         self.billed_ms() / 1e3 * f64::from(self.memory_mb) / MEGABYTES
     }

@@ -1,17 +1,17 @@
-//! What an event source mapping asks of its queue. This is a **model**: the mapping's calls are made inside of AWS (here,
-//! inside of the emulator), are billed to the account like any other, and go through no proxy.
+//! Requests of an event source mapping to its queue. This is a **model**: the mapping's calls are made inside of AWS
+//! (here, inside of the emulator), are billed to the account like any other, and pass through no proxy.
 //!
-//! A receive brings at most 10 messages and is one request for each begun 64 KiB of them; a deletion removes at most 10.
-//! It is assumed that receives come full, which is so when jobs are sent in batches, as Curlew's stages do.
+//! A receive returns at most 10 messages and is one request for each begun 64 KiB of them; a deletion removes at most
+//! 10. Receives are assumed to be full, which holds if jobs are sent in batches, as Curlew's stages do.
 
 use super::sqs::Sent;
 use super::unit::{SQS_STEP, steps};
 
-/// Messages of one receive, and of one deletion.
+/// Number of messages of one receive, and of one deletion.
 const BATCH: u64 = 10;
-/// Long polls that a mapping keeps open while its queue is empty (Lambda's guide, scaling of SQS mappings).
+/// Number of long polls that a mapping keeps open while its queue is empty (Lambda's guide, scaling of SQS mappings).
 const IDLE_POLLERS: f64 = 5.0;
-/// How long an empty long poll lasts, seconds.
+/// Length of an empty long poll, in seconds.
 const LONG_POLL: f64 = 20.0;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
@@ -19,15 +19,15 @@ const DAY: f64 = 86_400.0;
 /// Requests of a mapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Requests {
-    /// Calls that received.
+    /// Number of receiving calls.
     pub receives: u64,
-    /// What they are billed, in requests of 64 KiB.
+    /// Their billed number of requests of 64 KiB.
     pub receive_units: f64,
-    /// Calls that deleted, each billed as one request.
+    /// Number of deleting calls, each billed as one request.
     pub deletes: u64,
 }
 
-/// What taking so many messages of so many bytes in all out of a queue costs.
+/// Returns the requests for receiving and deleting these messages.
 pub fn requests(delivered: Sent) -> Requests {
     if delivered.messages == 0 {
         return Requests::default();
@@ -38,8 +38,8 @@ pub fn requests(delivered: Sent) -> Requests {
     Requests { receives: calls, receive_units: units, deletes: calls }
 }
 
-/// The empty receives of an idle queue's mapping in so many days. They are counted for every queue and the whole time, as
-/// if none were ever busy.
+/// Returns the number of empty receives of an idle queue's mapping in a number of days. They are counted for every
+/// queue and the whole time, as if none were ever busy.
 pub fn idle_receives(days: f64) -> f64 {
     IDLE_POLLERS * days * DAY / LONG_POLL
 }

@@ -1,4 +1,4 @@
-//! The meter: what AWS would bill for the calls that it is told of, line by line.
+//! The meter: the bill of the calls that it is told of, line by line.
 
 use super::call::{Call, Service};
 use super::charge::Charge;
@@ -9,24 +9,24 @@ use super::unit::Unit;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What CloudWatch adds to the bytes of each log line (CloudWatch pricing, logs).
+/// Bytes that CloudWatch adds to each log line (CloudWatch pricing, logs).
 const LOG_LINE_OVERHEAD: u64 = 26;
-/// Two figures that differ by less are the same.
+/// Two figures that differ by less are equal.
 const SAME: f64 = 1e-9;
 
-/// Where a figure comes from.
+/// Origin of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
-    /// Read from the calls that went through the proxy.
+    /// Read from the calls that passed through the proxy.
     Metered,
     /// Reported by the functions in their log lines.
     Logged,
-    /// Worked out from other figures: nobody outside of AWS sees it.
+    /// Computed from other figures: nobody outside of AWS can observe it.
     Modelled,
 }
 
 impl Source {
-    /// Its name in a table.
+    /// Returns its name in a table.
     pub const fn as_str(self) -> &'static str {
         match self {
             Source::Metered => "metered",
@@ -36,24 +36,24 @@ impl Source {
     }
 }
 
-/// What one line of a bill is about.
+/// Subject of one line of a bill.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Line {
     /// The service.
     pub service: Service,
     /// The table, the queue, the function, or the first folder of the objects' keys.
     pub target: String,
-    /// What was done.
+    /// The operation.
     pub operation: String,
-    /// Who did it; empty if that is not known.
+    /// The caller; empty if it is not known.
     pub caller: String,
-    /// In what it is counted.
+    /// The unit in which it is counted.
     pub unit: Unit,
-    /// Where the figure comes from.
+    /// Origin of the figure.
     pub source: Source,
 }
 
-/// How much of it there was.
+/// Counts of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counted {
     /// Calls.
@@ -62,7 +62,7 @@ pub struct Counted {
     pub units: f64,
 }
 
-/// Calls of which our own reading was exact, and the endpoint told something else.
+/// Calls for which our own reading was exact, and the endpoint reported another figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
     /// Calls.
@@ -73,38 +73,38 @@ pub struct Difference {
     pub theirs: f64,
 }
 
-/// Everything that was metered since the meter was last emptied.
+/// Everything that was metered since the meter was last reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metered {
-    /// Line by line.
+    /// Counts by line.
     pub lines: BTreeMap<Line, Counted>,
-    /// What was sent into each queue.
+    /// Messages sent to each queue.
     pub sent: BTreeMap<String, Sent>,
-    /// Where the endpoint counts otherwise, by operation. What is billed is the larger figure, call by call.
+    /// Differences from the endpoint's figures, by operation. The larger figure of each call is billed.
     pub differences: BTreeMap<String, Difference>,
-    /// Calls whose size neither answer nor endpoint shows: billed too low, if at all.
+    /// Calls whose size neither the answer nor the endpoint shows: billed too low, if at all.
     pub unclear: BTreeMap<String, u64>,
-    /// Bytes of objects that were put.
+    /// Number of bytes of objects that were put.
     pub object_bytes: u64,
 }
 
 impl Metered {
-    /// All units of this kind.
+    /// Returns the units of this kind of all lines.
     pub fn units(&self, unit: Unit) -> f64 {
         self.units_where(|line| line.unit == unit)
     }
 
-    /// The units of all lines that are so.
+    /// Returns the units of all lines that `wanted` accepts.
     pub fn units_where(&self, wanted: impl Fn(&Line) -> bool) -> f64 {
         self.lines.iter().filter(|(line, _)| wanted(line)).map(|(_, counted)| counted.units).sum()
     }
 
-    /// The calls of all lines that are so.
+    /// Returns the calls of all lines that `wanted` accepts.
     pub fn calls_where(&self, wanted: impl Fn(&Line) -> bool) -> u64 {
         self.lines.iter().filter(|(line, _)| wanted(line)).map(|(_, counted)| counted.calls).sum()
     }
 
-    /// Only the lines that are so.
+    /// Keeps only the lines that `wanted` accepts.
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&Line) -> bool) -> Metered {
         let lines = self.lines.iter().filter(|(line, _)| wanted(line));
@@ -119,17 +119,17 @@ impl Metered {
     }
 }
 
-/// Counts. All methods may be called from many threads.
+/// The counter. All methods may be called from many threads.
 #[derive(Debug, Default)]
 pub struct Meter(Mutex<Metered>);
 
 impl Meter {
-    /// One with nothing counted.
+    /// Creates an empty meter.
     pub fn new() -> Meter {
         Meter::default()
     }
 
-    /// A call that the endpoint has answered.
+    /// Counts a call that the endpoint has answered.
     pub fn call(&self, call: &Call, charges: &[Charge]) {
         let mut metered = self.lock();
         for charge in charges {
@@ -155,7 +155,7 @@ impl Meter {
         }
     }
 
-    /// Messages that a queue took.
+    /// Counts messages that a queue accepted.
     pub(crate) fn sent(&self, queue: String, sent: Sent) {
         if sent.messages > 0 {
             let mut metered = self.lock();
@@ -165,12 +165,12 @@ impl Meter {
         }
     }
 
-    /// An object that was put.
+    /// Counts an object that was put.
     pub(crate) fn object(&self, bytes: usize) {
         self.lock().object_bytes += bytes as u64;
     }
 
-    /// An invocation, by what its function logged.
+    /// Counts an invocation, by its function's log.
     pub fn lambda(&self, run: &Run, architecture: Architecture) {
         let line = |unit: Unit| Line {
             service: Service::Lambda,
@@ -185,7 +185,7 @@ impl Meter {
         metered.add(line(architecture.unit()), 1, run.gb_seconds());
     }
 
-    /// Lines that a function logged.
+    /// Counts lines that a function logged.
     pub fn logged(&self, function: &str, lines: u64, bytes: u64) {
         let line = Line {
             service: Service::Logs,
@@ -198,7 +198,7 @@ impl Meter {
         self.lock().add(line, lines, (bytes + lines * LOG_LINE_OVERHEAD) as f64);
     }
 
-    /// The requests by which an event source mapping took so many messages of a queue (see [`mapping`]).
+    /// Counts the requests by which an event source mapping received messages of a queue (see [`mapping`]).
     pub fn mapping(&self, queue: &str, delivered: Sent) {
         let line = |operation: &str| Line {
             service: Service::Sqs,
@@ -214,7 +214,7 @@ impl Meter {
         metered.add(line("delete"), requests.deletes, requests.deletes as f64);
     }
 
-    /// So many invocations of a function by the clock.
+    /// Counts `times` invocations of a function by its schedule.
     pub fn schedules(&self, function: &str, times: u64) {
         let line = Line {
             service: Service::Scheduler,
@@ -227,12 +227,12 @@ impl Meter {
         self.lock().add(line, times, times as f64);
     }
 
-    /// All that was metered so far.
+    /// Returns everything that was metered so far.
     pub fn look(&self) -> Metered {
         self.lock().clone()
     }
 
-    /// All that was metered so far; from now on it begins anew.
+    /// Returns everything that was metered so far, and resets the meter.
     pub fn take(&self) -> Metered {
         std::mem::take(&mut *self.lock())
     }

@@ -1,7 +1,6 @@
-//! The stack on an AWS endpoint, looked at from outside: what its calls cost, and what becomes of it when they fail.
+//! The stack on an AWS endpoint, seen from outside: the costs of its calls, and the consequences of their failures.
 //!
-//! A proxy stands before the endpoint. It meters what AWS would bill for each call and, if it is told to, makes
-//! calls fail the way they do on AWS.
+//! A proxy before the endpoint meters the bill of each call and, by a plan, makes calls fail as they do on AWS.
 
 pub mod api;
 pub mod bill;

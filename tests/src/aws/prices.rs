@@ -1,27 +1,27 @@
-//! The list prices that a bill is made of: one table, on demand, us-east-1, without a free tier and without traffic.
+//! The list prices of a bill: one table, on demand, us-east-1, without a free tier and without traffic.
 //!
-//! Prices change: before a figure made of them is published, hold [`LIST`] against the pages that it names.
+//! Prices change: compare [`LIST`] with the pages that it names before you publish a figure that is made of them.
 
 use super::unit::Unit;
 
-/// When the prices were read from the pages that [`LIST`] names.
+/// Month in which the prices were read from the pages that [`LIST`] names.
 pub const READ_ON: &str = "2026-11";
 
-/// Whose prices they are.
+/// Region of the prices.
 pub const REGION: &str = "us-east-1";
 
-/// What no bill holds, in a sentence that is printed with each.
+/// Costs that no bill includes, as a sentence that is printed with each.
 pub const LEFT_OUT: &str =
     "List prices, no free tier. Not in it: traffic, storage, point-in-time recovery, metrics, alarms and dashboards.";
 
 /// One list price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    /// What is counted.
+    /// The unit.
     pub unit: Unit,
-    /// Dollars for a million of them.
+    /// Dollars for a million units.
     pub dollars_per_million: f64,
-    /// The page of aws.amazon.com that says so.
+    /// The page of aws.amazon.com with the price.
     pub page: &'static str,
 }
 
@@ -49,7 +49,7 @@ pub const LIST: [Price; 14] = [
     // $0.25 per GB and month.
     price(Unit::TableByteMonth, 0.000_25, "DynamoDB pricing, data storage"),
     price(Unit::Free, 0.0, "S3 pricing: DELETE and CANCEL requests are free; DynamoDB: control plane"),
-    // Counted, so that nobody overlooks it; it is an error of the meter if anything of weight is found here.
+    // Counted, so that nobody overlooks it; many such calls mean an error of the meter.
     price(Unit::Unpriced, 0.0, "calls to services that have no price in this table"),
 ];
 
@@ -57,10 +57,10 @@ const fn price(unit: Unit, dollars_per_million: f64, page: &'static str) -> Pric
     Price { unit, dollars_per_million, page }
 }
 
-/// What so many units cost, in dollars.
+/// Returns the price of a number of units, in dollars.
 ///
 /// # Panics
-/// If [`LIST`] has no price for the unit; a test sees to it that it has.
+/// If [`LIST`] has no price for the unit; a test checks that it has one.
 pub fn dollars(unit: Unit, units: f64) -> f64 {
     let price = LIST.iter().find(|price| price.unit == unit).unwrap_or_else(|| panic!("{unit:?} has no price"));
     units * price.dollars_per_million / 1e6

@@ -1,7 +1,7 @@
 //! A proxy before an AWS endpoint: forwards each call, meters what AWS would bill for it, and makes calls fail by a plan.
 //!
-//! It speaks HTTP/1.1 on loopback and reads each request and answer as a whole, since both say what is billed. Signatures
-//! are passed on as they are; the endpoint behind it must not check them, for the meter asks more than the client did.
+//! It speaks HTTP/1.1 on loopback and reads each request and answer in full, since both determine the bill. It passes
+//! signatures on unchanged; the endpoint behind it must not check them, since the meter adds to the client's requests.
 
 use super::call::{Call, Service};
 use super::charge::{Charge, json};
@@ -24,14 +24,14 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 
-/// The most bytes of a request or an answer: more than a batch of messages or a part of an upload has.
+/// Maximum number of bytes of a request or an answer: more than a batch of messages or a part of an upload has.
 const MAX_BODY: usize = 256 * 1024 * 1024;
-/// Threads of the proxy.
+/// Number of threads of the proxy.
 const THREADS: usize = 2;
-/// How DynamoDB says what an answer's bytes are; no longer true once fields were taken out.
+/// Header with DynamoDB's checksum of an answer; it is wrong once fields were removed.
 const CHECKSUM: HeaderName = HeaderName::from_static("x-amz-crc32");
 
-/// A proxy at work. Dropping it ends it, and the connections through it.
+/// A running proxy. Dropping it ends it, and the connections through it.
 #[derive(Debug)]
 pub struct Proxy {
     addr: SocketAddr,
@@ -39,7 +39,7 @@ pub struct Proxy {
     _runtime: Runtime,
 }
 
-/// What all connections share.
+/// State that all connections share.
 #[derive(Debug)]
 struct Shared {
     endpoint: String,
@@ -49,10 +49,10 @@ struct Shared {
 }
 
 impl Proxy {
-    /// Starts one before this endpoint, such as `http://127.0.0.1:4566`.
+    /// Starts a proxy before this endpoint, such as `http://127.0.0.1:4566`.
     ///
     /// # Panics
-    /// If loopback cannot be listened on.
+    /// If it cannot listen on loopback.
     pub fn start(endpoint: &str) -> Proxy {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -67,22 +67,22 @@ impl Proxy {
         Proxy { addr, shared, _runtime: runtime }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Its address as an endpoint: the value of `AWS_ENDPOINT_URL` for whoever is to be metered.
+    /// Returns its address as an endpoint: the value of `AWS_ENDPOINT_URL` for programs to be metered.
     pub fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// What it has metered.
+    /// Returns its meter.
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
     }
 
-    /// The faults that it makes; none unless a plan is set.
+    /// Returns the faults that it injects; none unless a plan is set.
     pub fn faults(&self) -> &Faults {
         &self.shared.faults
     }
@@ -97,7 +97,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 async fn converse(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-    // Errors here are the client's, or a connection that is cut on purpose.
+    // Errors here are the client's, or of a connection that is cut on purpose.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -113,7 +113,7 @@ impl std::fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
-/// A request as it goes on.
+/// A request as it is forwarded.
 #[derive(Clone)]
 struct Outgoing {
     head: hyper::http::request::Parts,
@@ -122,7 +122,7 @@ struct Outgoing {
 
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Cut> {
     let (head, body) = request.into_parts();
-    // A client that went away while it sent gets no answer.
+    // A client that went away while it was sending gets no answer.
     let body = Limited::new(body, MAX_BODY).collect().await.map_err(|_| Cut)?.to_bytes();
     let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let call = Call::of(head.method.as_str(), &path, &head.headers);
@@ -186,12 +186,12 @@ impl Shared {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Sends a request on to the endpoint and reads its answer.
+    /// Forwards a request to the endpoint and reads its answer.
     async fn forward(&self, path: &str, outgoing: Outgoing) -> Result<Response<Bytes>, Cut> {
         let Outgoing { mut head, body } = outgoing;
         head.uri = format!("{}{path}", self.endpoint).parse::<Uri>().map_err(|_| Cut)?;
         one_hop_only(&mut head.headers);
-        // The length may be another now; both are set anew from what is sent.
+        // The length may have changed; both headers are set anew from the forwarded body.
         head.headers.remove(CONTENT_LENGTH);
         head.headers.remove(HOST);
         let response = match self.client.request(Request::from_parts(head, Full::new(body))).await {
@@ -205,14 +205,14 @@ impl Shared {
     }
 }
 
-/// Takes out what is said to the next hop only (RFC 9110 §7.6.1).
+/// Removes the hop-by-hop headers (RFC 9110 §7.6.1).
 fn one_hop_only(headers: &mut HeaderMap) {
     for name in [CONNECTION, TRANSFER_ENCODING, HeaderName::from_static("keep-alive")] {
         headers.remove(name);
     }
 }
 
-/// The answer for an endpoint that does not answer.
+/// Returns the answer for an endpoint that does not respond.
 fn unreachable(error: &hyper_util::client::legacy::Error) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!("the endpoint does not answer: {error}")));
     *response.status_mut() = StatusCode::BAD_GATEWAY;

@@ -1,16 +1,16 @@
-//! Numbers that look random and are the same for the same seed.
+//! Pseudorandom numbers, which are the same for the same seed.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of this seed.
+    /// Creates the generator of this seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// A number below `limit`, which must not be zero.
+    /// Returns a number below `limit`, which must not be zero.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -1,18 +1,18 @@
-//! The answers of services in trouble, in the form in which each gives them.
+//! Error answers of services, in each service's own form.
 
 use super::call::Service;
 use bytes::Bytes;
 use hyper::Response;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 
-/// An answer: its status, its error's name, what it says.
+/// An error answer: its status, the error's name, its message.
 struct Refusal {
     status: u16,
     code: &'static str,
     says: &'static str,
 }
 
-/// As a service answers that has had too many calls.
+/// Returns a service's answer to too many calls.
 pub(crate) fn throttled(service: Service, bodiless: bool) -> Response<Bytes> {
     let refusal = match service {
         Service::S3 => Refusal { status: 503, code: "SlowDown", says: "Please reduce your request rate." },
@@ -30,7 +30,7 @@ pub(crate) fn throttled(service: Service, bodiless: bool) -> Response<Bytes> {
     refusal.response(service, bodiless)
 }
 
-/// As a service answers that is broken inside.
+/// Returns a service's answer on an internal error.
 pub(crate) fn server_error(service: Service, bodiless: bool) -> Response<Bytes> {
     let code = match service {
         Service::S3 => "InternalError",
@@ -42,7 +42,7 @@ pub(crate) fn server_error(service: Service, bodiless: bool) -> Response<Bytes> 
 }
 
 impl Refusal {
-    /// XML from S3, JSON from the others; nothing in answer to HEAD.
+    /// Returns XML from S3, JSON from the others; an empty body in answer to HEAD.
     fn response(&self, service: Service, bodiless: bool) -> Response<Bytes> {
         let Refusal { status, code, says } = self;
         let (kind, body) = match service {

@@ -1,12 +1,13 @@
-//! What S3 bills: a request by its class.
+//! S3's billing: a request by its class.
 //!
-//! PUT, COPY, POST and LIST are the dear class, GET and all others the cheap one, DELETE and CANCEL are free (S3 pricing,
-//! requests). An answer of 404 or 412 is billed like any other. A batch of deletions is a POST, and counted as one.
+//! PUT, COPY, POST and LIST are the expensive class, GET and all others the cheap one, DELETE and CANCEL are free (S3
+//! pricing, requests). An answer of 404 or 412 is billed like any other. A batch of deletions is a POST, and counted as
+//! one.
 
 use super::charge::Charge;
 use super::unit::Unit;
 
-/// The operation by S3's reference that method and query make.
+/// Returns the operation, by S3's reference, of a method and query.
 pub(crate) fn operation(method: &str, path_and_query: &str, copies: bool) -> String {
     let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
     let has = |name: &str| query.split('&').any(|pair| pair.split('=').next() == Some(name));
@@ -30,7 +31,7 @@ pub(crate) fn operation(method: &str, path_and_query: &str, copies: bool) -> Str
     name.to_owned()
 }
 
-/// What a call is billed, whatever its answer.
+/// Returns the charges of a call, whatever its answer.
 pub(crate) fn charges(operation: &str, path_and_query: &str) -> Vec<Charge> {
     let unit = match operation {
         "DeleteObject" | "AbortMultipartUpload" => Unit::Free,
@@ -42,7 +43,7 @@ pub(crate) fn charges(operation: &str, path_and_query: &str) -> Vec<Charge> {
     vec![Charge { target: folder(operation, path_and_query), unit, ours: 1.0, theirs: None, exact: true }]
 }
 
-/// The first folder of the key, or of the prefix that is listed: the bucket is the same for all.
+/// Returns the first folder of the key, or of the listed prefix: the bucket is the same for all.
 fn folder(operation: &str, path_and_query: &str) -> String {
     let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
     let key = match operation {

@@ -1,22 +1,22 @@
-//! What SQS bills: a call as one request for each begun 64 KiB of its payload (SQS pricing).
+//! SQS's billing: a call is one request for each begun 64 KiB of its payload (SQS pricing).
 //!
-//! The payload of what is sent is in the request, of what is received in the answer; each other call is one request. A
-//! batch is one call; an empty receive is one too.
+//! The payload of sent messages is in the request, that of received ones in the answer; each other call is one request.
+//! A batch is one call, as is an empty receive.
 
 use super::charge::Charge;
 use super::unit::{SQS_STEP, Unit, steps};
 use serde_json::Value;
 
-/// What was sent into a queue, so that its deliveries can be modelled.
+/// Messages that were sent to a queue, so that their deliveries can be modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Messages that the queue took.
+    /// Number of messages that the queue accepted.
     pub messages: u64,
     /// Their bytes, attributes included.
     pub bytes: u64,
 }
 
-/// What a call is billed.
+/// Returns the charges of a call.
 pub(crate) fn charges(operation: &str, request: &Value, answer: &Value) -> Vec<Charge> {
     let bytes = match operation {
         "SendMessage" => message(request),
@@ -33,7 +33,7 @@ pub(crate) fn charges(operation: &str, request: &Value, answer: &Value) -> Vec<C
     }]
 }
 
-/// What a call put into its queue.
+/// Returns the messages that a call put into its queue.
 pub(crate) fn sent(operation: &str, request: &Value, answer: &Value) -> Sent {
     let of = |message: usize| Sent { messages: 1, bytes: message as u64 };
     match operation {
@@ -47,7 +47,7 @@ pub(crate) fn sent(operation: &str, request: &Value, answer: &Value) -> Sent {
     }
 }
 
-/// The queue's name: the last part of its address.
+/// Returns the queue's name: the last part of its address.
 pub(crate) fn queue(request: &Value) -> String {
     let url = request["QueueUrl"].as_str().or_else(|| request["QueueName"].as_str()).unwrap_or_default();
     url.rsplit('/').next().unwrap_or_default().to_owned()
@@ -61,7 +61,8 @@ fn list<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     value[name].as_array().into_iter().flatten()
 }
 
-/// A message's bytes: its body, and name, type and value of each attribute (SQS developer guide, message quotas).
+/// Returns a message's bytes: its body, and name, type and value of each attribute (SQS developer guide, message
+/// quotas).
 fn message(entry: &Value) -> usize {
     entry["MessageBody"].as_str().map_or(0, str::len) + attributes(entry)
 }

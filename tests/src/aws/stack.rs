@@ -1,17 +1,17 @@
-//! A deployed stack: this very template with the real programs, on an emulator.
+//! A deployed stack: the real template with the real programs, on an emulator.
 //!
-//! What differs from a deployment to AWS, and is made by API instead of by the template, is all in this file:
+//! This file contains all differences from a deployment to AWS that are made by API instead of by the template:
 //!
-//! - SAM's own bucket, into which it loads the zips up: [`ARTIFACTS`];
-//! - the time for which a message is hidden once it was handed out, where a test kills functions and would wait for six
+//! - SAM's own bucket, to which it uploads the zips: [`ARTIFACTS`];
+//! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six
 //!   times their timeout: [`Stack::hide_for`];
-//! - settings that the template has no parameter for, since nobody but a test wants them: [`Stack::set`];
-//! - what IAM takes for granted and the emulator does not, where it enforces roles: [`Stack::grant_batches`];
-//! - mappings that are stopped so that a test can call a function itself with what the queue holds: [`Stack::map`].
+//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`];
+//! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
+//! - mappings that are stopped so that a test can call a function itself with the queue's messages: [`Stack::map`].
 //!
 //! Beyond that the emulator differs from AWS: a mapping hands out at most 10 messages at once and does not wait for its
-//! batching window to fill, schedules begin when they are made, and roles are enforced
-//! only by an emulator that is [strict](Emulator::strict).
+//! batching window to fill, schedules begin when they are created, and only a [strict](Emulator::strict) emulator
+//! enforces roles.
 
 use super::api::{Api, Invoked, REGION};
 use super::emulator::Emulator;
@@ -24,51 +24,51 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The bucket that SAM loads the zips up into.
+/// The bucket to which SAM uploads the zips.
 const ARTIFACTS: &str = "sam-artifacts";
-/// A deployment may take so long.
+/// Maximum time of a deployment.
 const DEPLOY: Duration = Duration::from_secs(240);
-/// How often it is looked whether a stack has come to rest.
+/// Interval at which a stack's queues are examined.
 const LOOK: Duration = Duration::from_millis(500);
-/// How often in a row its queues must be empty until it is believed to rest: a message on its way from one function's
-/// answer to its deletion is in no count.
+/// Number of consecutive examinations that must find its queues empty before a stack counts as idle: a message between
+/// one function's answer and its deletion is in no count.
 const LOOKS: u32 = 3;
-/// Messages that are read at once.
+/// Number of messages that are read at once.
 const BATCH: usize = 10;
-/// For how long a dead letter that is being read is hidden, in seconds.
+/// Time for which a dead letter is hidden while it is read, in seconds.
 const READING: u32 = 60;
 
 /// The functions of a stack.
 pub const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample", "web"];
 
-/// A stack at work.
+/// A running stack.
 #[derive(Debug)]
 pub struct Stack {
     name: String,
     bucket: String,
     api: Api,
-    /// Where the operator's program finds AWS.
+    /// Endpoint of AWS for the operator's program.
     endpoint: String,
-    /// The value of `--resolve` that leads it to the web that the stack crawls.
+    /// The value of `--resolve` that directs it to the web that the stack crawls.
     resolve: Option<String>,
-    /// The home of programs that would write into the tester's own.
+    /// The home folder of programs that would otherwise write into the tester's own.
     home: TempDir,
 }
 
 /// A message that was given up.
 #[derive(Clone, Debug)]
 pub struct DeadLetter {
-    /// The message as it was.
+    /// The original message.
     pub body: String,
-    /// Why it was given up, if that was said.
+    /// The reason why it was given up, if it is known.
     pub error: Option<String>,
-    /// When, if that was said.
+    /// The time at which it was given up, if it is known.
     pub at: Option<String>,
 }
 
 impl Stack {
-    /// Deploys the template as it was built, under this name and with these parameters. The name must be in lower case,
-    /// as that of a bucket.
+    /// Deploys the built template under this name and with these parameters. The name must be in lower case, as that of
+    /// a bucket.
     ///
     /// # Panics
     /// If SAM fails.
@@ -83,8 +83,8 @@ impl Stack {
         Stack { name: name.to_owned(), bucket, api, endpoint: emulator.url(), resolve, home }
     }
 
-    /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own address, or that
-    /// of a proxy before it.
+    /// Deploys a stack whose functions crawl this web and call AWS at this endpoint: the emulator's own address, or
+    /// that of a proxy before it.
     ///
     /// # Panics
     /// If SAM fails.
@@ -101,22 +101,22 @@ impl Stack {
         Stack::deploy(emulator, name, &parameters)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The bucket of its data.
+    /// Returns the bucket of its data.
     pub fn bucket(&self) -> &str {
         &self.bucket
     }
 
-    /// The endpoint that it runs on.
+    /// Returns the endpoint that it runs on.
     pub fn api(&self) -> &Api {
         &self.api
     }
 
-    /// The operator's program on this stack.
+    /// Returns the operator's program on this stack.
     pub fn curlew(&self, args: &[&str]) -> Command {
         let mut command = curlew(["--aws", "--stack", &self.name]);
         command.args(self.resolve.iter().flat_map(|rule| ["--resolve", rule])).args(args).env("HOME", self.home.path());
@@ -135,10 +135,10 @@ impl Stack {
         self.api.invoke(&self.called(function), event)
     }
 
-    /// Calls one of its functions, which must not fail.
+    /// Calls one of its functions, and returns its answer.
     ///
     /// # Panics
-    /// If it does.
+    /// If the function fails.
     #[track_caller]
     pub fn invoked(&self, function: &str, event: &Value) -> Value {
         let done = self.invoke(function, event);
@@ -146,7 +146,7 @@ impl Stack {
         done.payload
     }
 
-    /// The lines that a function has logged as JSON, oldest first.
+    /// Returns the lines that a function has logged as JSON, oldest first.
     #[track_caller]
     pub fn logged(&self, function: &str) -> Vec<Value> {
         self.api.logs(&self.called(function)).iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -159,7 +159,7 @@ impl Stack {
         self.api.call("AmazonSQS.SendMessage", &message);
     }
 
-    /// Takes a message out of a stage's queue, if there is one that may be handed out now.
+    /// Takes a message out of a stage's queue, if one is available now.
     #[track_caller]
     pub fn take(&self, stage: Stage) -> Option<String> {
         let queue = self.queue(stage, "");
@@ -172,25 +172,25 @@ impl Stack {
         Some(body)
     }
 
-    /// How many messages a stage has: to be handed out now, handed out, and put off.
+    /// Returns the number of messages of a stage: available, in flight, and delayed.
     #[track_caller]
     pub fn waiting(&self, stage: Stage) -> usize {
         self.count(&self.queue(stage, ""))
     }
 
-    /// How many messages a stage has given up.
+    /// Returns the number of messages that a stage has given up.
     #[track_caller]
     pub fn dead(&self, stage: Stage) -> usize {
         self.count(&self.queue(stage, "-dead"))
     }
 
-    /// How many messages all stages have given up.
+    /// Returns the number of messages that all stages have given up.
     #[track_caller]
     pub fn all_dead(&self) -> usize {
         Stage::ALL.into_iter().map(|stage| self.dead(stage)).sum()
     }
 
-    /// The messages that a stage has given up. They stay where they are.
+    /// Returns the messages that a stage has given up. They stay in their queue.
     #[track_caller]
     pub fn dead_letters(&self, stage: Stage) -> Vec<DeadLetter> {
         let queue = self.queue(stage, "-dead");
@@ -215,7 +215,7 @@ impl Stack {
         letters
     }
 
-    /// From now on a message that is handed out and not acknowledged is handed out again after so many seconds.
+    /// Sets the visibility timeout of messages from now on, in seconds.
     #[track_caller]
     pub fn hide_for(&self, stage: Stage, seconds: u32) {
         let attributes = json!({ "VisibilityTimeout": seconds.to_string() });
@@ -223,7 +223,7 @@ impl Stack {
         self.api.call("AmazonSQS.SetQueueAttributes", &set);
     }
 
-    /// From now on the functions have these settings too, or instead of those that they had.
+    /// Sets or replaces these settings of the functions from now on.
     #[track_caller]
     pub fn set(&self, settings: &[(&str, &str)]) {
         for function in FUNCTIONS {
@@ -237,8 +237,8 @@ impl Stack {
         }
     }
 
-    /// Whoever may send a message may send ten at once: on AWS `sqs:SendMessage` allows `SendMessageBatch` too, but a
-    /// [strict](Emulator::strict) emulator takes the latter for a right of its own.
+    /// Allows everybody who may send a message to send ten at once. On AWS `sqs:SendMessage` allows `SendMessageBatch`
+    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own.
     #[track_caller]
     pub fn grant_batches(&self) {
         for function in FUNCTIONS {
@@ -257,7 +257,7 @@ impl Stack {
         }
     }
 
-    /// From now on a stage's queue wakes no function, or does so again.
+    /// Stops a stage's queue from invoking its function, or lets it do so again.
     ///
     /// # Panics
     /// If the queue has no mapping.
@@ -283,7 +283,8 @@ impl Stack {
         (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Sends a form to a path of the search page, as a browser does: the status, the page, and where it leads.
+    /// Sends a form to a path of the search page, as a browser does; returns the status, the page, and the redirect's
+    /// target.
     ///
     /// # Panics
     /// If the function fails.
@@ -296,7 +297,7 @@ impl Stack {
         (answer["statusCode"].as_u64().unwrap(), text(&answer["body"]), text(&answer["headers"]["location"]))
     }
 
-    /// Asks the search page's function, as a function URL does; headers by their names in lower case.
+    /// Sends a request to the search page's function, as a function URL does; headers by their names in lower case.
     ///
     /// # Panics
     /// If the function fails.
@@ -320,7 +321,7 @@ impl Stack {
         )
     }
 
-    /// The addresses that the search page finds for words that need no escape in a URL, best first.
+    /// Returns the addresses that the search page finds for words that need no escape in a URL, best first.
     #[track_caller]
     pub fn found(&self, words: &str) -> Vec<String> {
         let (status, body) = self.get("/api/search", &format!("q={}&limit=100", words.replace(' ', "+")));
@@ -329,13 +330,13 @@ impl Stack {
         answer["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// What `curlew WHAT list --json` prints.
+    /// Returns the output of `curlew WHAT list --json`.
     #[track_caller]
     pub fn list(&self, what: &str) -> Vec<Value> {
         self.run(&[what, "list", "--json"]).ok().rows()
     }
 
-    /// What `curlew export records` prints.
+    /// Returns the output of `curlew export records`.
     #[track_caller]
     pub fn records(&self) -> Vec<Value> {
         self.run(&["export", "records"]).ok().rows()
@@ -348,7 +349,7 @@ impl Stack {
         self.run(&args).ok();
     }
 
-    /// Waits until nothing is left to do: the queues are empty.
+    /// Waits until the queues are empty.
     ///
     /// # Panics
     /// If that takes longer than `limit`.
@@ -364,7 +365,7 @@ impl Stack {
         }
     }
 
-    /// What its functions have logged of warnings and errors.
+    /// Returns the warnings and errors that its functions have logged.
     #[track_caller]
     pub fn told(&self) -> String {
         let mut told = String::new();
@@ -377,7 +378,7 @@ impl Stack {
         told
     }
 
-    /// The items of one of its tables, such as `pages`.
+    /// Returns the items of one of its tables, such as `pages`.
     #[track_caller]
     pub fn items(&self, table: &str) -> Vec<Value> {
         let mut items = Vec::new();
@@ -392,7 +393,7 @@ impl Stack {
         }
     }
 
-    /// The full name of one of its tables, functions or queues.
+    /// Returns the full name of one of its tables, functions or queues.
     pub fn called(&self, what: &str) -> String {
         format!("{}-{what}", self.name)
     }
@@ -411,21 +412,21 @@ impl Stack {
     }
 }
 
-/// Deploys the template as it was built.
+/// Deploys the built template.
 fn sam_deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)], home: &Path) {
     let template = named("CURLEW_FUNCTIONS", "target/stack").join("template.yaml");
     let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
     on_endpoint(&mut sam, &emulator.url());
     sam.arg("deploy").arg("--template-file").arg(&template);
     sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION, "--no-confirm-changeset"]);
-    // AUTO_EXPAND for the stack in the stack: what watches.
+    // AUTO_EXPAND for the nested stack, which holds the monitoring.
     sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]);
     sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
     sam.env("HOME", home).env("SAM_CLI_TELEMETRY", "0").current_dir(home).stdin(Stdio::null());
     Child::spawn(sam).wait(DEPLOY).ok();
 }
 
-/// Leads a program to an endpoint, and away from what the tester may be logged in to.
+/// Directs a program to an endpoint, and away from the tester's own AWS login.
 fn on_endpoint(command: &mut Command, endpoint: &str) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {

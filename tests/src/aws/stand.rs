@@ -1,5 +1,5 @@
-//! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web that
-//! they crawl. Ticks of the clock are made by hand, so that a phase holds what belongs to it and nothing else.
+//! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web
+//! that they crawl. Ticks of the clock are made by hand, so that a phase contains only its own calls.
 
 use super::api::{Api, REGION};
 use super::emulator::Emulator;
@@ -22,52 +22,53 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The stack's name.
 const NAME: &str = "cost";
-/// How the hosts' names begin.
+/// Prefix of the hosts' names.
 const PREFIX: &str = "cost";
-/// The contact that the crawler names to the web of the test.
+/// The contact that the crawler sends to the web of the test.
 const CONTACT: &str = "https://crawler.example/contact";
-/// So long after a quiet poll its lease has run out by anybody's clock, as it has eight hours later.
+/// Time after a poll without news at which its lease has certainly expired, as it has eight hours later.
 const LEASE_LONG_GONE: Duration = Duration::from_secs(125);
-/// The shortest time between two polls of a feed here, so that polls that are eight hours apart can follow each other.
+/// Minimum time between two polls of a feed here, so that polls that are eight hours apart can follow each other.
 const POLL_FLOOR: Duration = Duration::from_secs(2);
 /// The schedules of the template; their ticks are made by hand.
 const SCHEDULES: [&str; 4] = ["dispatch", "index", "archive", "sample"];
-/// Every site lies in one of so many slots of the 480: what a tick reads is rounded up, and shared by the rows of a slot,
-/// which are many in a stack of 100,000 feeds. All feeds lie in one slot.
+/// Number of slots, of the 480, over which the sites are spread. The reads of a tick are rounded up, and shared by the
+/// rows of a slot, which are many in a stack of 100,000 feeds. All feeds are in one slot.
 const SITE_SLOTS: u16 = 24;
-/// The most hosts that are looked at for such ones: about one of 480 x 480 / [`SITE_SLOTS`] is.
+/// Maximum number of hosts that are examined for that: about one of 480 x 480 / [`SITE_SLOTS`] fits.
 const CANDIDATES: usize = 100_000_000;
-/// A poll that is so many minutes behind its slot still counts as one of its minute, and so writes nothing if nothing is new.
+/// Maximum number of minutes for which a poll may be behind its slot and still count as on time, so that it writes
+/// nothing if nothing is new.
 const ON_TIME_MINUTES: u64 = 15;
-/// Minutes of a cycle, each a slot.
+/// Number of minutes of a cycle, each a slot.
 const CYCLE: u64 = 480;
-/// A phase may take so long.
+/// Maximum time of a phase.
 const PHASE: Duration = Duration::from_secs(1800);
-/// The most lines of a function's log that the emulator gives at once.
+/// Maximum number of lines of a function's log that the emulator returns at once.
 const MAX_LINES: usize = 10_000;
-/// The minute, in which a tick looks at one slot.
+/// Time in which a tick polls one slot.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Answers to changes of the stack are there within this time.
+/// Maximum time until changes of the stack are answered.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How large a measurement is.
+/// Size of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
-    /// Sites, each a host key of its own with one feed.
+    /// Number of sites, each a host key of its own with one feed.
     pub hosts: usize,
-    /// New pages of each feed.
+    /// Number of new pages of each feed.
     pub pages: usize,
-    /// Bytes of each page.
+    /// Size of each page, in bytes.
     pub bytes: usize,
     /// True if each page has a picture of its own on the same host.
     pub images: bool,
-    /// The polls with nothing new take place so many minutes after the start. Until then the pages must be in.
+    /// Minutes from the start to the polls with nothing new. The pages must be indexed before.
     pub lead_minutes: u64,
-    /// Whose price the functions' seconds have. They run on this machine's processor in any case.
+    /// Architecture whose price the functions' seconds have. They run on this machine's processor in any case.
     pub architecture: Architecture,
 }
 
-/// A stack, and all that it needs. The fields go away in this order.
+/// A stack, and all that it needs. The fields are dropped in this order.
 #[derive(Debug)]
 pub struct Stand {
     size: Size,
@@ -78,14 +79,14 @@ pub struct Stand {
     web: Web,
     /// The minute since 1970 in which the feeds' slot comes.
     due: u64,
-    /// How often each function was called by its schedule in this phase.
+    /// Number of calls of each function by its schedule in this phase.
     scheduled: Mutex<BTreeMap<&'static str, usize>>,
-    /// Lines of each function's log that are on a bill already.
+    /// Number of lines of each function's log that are on a bill already.
     read: BTreeMap<&'static str, usize>,
 }
 
 impl Stand {
-    /// Deploys a stack with nothing in it.
+    /// Deploys an empty stack.
     ///
     /// # Panics
     /// If that fails.
@@ -109,27 +110,27 @@ impl Stand {
             Stand { size, waker, stack, emulator, proxy, web, due, scheduled: Mutex::default(), read: BTreeMap::new() };
         SCHEDULES.iter().for_each(|schedule| stand.unschedule(schedule));
         FUNCTIONS.iter().for_each(|function| stand.name_caller(function));
-        // The emulator fires a schedule when it is made. That tick has ended when another one has.
+        // The emulator fires a schedule when it is created. That tick has ended when another one has.
         stand.phase(Stand::sweep);
         stand
     }
 
-    /// Its size.
+    /// Returns its size.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The web that is crawled.
+    /// Returns the web that is crawled.
     pub fn web(&self) -> &Web {
         &self.web
     }
 
-    /// The pages that the crawler may find.
+    /// Returns the number of pages that the crawler may find.
     pub fn pages(&self) -> usize {
         self.size.hosts * self.size.pages
     }
 
-    /// Does something until the stack rests, and gives all that was metered meanwhile.
+    /// Runs `work`, waits until the stack is idle, and returns everything that was metered meanwhile.
     ///
     /// # Panics
     /// If a message is given up, or a function does not report each of its invocations.
@@ -146,15 +147,15 @@ impl Stand {
         for stage in Stage::ALL {
             let queue = self.stack.called(stage.as_str());
             let (messages, sent) = (delivered.get(stage.as_str()).copied().unwrap_or(0), sent.get(&queue));
-            // What was delivered again is as large as what was sent, on average.
+            // Messages that were delivered again are as large as sent ones, on average.
             let average = sent.map_or(0, |sent| sent.bytes.div_ceil(sent.messages.max(1)));
             meter.mapping(&queue, Sent { messages, bytes: messages * average });
         }
         meter.take()
     }
 
-    /// Puts what the functions logged since last time on the meter; `called` says how often each was. Gives the messages
-    /// that each was handed.
+    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages
+    /// that each received.
     fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
         for function in FUNCTIONS {
@@ -190,26 +191,26 @@ impl Stand {
     /// Calls a function as its schedule does.
     ///
     /// # Panics
-    /// If it fails.
+    /// If the function fails.
     pub fn scheduled(&self, function: &'static str, input: &Value) {
         self.stack.invoked(function, input);
         *self.scheduled.lock().unwrap().entry(function).or_default() += 1;
     }
 
-    /// A tick of dispatch that looks at all 480 slots: it is made to forget when it was last here.
+    /// Makes a tick of dispatch that reads all 480 slots, by deleting its mark.
     pub fn sweep(&self) {
         let mark = json!({"TableName": self.stack.called("hosts"), "Key": {"k": {"S": "m#dispatch"}}});
         self.stack.api().call("DynamoDB_20120810.DeleteItem", &mark);
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// A tick of dispatch that looks at one slot: the first one of the next minute.
+    /// Makes a tick of dispatch that reads one slot: the first one of the next minute.
     pub fn tick(&self) {
         std::thread::sleep(until_next_minute());
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Every copy of a robots.txt is gone, as if a day had passed.
+    /// Deletes every copy of a robots.txt, as if a day had passed.
     pub fn forget_robots(&self) {
         for item in self.stack.items("hosts") {
             if item["k"]["S"].as_str().is_some_and(|key| key.starts_with("r#")) {
@@ -222,9 +223,9 @@ impl Stand {
     /// Waits until the feeds' slot has come, and they may be polled again.
     ///
     /// # Panics
-    /// If it has passed.
+    /// If the slot has passed.
     pub fn wait_for_slot(&self) {
-        // A lease that ran out lies hours back when a feed is polled again.
+        // In reality the lease expired hours before a feed is polled again.
         std::thread::sleep(POLL_FLOOR + LEASE_LONG_GONE);
         while minute() < self.due {
             std::thread::sleep(until_next_minute());
@@ -232,7 +233,7 @@ impl Stand {
         self.still_on_time();
     }
 
-    /// Checks that what was polled until now was polled in its minute.
+    /// Checks that the polls up to now were in the minute of their slot.
     ///
     /// # Panics
     /// If it is too late for that.
@@ -241,21 +242,21 @@ impl Stand {
         assert!(late <= ON_TIME_MINUTES, "the polls came {late} minutes after their slot: measure with more lead");
     }
 
-    /// Pages that were accepted, by the program's own count.
+    /// Returns the number of accepted pages, by the program's own count.
     ///
     /// # Panics
-    /// If it cannot tell.
+    /// If the program does not report it.
     pub fn accepted(&self) -> u64 {
         self.stack.run(&["status", "--json"]).ok().json()["pages"]["accepted"].as_u64().unwrap_or(0)
     }
 
-    /// Bytes of all items of all tables, as DynamoDB counts.
+    /// Returns the bytes of all items of all tables, as DynamoDB counts.
     pub fn table_bytes(&self) -> usize {
         let tables = ["hosts", "sources", "pages", "parked"];
         tables.iter().flat_map(|table| self.stack.items(table)).map(|item| super::item::size(&item)).sum()
     }
 
-    /// Takes away a schedule.
+    /// Deletes a schedule.
     fn unschedule(&self, schedule: &str) {
         let path = format!("/schedules/{}", self.stack.called(schedule));
         let scope = format!(
@@ -268,8 +269,8 @@ impl Stand {
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
     }
 
-    /// From now on a function says who it is with each call: its SDK takes the name from its environment. And visits of a
-    /// host that follow each other within minutes are to it what they are in a stack of 100,000 feeds: hours apart.
+    /// Makes a function name itself with each call: its SDK takes the name from its environment. It also makes visits
+    /// of a host that follow each other within minutes count as hours apart, as they are in a stack of 100,000 feeds.
     fn name_caller(&self, function: &str) {
         let api: &Api = self.stack.api();
         let path = format!("/2015-03-31/functions/{}/configuration", self.stack.called(function));
@@ -280,7 +281,7 @@ impl Stand {
     }
 }
 
-/// So many hosts whose feed lies in the slot of this minute, and whose site lies in one of the first [`SITE_SLOTS`].
+/// Returns hosts whose feeds are in the slot of this minute, and whose sites are in one of the first [`SITE_SLOTS`].
 ///
 /// # Panics
 /// If there are not enough.
@@ -295,7 +296,7 @@ fn dense_hosts(wanted: usize, due: u64) -> Vec<usize> {
     numbers
 }
 
-/// The slot of a source: by the first eight bytes of the hash of its address.
+/// Returns the slot of a source: by the first eight bytes of the hash of its address.
 fn slot(url: &str) -> Slot {
     let hash = Sha256::digest(url.as_bytes());
     Slot::of(hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
@@ -305,13 +306,13 @@ fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
 }
 
-/// The minute since 1970.
+/// Returns the minute since 1970.
 fn minute() -> u64 {
     since_1970().as_secs() / MINUTE.as_secs()
 }
 
 fn until_next_minute() -> Duration {
     let ends = Duration::from_secs((minute() + 1) * MINUTE.as_secs());
-    // A moment more, so that it has certainly begun.
+    // A moment more, so that the minute has certainly begun.
     ends.saturating_sub(since_1970()) + Duration::from_millis(50)
 }

@@ -1,15 +1,15 @@
-//! What AWS counts when it writes a bill, and the steps that it counts in.
+//! Units of AWS' bills, and the steps in which they are counted.
 
-/// The bytes of one write unit of DynamoDB; each begun one counts.
+/// Bytes of one write unit of DynamoDB; a partial one counts as a whole.
 pub const WRITE_STEP: usize = 1024;
-/// The bytes of one read unit of DynamoDB; each begun one counts.
+/// Bytes of one read unit of DynamoDB; a partial one counts as a whole.
 pub const READ_STEP: usize = 4 * 1024;
-/// The bytes of one request to SQS; each begun one counts.
+/// Bytes of one request to SQS; a partial one counts as a whole.
 pub const SQS_STEP: usize = 64 * 1024;
 /// The memory with which a function has one whole core, in megabytes (Lambda's guide, memory and computing power).
 pub const MEMORY_OF_A_CORE: f64 = 1769.0;
 
-/// A thing that is counted and has a price.
+/// A unit that has a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     /// A write request unit of DynamoDB.
@@ -18,9 +18,9 @@ pub enum Unit {
     Read,
     /// A request to SQS, of 64 KiB.
     SqsRequest,
-    /// A request to S3 of the dear class: PUT, COPY, POST, LIST.
+    /// A request to S3 of the expensive class: PUT, COPY, POST, LIST.
     S3Write,
-    /// A request to S3 of the cheap class: GET and all that is not dear or free.
+    /// A request to S3 of the cheap class: GET and all others that are not free.
     S3Read,
     /// An invocation of a function.
     LambdaRequest,
@@ -30,20 +30,20 @@ pub enum Unit {
     GbSecondX86,
     /// An invocation by EventBridge Scheduler.
     Schedule,
-    /// A byte of log lines taken in by CloudWatch.
+    /// A byte of log lines ingested by CloudWatch.
     LogByte,
-    /// A byte kept in S3 for a month.
+    /// A byte stored in S3 for a month.
     S3ByteMonth,
-    /// A byte kept in DynamoDB for a month.
+    /// A byte stored in DynamoDB for a month.
     TableByteMonth,
-    /// A call that costs nothing by the list.
+    /// A call that is free by the price list.
     Free,
-    /// A call to a service that the list does not know.
+    /// A call to a service without a price in the list.
     Unpriced,
 }
 
 impl Unit {
-    /// All of them.
+    /// All units.
     pub const ALL: [Unit; 14] = [
         Unit::Write,
         Unit::Read,
@@ -61,7 +61,7 @@ impl Unit {
         Unit::Unpriced,
     ];
 
-    /// Its name in a table.
+    /// Returns its name in a table.
     pub const fn as_str(self) -> &'static str {
         match self {
             Unit::Write => "write unit",
@@ -81,7 +81,7 @@ impl Unit {
     }
 }
 
-/// How many steps so many bytes take; at least one.
+/// Returns the number of steps for a number of bytes; at least one.
 pub fn steps(bytes: usize, step: usize) -> f64 {
     bytes.div_ceil(step).max(1) as f64
 }

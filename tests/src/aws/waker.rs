@@ -1,9 +1,9 @@
-//! Wakes functions with what their queues hold, the way that AWS' event source mappings do: batches as full as the
-//! template lets them be.
+//! Invokes functions with their queues' messages, as AWS' event source mappings do: in batches as full as the template
+//! allows.
 //!
-//! The emulator's own mappings hand out 10 messages at once, whatever the template says, so that a bill made of them would
-//! be one of many small invocations. They are stopped here, and this stands in for them. What it leaves away: that several
-//! batches may run at once, and the batching window, since it finds all that the stage before has sent.
+//! The emulator's own mappings hand out 10 messages at once, whatever the template says, so that a bill made of them
+//! would count many small invocations. They are stopped here, and this replaces them. It omits concurrent batches, and
+//! the batching window, since it finds all messages that the stage before has sent.
 
 use super::api::REGION;
 use super::stack::Stack;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// The most bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
+/// Maximum number of bytes of the messages of one invocation, as JSON (Lambda's guide, quotas: 6 MB of payload).
 const MAX_PAYLOAD: usize = 6_000_000;
-/// The most messages of one call to SQS.
+/// Maximum number of messages of one call to SQS.
 const MAX_CALL: usize = 10;
-/// How often queues are looked at whose messages are all put off.
+/// Interval at which queues with only delayed messages are examined.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What stands in for the mappings of a stack.
+/// Replacement for the mappings of a stack.
 #[derive(Debug)]
 pub struct Waker {
     queues: Vec<Queue>,
@@ -33,14 +33,14 @@ struct Queue {
     batch_size: usize,
 }
 
-/// Records that were received and did not fit into the batch before.
+/// Records that were received and did not fit into the last batch.
 type Held = Vec<Value>;
 
 impl Waker {
-    /// Stops the mappings of a stack and takes their places.
+    /// Stops the mappings of a stack and replaces them.
     ///
     /// # Panics
-    /// If a queue has none.
+    /// If a queue has no mapping.
     #[track_caller]
     pub fn instead_of_mappings(stack: &Stack) -> Waker {
         let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
@@ -62,7 +62,8 @@ impl Waker {
         Waker { queues: Stage::ALL.into_iter().map(queue).collect() }
     }
 
-    /// Wakes functions until no queue holds anything, now or later. Gives how often each was woken.
+    /// Invokes functions until all queues are empty, delayed messages included. Returns the number of invocations of
+    /// each.
     ///
     /// # Panics
     /// If a function fails as a whole, or it takes longer than `limit`.
@@ -85,7 +86,7 @@ impl Waker {
 }
 
 impl Queue {
-    /// Wakes the function until the queue has nothing to hand out. Gives how often.
+    /// Invokes the function until the queue has no message available. Returns the number of invocations.
     #[track_caller]
     fn drain(&self, stack: &Stack) -> usize {
         let mut held = Held::new();
@@ -100,7 +101,7 @@ impl Queue {
         }
     }
 
-    /// The next batch, as the records of an event.
+    /// Returns the next batch, as the records of an event.
     #[track_caller]
     fn batch(&self, stack: &Stack, held: &mut Held) -> Vec<Value> {
         let mut batch = std::mem::take(held);
@@ -109,7 +110,7 @@ impl Queue {
             // One by one near the limit of bytes, so that little is left over.
             let wanted = if bytes < MAX_PAYLOAD / 2 { MAX_CALL.min(self.batch_size - batch.len()) } else { 1 };
             let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"],
-                // The queue's own wait would be that of an idle mapping.
+                // The queue's own wait time would be that of an idle mapping.
                 "WaitTimeSeconds": 0});
             let got = stack.api().call("AmazonSQS.ReceiveMessage", &ask);
             let Some(messages) = got["Messages"].as_array().filter(|messages| !messages.is_empty()) else { break };
@@ -139,7 +140,7 @@ impl Queue {
         })
     }
 
-    /// Calls the function and deletes what it did not report as failed.
+    /// Calls the function and deletes the messages that it did not report as failed.
     #[track_caller]
     fn wake(&self, stack: &Stack, batch: &[Value]) {
         let answer = stack.invoked(self.stage.as_str(), &json!({"Records": batch}));

@@ -1,5 +1,5 @@
-//! `curlew-cost`: what Curlew costs on AWS, metered while the release binaries of the functions crawl a uniform web on an
-//! emulator, at list prices. `cargo xtask cost` builds what it needs and runs it.
+//! `curlew-cost`: the cost of Curlew on AWS at list prices, metered while the release binaries of the functions crawl a
+//! uniform web on an emulator. `cargo xtask cost` builds what it needs and runs it.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to the person who started it")]
 
 mod report;
@@ -22,9 +22,9 @@ usage: cargo xtask cost [OPTION…]
   --lead MINUTES     from the start to the polls with nothing new; the pages must be in by then (default 15)
   --x86              functions at the price of x86_64 instead of arm64";
 
-/// Dollars for a million new pages, at most.
+/// Maximum cost of a million new pages, in dollars.
 const PAGES_BAR: f64 = 3.0;
-/// Dollars a month for 100,000 feeds polled 3 times a day with nothing new, at most.
+/// Maximum cost a month for 100,000 feeds polled 3 times a day with nothing new, in dollars.
 const POLLS_BAR: f64 = 13.0;
 
 fn main() -> ExitCode {

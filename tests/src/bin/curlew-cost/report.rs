@@ -1,4 +1,4 @@
-//! What the phases cost, put together into the two figures that have a bar.
+//! Costs of the phases, combined into the two figures that have a bar (a limit).
 
 use anyhow::{Result, bail};
 use curlew_tests::aws::bill::Bill;
@@ -10,70 +10,71 @@ use curlew_tests::aws::prices::{LEFT_OUT, READ_ON, REGION, dollars};
 use curlew_tests::aws::stand::Size;
 use curlew_tests::aws::unit::Unit;
 
-/// Pages that the first figure is for.
+/// Number of pages of the first figure.
 const MILLION: f64 = 1e6;
-/// Feeds that the second figure is for.
+/// Number of feeds of the second figure.
 const FEEDS: f64 = 100_000.0;
-/// Days of a month.
+/// Number of days of a month.
 const DAYS: f64 = 30.0;
-/// Polls of a feed in a day.
+/// Number of polls of a feed in a day.
 const POLLS: f64 = 3.0;
-/// Ticks of dispatch in a month.
+/// Number of ticks of dispatch in a month.
 const TICKS: f64 = DAYS * 24.0 * 60.0;
-/// Runs of index in a month.
+/// Number of runs of index in a month.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
-/// Runs of sample and of the archive in a month.
+/// Number of runs of sample and of the archive in a month.
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// Queues with a mapping.
+/// Number of queues with a mapping.
 const QUEUES: f64 = 4.0;
 
-/// What was metered in each phase.
+/// Metered counts of each phase.
 pub(crate) struct Phases {
     /// One tick over all slots of a stack without feeds.
     pub(crate) empty_sweep: Metered,
     /// One tick over one slot of a stack without feeds.
     pub(crate) tick: Metered,
-    /// From sites that are named to records of all their pages.
+    /// From naming the sites to the records of all their pages.
     pub(crate) found: Metered,
-    /// Publishing them.
+    /// Publishing the pages.
     pub(crate) indexed: Metered,
-    /// All feeds polled, nothing new.
+    /// Polls of all feeds with nothing new.
     pub(crate) polls: Metered,
     /// A run of index with nothing new.
     pub(crate) idle_index: Metered,
-    /// All feeds polled, nothing new, each robots.txt had again.
+    /// Polls of all feeds with nothing new, each with a new fetch of robots.txt.
     pub(crate) refreshing_polls: Metered,
 }
 
-/// Everything that was measured.
+/// All measurements.
 pub(crate) struct Report {
     pub(crate) size: Size,
     pub(crate) accepted: u64,
-    /// Calls to sites until the pages were found.
+    /// Number of calls to sites until the pages were found.
     pub(crate) calls: usize,
-    /// Bytes in all tables at the end.
+    /// Number of bytes in all tables at the end.
     pub(crate) table_bytes: usize,
     pub(crate) phases: Phases,
 }
 
-/// The most that the two figures may be, in dollars.
+/// Maximum values of the two figures, in dollars.
 pub(crate) struct Bars {
     pub(crate) pages: f64,
     pub(crate) polls: f64,
 }
 
 impl Report {
-    /// The bill of a million new pages: all of the first phase, from naming a site on, by the pages accepted.
+    /// Returns the bill of a million new pages: the whole first phase, from naming the sites on, scaled by the accepted
+    /// pages.
     fn million_pages(&self) -> Bill {
         let all = Bill::of(&self.phases.found).and(&Bill::of(&self.phases.indexed));
         all.scaled(MILLION / self.accepted.max(1) as f64)
     }
 
-    /// The bill of a month of polls with nothing new.
+    /// Returns the bill of a month of polls with nothing new.
     ///
-    /// One poll a day has to get the host's robots.txt again, the others do not. A sweep over all slots stands for 480
-    /// ticks; what such a sweep costs without any feed is taken out, since all ticks of the month are added as what they
-    /// are.
+    /// One poll a day has to fetch the host's robots.txt again, the others do not. A sweep over all slots stands for
+    /// 480 ticks. The cost of such a sweep without any feed is subtracted, since all ticks of the month are added at
+    /// their own cost.
     fn month_of_polls(&self) -> Bill {
         let feeds = self.size.hosts as f64;
         let empty = Bill::of(&self.phases.empty_sweep).scaled(-1.0);
@@ -84,7 +85,7 @@ impl Report {
         plain.and(&refreshing).and(&ticks).and(&index).and(&self.standing())
     }
 
-    /// What is there whether anything happens or not: schedules, and the long polls of the mappings.
+    /// Returns the bill of an idle stack: schedules, and the long polls of the mappings.
     fn standing(&self) -> Bill {
         let line = |service, target: &str, operation: &str, unit| Line {
             service,
@@ -103,7 +104,7 @@ impl Report {
         Bill::of(&metered)
     }
 
-    /// Prints all, as Markdown.
+    /// Prints everything, as Markdown.
     pub(crate) fn print(&self) {
         let (pages, month) = (self.million_pages(), self.month_of_polls());
         println!("# Cost\n\n{LEFT_OUT} Prices of {REGION}, {READ_ON}.\n");
@@ -147,7 +148,7 @@ impl Report {
         );
     }
 
-    /// What is kept, for which no figure above has a line.
+    /// Prints the stored bytes, for which no figure above has a line.
     fn print_storage(&self) {
         let scale = MILLION / self.accepted.max(1) as f64;
         let objects = (self.phases.found.object_bytes + self.phases.indexed.object_bytes) as f64 * scale;
@@ -161,7 +162,7 @@ impl Report {
         );
     }
 
-    /// Where the meter is not sure, and where it and the endpoint disagree.
+    /// Prints where the meter is uncertain, and where it and the endpoint disagree.
     fn print_doubts(&self) {
         println!("\n## What to know of the meter\n");
         let Phases { found, indexed, polls, refreshing_polls, .. } = &self.phases;
@@ -184,7 +185,7 @@ impl Report {
         }
     }
 
-    /// Whether both figures keep to their bars.
+    /// Checks that both figures keep to their bars.
     pub(crate) fn held(&self, bars: &Bars) -> Result<()> {
         let figures = [
             ("a million new pages", self.million_pages().total(), bars.pages),
