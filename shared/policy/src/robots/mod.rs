@@ -4,7 +4,7 @@
 //! prefixes before the first star. [`Robots::check`] descends that tree once, and takes the most specific matching
 //! rule. [`classify`] and [`fresh_until`] decide the meaning of a fetch of the file and the lifetime of its result.
 //!
-//! Where the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
+//! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 
 mod parse;
 pub(crate) mod pattern;
