@@ -1,4 +1,4 @@
-//! Reads JSON Lines `{"id","url","body_b64","content_type"}` and writes what a feed says, in the same order.
+//! Reads JSON Lines `{"id","url","body_b64","content_type"}` and writes the content of each feed, in the same order.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +23,7 @@ fn answer(line: &str) -> Option<Value> {
     })
 }
 
-/// The title as the feed wrote it, where that says more than the plain one.
+/// Shows the title as the feed wrote it, if that says more than the plain one.
 fn show_title(value: &mut Value) {
     if value["title_html"].is_string() {
         value["title"] = value["title_html"].take();

@@ -1,7 +1,7 @@
-//! How fast feeds are read, to set beside other readers in the same run: `cargo xtask bench feeds`.
+//! Measures the speed of reading feeds, for comparison with other readers in the same run: `cargo xtask bench feeds`.
 //!
-//! Arguments: how often to read, and files. Each file is one feed, read into memory before the clock starts. Writes one line
-//! for all of them: megabytes a second, entries, and seconds.
+//! Arguments: the number of repetitions, and files. Each file is one feed, read into memory before the clock starts.
+//! Writes one line for all of them: megabytes per second, entries, and seconds.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,

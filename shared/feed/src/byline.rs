@@ -1,7 +1,7 @@
-//! Authors' names without their e-mail addresses, which are nobody's business.
+//! Extracts authors' names without their e-mail addresses, which are private.
 
-/// The name in an author's line: `a@b.example (Name)` as RSS 2.0 wants it, `Name <a@b.example>` as mail has it, or a name
-/// alone. `None` if only an address stands there.
+/// Returns the name in an author's line: `a@b.example (Name)` as in RSS 2.0, `Name <a@b.example>` as in mail, or a name
+/// alone. `None` if it contains only an address.
 pub(crate) fn byline(text: &str) -> Option<String> {
     if !text.contains('@') {
         return Some(text.to_owned());
@@ -30,10 +30,10 @@ pub(crate) fn byline(text: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Marks between a name and an address.
+/// Separators between a name and an address.
 const BETWEEN: [char; 10] = ['(', ')', '<', '>', '[', ']', ',', ';', '"', '\''];
 
-/// Something at a domain (RFC 5322 §3.4.1, loosely), with or without `mailto:`.
+/// True for something at a domain (RFC 5322 §3.4.1, loosely), with or without `mailto:`.
 fn is_address(word: &str) -> bool {
     let word = word.trim_end_matches(['.', ':']);
     let Some((local, domain)) = word.rsplit_once('@') else { return false };

@@ -1,6 +1,6 @@
-//! Tells feeds of comments from feeds of articles, by what a page calls them.
+//! Distinguishes feeds of comments from feeds of articles by the words that describe them.
 
-/// Words for comments, as they stand alone in titles and addresses: a newspaper that is called "Commentary" is none.
+/// Words for comments, as separate words in titles and addresses: a newspaper called "Commentary" does not count.
 const WORDS: [&str; 34] = [
     "comment",
     "comments",
@@ -37,12 +37,12 @@ const WORDS: [&str; 34] = [
     "коментарі",
     "σχόλια",
 ];
-/// The same in scripts that put no space between words.
+/// The same in scripts without spaces between words.
 const PIECES: [&str; 5] = ["コメント", "评论", "評論", "留言", "댓글"];
-/// The same as it is joined to other words in addresses that programs make.
+/// The same joined to other words, as in generated addresses.
 const IN_ADDRESSES: [&str; 3] = ["commentsfeed", "commentrss", "comments-rss"];
 
-/// Whether a title or the path and query of an address speaks of comments.
+/// True if a title, or the path and query of an address, mentions comments.
 pub(crate) fn speaks_of(text: &str) -> bool {
     let text = text.to_lowercase();
     PIECES.iter().chain(&IN_ADDRESSES).any(|piece| text.contains(piece))

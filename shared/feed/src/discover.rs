@@ -1,4 +1,4 @@
-//! Feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
+//! Finds the feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
@@ -10,31 +10,31 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use url::Url;
 
-/// Links of a page that are looked at; a page has a handful.
+/// Maximum number of links of a page that are examined; a page has a handful.
 const MAX_LINKS: usize = 200;
-/// Memory that parsing a page may take.
+/// Maximum memory for parsing a page, in bytes.
 const MAX_MEMORY: usize = 8 * 1024 * 1024;
 
 /// A feed that a page names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FeedLink {
-    /// Its address; absolute.
+    /// Its absolute address.
     pub url: Url,
-    /// The title that the page gives it, as plain text.
+    /// Title given by the page, as plain text.
     pub title: Option<String>,
-    /// The media type that the page gives it, lower case; empty for `rel="feed"` without one.
+    /// Media type given by the page, lower case; empty for `rel="feed"` without one.
     #[serde(rename = "type")]
     pub media_type: String,
-    /// It carries comments instead of articles, by its address, its title, or its relation to the page.
+    /// True if it carries comments instead of articles, judged by its address, its title, or its relation to the page.
     #[serde(skip)]
     pub of_comments: bool,
 }
 
-/// The feeds that a page names, in the order of the document, those of comments last, each once: two addresses that
-/// differ only in what makes no difference are one. How many of them are tried is for the caller to say.
+/// Returns the distinct feeds that a page names, in document order, with feeds of comments last. Two addresses with
+/// only insignificant differences count as one. The caller decides how many of them to try.
 ///
-/// `<base href>` is honoured wherever it stands (HTML §4.2.3); only `http` and `https` addresses are given back.
-/// Never fails: a page that breaks a limit gives what was found until then.
+/// `<base href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned. Never
+/// fails: a page that exceeds a limit gives the feeds found so far.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<FeedLink> {
     let found = RefCell::new(PageLinks::default());
     let text = charset::decode(html, content_type, Document::Feed).text;
@@ -98,12 +98,12 @@ fn collect(html: &str, found: &RefCell<PageLinks>) {
         .with_strict(false);
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
     if rewriter.write(html.as_bytes()).is_ok() {
-        // What was found stays found, whatever the end of the page is like.
+        // Links found so far are kept, even if the end of the page is broken.
         let _ = rewriter.end();
     }
 }
 
-/// The link's address; `feed:` in front of it, an old custom, is taken off.
+/// Returns the link's address, without the obsolete prefix `feed:`.
 fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
     let href = href.strip_prefix("feed:").map_or(href, |rest| rest);
     let href = if href.starts_with("//") { format!("{}:{href}", base.scheme()) } else { href.to_owned() };
@@ -112,7 +112,7 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
     Some(url)
 }
 
-/// True if a link promises a feed. JSON and plain XML are promised for other things too, so those need another sign.
+/// True if a link announces a feed. JSON and plain XML announce other things too, so they need another sign.
 fn is_feed(link: &Link, url: &Url) -> bool {
     let named = || {
         let path = url.as_str().to_ascii_lowercase();
@@ -137,18 +137,18 @@ fn is_feed(link: &Link, url: &Url) -> bool {
     }
 }
 
-/// Whether a feed carries comments instead of articles, by its address, its title, or its relation to the page (`replies`
-/// is that of RFC 4685 §4). The host says nothing: a site about comments has articles too.
+/// True if a feed carries comments instead of articles, judged by its address, its title, or its relation to the page
+/// (`replies`, RFC 4685 §4). The host says nothing: a site about comments has articles too.
 fn is_comments(link: &Link, url: &Url, title: Option<&str>) -> bool {
     link.rel.split_whitespace().any(|r| r == "replies") || speaks_of_comments(url, title)
 }
 
-/// Whether a feed's address or title says that it carries comments instead of articles.
+/// True if a feed's address or title says that it carries comments instead of articles.
 pub fn speaks_of_comments(url: &Url, title: Option<&str>) -> bool {
     comments::speaks_of(&url[url::Position::BeforePath..]) || title.is_some_and(comments::speaks_of)
 }
 
-/// Addresses that lead to one document on any sensible server count once: the same with and without TLS, with and
+/// Returns a key that is equal for addresses of one document on any sensible server: with and without TLS, with and
 /// without a slash at the end of the path, with an empty query.
 fn sameness(url: &Url) -> String {
     let rest = &url[url::Position::BeforeHost..url::Position::AfterPath];

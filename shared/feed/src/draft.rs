@@ -1,19 +1,19 @@
-//! State of a feed or an entry while it is being read.
+//! State of a feed or an entry during reading.
 
 use crate::Hints;
 use curlew_model::Timestamp;
 
-/// How a text is meant.
+/// Interpretation of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// HTML, or nobody said what.
+    /// HTML, or not stated.
     #[default]
     Html,
     /// Literal text.
     Plain,
 }
 
-/// The best value found so far for one place.
+/// Best value found so far for one field.
 #[derive(Debug)]
 pub(crate) struct Slot<T = String> {
     rank: u8,
@@ -28,7 +28,7 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// True if a value of that rank would be taken.
+    /// True if a value of that rank would be accepted.
     pub(crate) fn wants(&self, rank: u8) -> bool {
         self.value.is_none() || rank < self.rank
     }
@@ -43,21 +43,21 @@ impl<T> Slot<T> {
 }
 
 impl Slot {
-    /// Takes a value if there is none yet or only one of a worse rank; an empty one is never taken.
+    /// Stores a value if there is none yet or only one of a worse rank; never stores an empty one.
     pub(crate) fn offer(&mut self, rank: u8, value: String, kind: Kind) {
         if self.wants(rank) && !value.trim().is_empty() {
             *self = Slot { rank, value: Some(value), kind };
         }
     }
 
-    /// [`Slot::offer`] where of two values of one rank the later one is taken.
+    /// As [`Slot::offer`], but of two values of one rank the later one wins.
     pub(crate) fn offer_last(&mut self, rank: u8, value: String) {
         if self.value.is_none() || rank <= self.rank {
             *self = Slot { rank, value: Some(value), kind: Kind::Plain };
         }
     }
 
-    /// The value, and whether it is literal text.
+    /// Returns the value, with a flag that is true for literal text.
     pub(crate) fn with_kind(self) -> Option<(bool, String)> {
         let literal = self.kind == Kind::Plain;
         self.value.map(|value| (literal, value))
@@ -65,7 +65,7 @@ impl Slot {
 }
 
 impl Slot<Timestamp> {
-    /// Takes a time if there is none yet or only one of a worse rank.
+    /// Stores a time if there is none yet or only one of a worse rank.
     pub(crate) fn offer_time(&mut self, rank: u8, time: Timestamp) {
         if self.wants(rank) {
             *self = Slot { rank, value: Some(time), kind: Kind::Plain };
@@ -73,7 +73,7 @@ impl Slot<Timestamp> {
     }
 }
 
-/// A feed that is being read.
+/// State of a feed during reading.
 #[derive(Debug, Default)]
 pub(crate) struct FeedDraft {
     pub(crate) title: Slot,
@@ -91,7 +91,7 @@ pub(crate) struct FeedDraft {
     pub(crate) frequency: Option<u64>,
 }
 
-/// An entry that is being read.
+/// State of an entry during reading.
 #[derive(Debug, Default)]
 pub(crate) struct EntryDraft {
     pub(crate) id: Slot,
@@ -100,24 +100,25 @@ pub(crate) struct EntryDraft {
     pub(crate) published: Slot<Timestamp>,
     pub(crate) updated: Slot<Timestamp>,
     pub(crate) author: Slot,
-    /// An author stands in it, named or not.
+    /// True if it has an author, named or not.
     pub(crate) has_author: bool,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
 }
 
 impl EntryDraft {
-    /// Turns the draft into an entry. Only Atom can say that a title is literal text; RSS's are HTML whatever their element says.
+    /// Converts the draft to an entry. Only Atom can declare a title literal text; RSS's are HTML, whatever their
+    /// element says.
     pub(crate) fn into_raw(self, atom: bool) -> RawEntry {
         let published = self.published.take();
         RawEntry {
             id: self.id.take().unwrap_or_default(),
             title: self.title.with_kind().map(|(literal, title)| (literal && atom, title)),
             link: self.link.take(),
-            // Where RSS says nothing of a change, it is the time of publication that many repeat.
+            // If an RSS entry states no change, many feeds repeat the time of publication.
             updated: self.updated.take().filter(|u| atom || Some(*u) != published),
             published,
-            // One without a name is an author all the same, so that the feed's is none.
+            // An unnamed author counts too, so that the entry does not inherit the feed's.
             author: self.author.take().or_else(|| self.has_author.then(String::new)),
             summary: self.summary.take(),
             content: self.content.take(),
@@ -125,7 +126,7 @@ impl EntryDraft {
     }
 }
 
-/// An entry as a reader found it. A title says whether it is literal text.
+/// An entry as read, with a flag on its title that is true for literal text.
 #[derive(Debug, Default)]
 pub(crate) struct RawEntry {
     pub(crate) id: String,
@@ -139,7 +140,7 @@ pub(crate) struct RawEntry {
 }
 
 impl RawEntry {
-    /// Bytes of all texts.
+    /// Returns the length of all texts in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
         let texts = [&self.link, &self.author, &self.summary, &self.content];
@@ -147,7 +148,7 @@ impl RawEntry {
     }
 }
 
-/// A deletion that is being read (RFC 6721 §3).
+/// State of a deletion during reading (RFC 6721 §3).
 #[derive(Debug, Default)]
 pub(crate) struct Deletion {
     pub(crate) id: String,

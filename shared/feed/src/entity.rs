@@ -4,32 +4,32 @@ use curlew_text::references::{self, MAX_NAME};
 use std::cell::Cell;
 use std::collections::HashMap;
 
-/// Entities of one document type declaration that are known; HTML 4 has 252.
+/// Maximum number of entities kept of one document type declaration; HTML 4 has 252.
 const MAX_DECLARED: usize = 300;
-/// Bytes of the text that a declared entity stands for.
+/// Maximum length of the replacement text of a declared entity, in bytes.
 const MAX_DECLARED_BYTES: usize = 256;
-/// Bytes by which the declared entities of a document may make its texts longer.
+/// Maximum growth of a document's texts through declared entities, in bytes.
 const MAX_EXPANSION: usize = 256 * 1024;
 
-/// Appends `raw` to `out` with its references resolved: those that the document declares, and all that HTML knows.
+/// Appends `raw` to `out` with its references resolved: those that the document declares, and all that HTML defines.
 ///
-/// Returns whether there was a reference that plain XML does not know.
+/// Returns true if there was a reference that plain XML does not define.
 pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Entities<'_>) -> bool {
     references::decode_with(raw, out, |text| declared.reference(text))
 }
 
-/// The entities that a document type declaration declares in its internal subset (XML §4.2), as far as they are short and
-/// stand for literal text. One that names another entity or brings markup is not known, so that nothing is ever expanded
+/// Entities declared in the internal subset of a document type declaration (XML §4.2), if they are short and stand for
+/// literal text. An entity that refers to another one or contains markup is ignored, so that nothing is ever expanded
 /// twice.
 #[derive(Debug, Default)]
 pub(crate) struct Entities<'a> {
     texts: HashMap<&'a str, String>,
-    /// Bytes that they have made out of fewer.
+    /// Number of bytes added by expansion.
     expanded: Cell<usize>,
 }
 
 impl<'a> Entities<'a> {
-    /// Those of an internal subset.
+    /// Reads the entities of an internal subset.
     pub(crate) fn of(subset: &'a str) -> Entities<'a> {
         let mut declared = Entities::default();
         let mut rest = subset;
@@ -45,7 +45,8 @@ impl<'a> Entities<'a> {
         declared
     }
 
-    /// The declared entity that `text` begins with, unless the five of XML have its name or too much was expanded.
+    /// Returns the declared entity at the beginning of `text`, unless its name is one of XML's five or too much was
+    /// expanded.
     fn reference(&self, text: &str) -> Option<(usize, &str)> {
         if self.texts.is_empty() || references::predefined(text).is_some() {
             return None;
@@ -61,7 +62,7 @@ impl<'a> Entities<'a> {
     }
 }
 
-/// The name and the text of a general entity's declaration, of which the first word was read.
+/// Returns the name and the text of a general entity's declaration, whose first word has been read.
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();

@@ -1,4 +1,4 @@
-//! The last step for all dialects: stable ids, plain titles, clean and capped text.
+//! Last step for all dialects: stable ids, plain titles, clean and limited text.
 
 use crate::byline::byline;
 use crate::draft::{Deletion, RawEntry};
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
 use url::Url;
 
-/// Completes a feed of which title and entries are missing and texts are raw.
+/// Completes a feed that has raw texts and neither title nor entries yet.
 pub(crate) fn finish(
     feed: &mut Feed,
     title: Option<(bool, String)>,
@@ -33,8 +33,8 @@ pub(crate) fn finish(
         let is_first = seen.insert(entry.key());
         let own = own_id(&entry);
         let is_new = said.insert(own.clone());
-        // An id and a link together are one entry, whatever it says; with only one of them, what says something else is
-        // another: many a site has one page for all, or one id.
+        // Equal id and link together mean one entry, whatever its text. If only one of them is equal, a different text
+        // means another entry: many sites have one page for all entries, or one id.
         if named && !is_first && is_new && !(has_id && entry.link.is_some()) {
             entry.id = own;
             feed.entries.push(entry);
@@ -52,7 +52,7 @@ pub(crate) fn finish(
     }
 }
 
-/// The deletions that a feed states, their ids as those of entries are.
+/// Returns the deletions that a feed states, with ids in the same form as those of entries.
 pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEntry> {
     let known = drafts.into_iter().filter(|d| !d.id.trim().is_empty());
     known
@@ -65,10 +65,10 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEn
         .collect()
 }
 
-/// The deletions that a feed states, by the ids of the entries.
+/// Deletions that a feed states, by the ids of the entries.
 struct Deletions {
     all: Vec<Option<DeletedEntry>>,
-    /// Where that of each id stands.
+    /// Index in `all` by id.
     by_id: HashMap<String, usize>,
 }
 
@@ -77,7 +77,7 @@ impl Deletions {
         let (mut all, mut by_id): (Vec<Option<DeletedEntry>>, HashMap<String, usize>) = Default::default();
         for deleted in std::mem::take(deleted) {
             match by_id.get(&deleted.id).and_then(|at| all.get_mut(*at)?.as_mut()) {
-                // Of two for one entry the later one counts.
+                // Of two deletions of one entry the later one counts.
                 Some(known) => {
                     known.when = known.when.max(deleted.when);
                     known.url = known.url.take().or(deleted.url);
@@ -91,8 +91,8 @@ impl Deletions {
         Deletions { all, by_id }
     }
 
-    /// True if the feed says that this entry is deleted. Of an entry and a deletion the later one counts (RFC 6721 §2), and
-    /// the deletion if there is no telling; one that does not count is taken away, the other learns the entry's page.
+    /// True if the feed says that this entry is deleted. The later of entry and deletion wins (RFC 6721 §2), or the
+    /// deletion if that is unknown. A deletion that loses is removed, one that wins receives the entry's page.
     fn supersede(&mut self, entry: &Entry) -> bool {
         let Some(place) = self.by_id.get(&entry.id).and_then(|at| self.all.get_mut(*at)) else { return false };
         let Some(deletion) = place else { return false };
@@ -112,7 +112,7 @@ impl Deletions {
     }
 }
 
-/// A stated id in the form that is kept.
+/// Returns a stated id in its stored form.
 fn entry_id(id: &str, limits: &Limits) -> String {
     let kept = if id.len() > limits.url_bytes { None } else { text::plain(id, true, limits.url_bytes) };
     kept.unwrap_or_else(|| hashed(&[Some(id)], None))
@@ -145,13 +145,14 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
     }
 }
 
-/// A hash that tells an entry from others of the same id and link: of its title, or its text if it has none, and its date.
+/// Returns a hash that distinguishes entries with the same id and link: of the title, or the text if there is none, and
+/// of the date.
 fn own_id(entry: &Entry) -> String {
     let text = entry.title.as_deref().or(entry.summary.as_deref()).or(entry.content.as_deref());
     hashed(&[Some(&entry.id), entry.link.as_deref(), text], entry.published.or(entry.updated))
 }
 
-/// A title as plain text, and as it was written if that says more.
+/// Returns a title as plain text, and as it was written if that says more.
 fn titles(title: Option<(bool, String)>, limits: &Limits) -> (Option<String>, Option<String>) {
     let Some((literal, written)) = title else {
         return (None, None);
@@ -162,7 +163,8 @@ fn titles(title: Option<(bool, String)>, limits: &Limits) -> (Option<String>, Op
     (plain, html)
 }
 
-/// An id for what has none: a hash of what it says, so that the same entry has the same id at the next poll.
+/// Returns an id for an entry without one: a hash of its content, so that the same entry has the same id at the next
+/// poll.
 fn hashed(parts: &[Option<&str>], time: Option<Timestamp>) -> String {
     let mut hash = Sha256::new();
     for part in parts {

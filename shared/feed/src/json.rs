@@ -1,4 +1,4 @@
-//! JSON Feed 1.0 and 1.1, read so that one field of the wrong type costs that field and not the feed.
+//! Reads JSON Feed 1.0 and 1.1; a field of the wrong type is lost, but not the feed.
 
 use crate::draft::RawEntry;
 use crate::finish::finish;
@@ -37,7 +37,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         mender.repaired(Repair::FieldType);
     }
     let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
-    // Other kinds of hub, such as rssCloud, speak other protocols.
+    // Other kinds of hub, such as rssCloud, use other protocols.
     let web_sub = |hub: &&Hub| hub.kind.get().is_none_or(|kind| kind.trim().eq_ignore_ascii_case("websub"));
     hints.hub = {
         let mut hubs = document.hubs.0.iter().filter_map(|hub| hub.0.as_ref()).filter(web_sub);
@@ -123,7 +123,7 @@ impl JsonMender<'_> {
     }
 }
 
-/// The first name among the authors of version 1.1, or that of version 1.0.
+/// Returns the first name among the authors of version 1.1, or that of version 1.0.
 fn first_author(authors: &List<Author>, author: &Author) -> Option<String> {
     authors.0.iter().chain([author]).find_map(|a| a.0.clone())
 }
@@ -169,11 +169,11 @@ struct Hub {
     url: LooseText,
 }
 
-/// A text, or a number taken as one; anything else is nothing.
+/// A text, or a number read as one; anything else is ignored.
 #[derive(Default)]
 struct LooseText {
     text: Option<String>,
-    /// It was something else than a text or `null`.
+    /// True if it was something other than a text or `null`.
     odd: bool,
 }
 
@@ -187,14 +187,14 @@ impl LooseText {
     }
 }
 
-/// A member of a list that should be an object; nothing if it is none.
+/// Member of a list that should be an object; `None` if it is not.
 struct Object<T>(Option<T>);
 
-/// An author's name: that of an object, of the first in a list, or a text.
+/// Author's name: of an object, of the first member of a list, or a text.
 #[derive(Default)]
 struct Author(Option<String>);
 
-/// A list of which no more is kept than any limit allows; anything else than a list is an empty one.
+/// A list, truncated to [`MAX_LIST`]; anything but a list is read as an empty one.
 struct List<T>(Vec<T>);
 
 impl<T> Default for List<T> {
@@ -203,12 +203,12 @@ impl<T> Default for List<T> {
     }
 }
 
-/// Members of a list that are kept while reading; the limit of entries is applied after it.
+/// Maximum number of members of a list that are kept while reading; the limit of entries is applied later.
 const MAX_LIST: usize = 20_000;
 
 impl<'de> Deserialize<'de> for LooseText {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<LooseText, D::Error> {
-        // A list of what is ignored takes no room, however long it is.
+        // A list in an ignored place takes no memory, regardless of its length.
         Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny, IgnoredAny>(PhantomData))? {
             LooseValue::Text(text) => LooseText { text: Some(text), odd: false },
             LooseValue::Number(text) => LooseText { text: Some(text), odd: true },

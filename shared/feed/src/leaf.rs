@@ -1,4 +1,4 @@
-//! The text of one element: decoded, its markup kept as HTML, cut at a limit.
+//! Reads the text of one element: decodes it, keeps its markup as HTML, cuts it at a limit.
 
 use crate::draft::Kind;
 use crate::entity::{self, Entities};
@@ -11,10 +11,10 @@ use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
-/// How an element's text is written down (RFC 4287 §3.1 and §4.1.3; Atom 0.3 §3.1).
+/// Encoding of an element's text (RFC 4287 §3.1 and §4.1.3; Atom 0.3 §3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Construct {
-    /// References resolved; tags, escaped or naked, are HTML.
+    /// References resolved; tags, escaped or not, are HTML.
     Html,
     /// References resolved; literal text.
     Plain,
@@ -22,12 +22,12 @@ pub(crate) enum Construct {
     Xhtml,
     /// Base64 of text.
     Base64,
-    /// Something that is no text.
+    /// Not text.
     Binary,
 }
 
 impl Construct {
-    /// Values of `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
+    /// Derives it from `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
     pub(crate) fn of(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
         if !(atom && ns == Ns::Core || ns == Ns::Atom) {
             return Construct::Html;
@@ -51,30 +51,30 @@ impl Construct {
         }
     }
 
-    /// How the result is meant.
+    /// Returns the interpretation of the result.
     pub(crate) fn kind(self) -> Kind {
         if self == Construct::Plain { Kind::Plain } else { Kind::Html }
     }
 }
 
-/// The text of an element while it is read.
+/// Text of an element during reading.
 pub(crate) struct Leaf<'a> {
     construct: Construct,
     out: String,
     max_bytes: usize,
-    /// Where relative addresses inside the text start from, if the feed says so.
+    /// Base of relative addresses inside the text, if the feed states one.
     base: Option<Url>,
-    /// Prefix of the elements of XHTML, which are kept without it.
+    /// Prefix of XHTML elements, which is removed from them.
     prefix: Option<&'a str>,
     declared: Rc<Entities<'a>>,
     work: &'a Work,
-    /// An unusual reference was met.
+    /// True if there was an unusual reference.
     pub(crate) odd_reference: bool,
 }
 
 impl<'a> Leaf<'a> {
     pub(crate) fn new(construct: Construct, max_chars: usize, base: Option<Url>, work: &'a Work) -> Leaf<'a> {
-        // A character has at most four bytes; a little markup may stand before the first that counts.
+        // A character has at most four bytes; a little markup may precede the first one that counts.
         let max_bytes = max_chars.saturating_mul(4);
         Leaf {
             construct,
@@ -88,12 +88,12 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// With what the document has declared: a prefix for XHTML, and entities.
+    /// Adds the document's declarations: a prefix for XHTML, and entities.
     pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
         Leaf { prefix, declared, ..self }
     }
 
-    /// Whether markup is where it belongs, or nothing is kept.
+    /// True if markup is expected here, or nothing is kept.
     pub(crate) fn takes_markup(&self) -> bool {
         matches!(self.construct, Construct::Xhtml | Construct::Binary)
     }
@@ -102,13 +102,13 @@ impl<'a> Leaf<'a> {
         self.out.len() >= self.max_bytes || self.construct == Construct::Binary
     }
 
-    /// As much of a text as still fits.
+    /// Returns the part of a text that still fits.
     fn fitting<'t>(&self, text: &'t str) -> &'t str {
         let room = self.max_bytes.saturating_sub(self.out.len());
         &text[..text.floor_char_boundary(room)]
     }
 
-    /// Text with references.
+    /// Appends text with references.
     pub(crate) fn text(&mut self, raw: &str) {
         if self.full() {
             return;
@@ -124,7 +124,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Literal text.
+    /// Appends literal text.
     pub(crate) fn cdata(&mut self, text: &str) {
         if self.full() {
             return;
@@ -134,7 +134,7 @@ impl<'a> Leaf<'a> {
         if self.construct == Construct::Xhtml { escape_markup(text, &mut self.out) } else { self.out.push_str(text) }
     }
 
-    /// A tag inside the text.
+    /// Appends a tag inside the text.
     pub(crate) fn start(&mut self, tag: &Tag<'a>) {
         if self.full() || tag.raw.len() > self.max_bytes {
             return;
@@ -148,7 +148,7 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// The end of an element inside the text.
+    /// Appends the end of an element inside the text.
     pub(crate) fn end(&mut self, name: &str) {
         if !self.full() {
             let local = name.split_once(':').filter(|(prefix, _)| self.prefix == Some(prefix)).map(|(_, local)| local);
@@ -156,7 +156,8 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Whether a prefix stands for XHTML: by what is declared around the text, by custom, or by the tag that it begins.
+    /// True if a prefix means XHTML: by a declaration around the text, by custom, or by a declaration in the tag
+    /// itself.
     fn is_xhtml_prefix(&mut self, prefix: &'a str, tag: &Tag<'a>) -> bool {
         let is_declared = || {
             let mut declared = tag.attributes().filter_map(|(name, value)| Some((name.strip_prefix("xmlns:")?, value)));
@@ -168,7 +169,7 @@ impl<'a> Leaf<'a> {
         self.prefix == Some(prefix)
     }
 
-    /// The whole text. As its addresses are made absolute, it may grow by as many bytes as `growth_left` says.
+    /// Returns the whole text. Making its addresses absolute may lengthen it by up to `growth_left` bytes.
     pub(crate) fn finish(mut self, growth_left: &mut usize) -> String {
         self.work.add(self.out.len());
         match self.construct {
@@ -178,12 +179,12 @@ impl<'a> Leaf<'a> {
                 STANDARD.decode(&self.out).ok().and_then(|b| String::from_utf8(b).ok()).unwrap_or_default()
             }
             Construct::Plain => self.out,
-            // Escaped XHTML brings the wrapper of inline XHTML along.
+            // Escaped XHTML includes the wrapper of inline XHTML.
             Construct::Html if self.out.trim_start().starts_with("<div xmlns=") => {
                 self.rebased(without_wrapper(self.out.trim()), growth_left)
             }
             Construct::Html if self.base.is_none() => {
-                // Most texts of most feeds end here, and need not be copied once more.
+                // Most texts of most feeds end here, and need no further copy.
                 self.out.truncate(self.out.trim_end().len());
                 if self.out.starts_with(char::is_whitespace) { self.out.trim_start().to_owned() } else { self.out }
             }
@@ -211,7 +212,7 @@ fn escape_markup(text: &str, out: &mut String) {
     }
 }
 
-/// XHTML content without the `div` that RFC 4287 §3.1.1.3 puts around it, if it is one `div` and nothing else.
+/// Returns XHTML content without the `div` of RFC 4287 §3.1.1.3 around it, if it is one `div` and nothing else.
 fn without_wrapper(html: &str) -> &str {
     let Some(inner) = html.strip_suffix("</div>").filter(|h| h.starts_with("<div")) else {
         return html;
@@ -233,8 +234,8 @@ fn without_wrapper(html: &str) -> &str {
     inner.trim()
 }
 
-/// Addresses in `href` and `src` made absolute (XML Base §4.1); everything else stays as written, and so does an address
-/// that would grow by more than is left: a long base and many short addresses could make gigabytes.
+/// Makes addresses in `href` and `src` absolute (XML Base §4.1). Everything else stays unchanged, and so does an
+/// address whose growth exceeds the budget: a long base and many short addresses could make gigabytes.
 fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
@@ -264,7 +265,8 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
     out
 }
 
-/// The attribute `href="…"` or `src="…"` that a text begins with: length before the value, the value, length with it.
+/// Parses the attribute `href="…"` or `src="…"` at the beginning of a text: length before the value, the value, length
+/// with it.
 fn address_at(text: &str) -> Option<(usize, &str, usize)> {
     let name = ["href=", "src="].iter().find(|n| text.get(..n.len()).is_some_and(|t| t.eq_ignore_ascii_case(n)))?;
     let quote = text[name.len()..].chars().next().filter(|c| matches!(c, '"' | '\''))?;

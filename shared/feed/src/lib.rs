@@ -1,19 +1,20 @@
-//! Bytes to feed and entries, and the feeds that a page names. Pure: no I/O, no clock.
+//! Parses bytes into a feed with entries, and finds the feeds that a page names. Pure: no I/O, no clock.
 //!
-//! The way of a document through [`parse`]:
+//! Steps of [`parse`]:
 //!
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
-//! 2. `mend`: a tolerant reader goes over the text once, in linear time, whatever dialect it is in and however broken,
-//!    and takes out what is said of the feed and of each entry, capped in entries, text and depth. An entity that the
-//!    document declares is expanded only if it is short literal text, and never twice.
+//! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, and extracts
+//!    the data of the feed and of each entry, limited in entries, text and depth. An entity that the document declares
+//!    is expanded only if it is short literal text, and never twice.
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
-//! JSON Feed takes its own way from 1 to 3. Of an XML document in which `mend` sees no feed, feed-rs has a second look
+//! JSON Feed has its own reader between 1 and 3. If `mend` finds no feed in an XML document, feed-rs tries it too
 //! (`second`).
 //!
-//! Beside that, `schema` says what is wrong with the document by the letter, for its author; it refuses nothing.
+//! In addition, `schema` lists violations of the format for the feed's author; it refuses nothing.
 //!
-//! Nothing here trusts a time: a date may lie in the future or in the year 1. Who knows the present clamps it.
+//! Times are not checked here: a date may lie in the future or in the year 1. A caller that knows the current time
+//! clamps it.
 
 mod byline;
 mod comments;
@@ -46,25 +47,26 @@ use std::borrow::Cow;
 use url::Url;
 use work::Work;
 
-/// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, mended where that is possible.
+/// Reads a feed: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0, JSON Feed, repaired if possible.
 ///
 /// `content_type` is the HTTP header as the server sent it; only its charset is used (RFC 7303 §3.2), since servers
-/// send feeds under any type. `url` is where the document came from: relative links are resolved against it.
+/// send feeds under any type. `url` is the document's address: relative links are resolved against it.
 ///
 /// # Errors
-/// [`FeedError::NotAFeed`] if it is something else, [`FeedError::TooLarge`] if it breaks a limit that cannot be met by
-/// cutting, [`FeedError::Unreadable`] if it looks like a feed and nothing can be got out of it.
+/// [`FeedError::NotAFeed`] if it is something else, [`FeedError::TooLarge`] if it exceeds a limit that truncation
+/// cannot meet, [`FeedError::Unreadable`] if it looks like a feed but nothing can be extracted.
 pub fn parse(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits) -> Result<Feed, FeedError> {
     parse_counted(body, content_type, url, limits).0
 }
 
-/// The text of a file that a person wrote, by its byte order mark, or as UTF-8 if that can be, or by a guess. It has no mark.
+/// Decodes a file written by a person: by its byte order mark, else as UTF-8 if valid, else by a guess. Removes the
+/// mark.
 pub fn decode_text(body: &[u8]) -> Cow<'_, str> {
     charset::decode(body, None, Document::Feed).text
 }
 
-/// [`parse`], and the number of steps that it took: bytes looked at, each as often as it was, and names compared. It grows
-/// with the length of the document and not faster, whatever the document is.
+/// As [`parse`]; also returns the number of steps taken: bytes examined, each as often as it was, and names compared.
+/// It grows at most linearly with the length of the document, whatever its content.
 ///
 /// # Errors
 /// As [`parse`].
@@ -92,7 +94,7 @@ fn read(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits, wor
         json::parse(text, url, limits, work)?
     } else {
         mend::mend(text, url, limits, work).or_else(|error| match error {
-            // Another reader makes no feed of these, and knows no limits.
+            // Another reader finds no feed in these either, and has no limits.
             FeedError::NotAFeed(NotAFeed::WebPage | NotAFeed::Empty) | FeedError::TooLarge { .. } => Err(error),
             _ => second::read(text, url, limits, work).ok_or(error),
         })?

@@ -1,29 +1,31 @@
-//! Every limit that reading a feed knows, by name.
+//! Limits on reading a feed, by name.
 
-/// Limits on the cost of a feed. Texts and lists are cut at their limit; depth, declarations and bytes are refused beyond it.
+/// Limits on the cost of a feed. Texts and lists are truncated at their limit; excess depth, declarations and bytes are
+/// refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the document; more are refused.
+    /// Maximum size of the document in bytes; a larger one is refused.
     pub bytes: usize,
-    /// Entries kept, from the top of the document; the rest is left out and [`crate::Feed::truncated`] set.
+    /// Maximum number of entries, from the top of the document; the rest is left out and [`crate::Feed::truncated`]
+    /// set.
     pub entries: usize,
-    /// Characters of a title or an author's name.
+    /// Maximum length of a title or an author's name, in characters.
     pub title_chars: usize,
-    /// Characters of a description, summary or content.
+    /// Maximum length of a description, summary or content, in characters.
     pub text_chars: usize,
-    /// Bytes of a URL, and of an id; a longer URL is dropped, a longer id hashed.
+    /// Maximum length of a URL, and of an id, in bytes; a longer URL is dropped, a longer id hashed.
     pub url_bytes: usize,
-    /// Elements inside each other; more are refused.
+    /// Maximum nesting of elements; deeper documents are refused.
     pub depth: usize,
-    /// Attributes looked at in one tag; the rest is not looked at.
+    /// Maximum number of attributes that are examined in one tag.
     pub attributes: usize,
-    /// Namespace declarations in force at one time; more are refused.
+    /// Maximum number of namespace declarations in force at one time; more are refused.
     pub namespaces: usize,
-    /// Addresses and dates read in one document; further ones are not looked at. Each costs many times what its bytes do.
+    /// Maximum number of addresses and dates parsed in one document; parsing each is expensive for its length.
     pub values: usize,
-    /// Attempts at mending that are listed in [`crate::Feed::repairs`].
+    /// Maximum number of repairs listed in [`crate::Feed::repairs`].
     pub repairs: usize,
-    /// Faults that are listed in [`crate::Feed::faults`]; more are counted, up to 100,000.
+    /// Maximum number of faults listed in [`crate::Feed::faults`]; more are counted, up to 100,000.
     pub faults: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// The address that `text` means when it stands in a document whose base is `base`; `None` if it may not be kept.
+/// Resolves the address `text` in a document with base `base`; `None` if it may not be kept.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.len() > max_bytes {
@@ -19,7 +19,7 @@ pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String
     (url.as_str().len() <= max_bytes).then(|| url.into())
 }
 
-/// The base that an `xml:base` attribute sets inside `outer` (XML Base §3).
+/// Returns the base that an `xml:base` attribute sets inside `outer` (XML Base §3).
 pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> {
     let value = value.trim();
     if value.len() > max_bytes {
@@ -28,7 +28,7 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
     outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
 }
 
-/// True if an id could serve as the address of the entry's page: `guid` says so unless told otherwise.
+/// True if an id could be the address of the entry's page, which a `guid` is unless stated otherwise.
 pub(crate) fn is_absolute(text: &str) -> bool {
     let text = text.trim();
     let scheme = text.get(..8.min(text.len())).unwrap_or_default().to_ascii_lowercase();

@@ -1,8 +1,7 @@
 //! Reads a feed of any dialect, however broken.
 //!
-//! The reader keeps only as much structure as a feed has: root, channel, entry, and a few containers. Everything below
-//! an element of interest is text, everything below another one is passed over; so nothing grows with the depth of
-//! the document.
+//! The reader keeps only the structure of a feed: root, channel, entry, and a few containers. Everything below a
+//! relevant element is text, everything below any other is skipped; so no cost grows with the depth of the document.
 
 mod fill;
 mod root;
@@ -21,7 +20,7 @@ use curlew_text::references;
 use std::rc::Rc;
 use url::Url;
 
-/// Reads `text`, which came from `page`.
+/// Reads `text`, which was fetched from `page`.
 pub(crate) fn mend(text: &str, page: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
     let mut mender = Mender::new(text, page, limits, work);
     mender.find_root()?;
@@ -41,7 +40,7 @@ pub(crate) fn mend(text: &str, page: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(mender.finish())
 }
 
-/// An element that is open, of those that make up a feed's structure.
+/// An open structural element of a feed.
 struct Open<'a> {
     place: Place,
     name: &'a str,
@@ -50,7 +49,7 @@ struct Open<'a> {
     bases: usize,
 }
 
-/// Where in a feed the reader is.
+/// Position of the reader in a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In the root, the channel, or Atom's `feed`.
@@ -84,7 +83,7 @@ struct Mender<'a> {
     open: Vec<Open<'a>>,
     format: Format,
     atom: bool,
-    /// The feed stands in a web page.
+    /// True if the feed is inside a web page.
     in_page: bool,
     declared: Rc<Entities<'a>>,
     feed: FeedDraft,
@@ -92,9 +91,9 @@ struct Mender<'a> {
     entries: Vec<RawEntry>,
     repairs: Vec<Repair>,
     truncated: bool,
-    /// Addresses and dates that may still be read.
+    /// Number of addresses and dates that may still be parsed.
     values_left: usize,
-    /// Bytes by which texts may still grow as the addresses in them are made absolute.
+    /// Remaining growth of texts, in bytes, as their addresses are made absolute.
     growth_left: usize,
 }
 
@@ -170,7 +169,7 @@ impl<'a> Mender<'a> {
         link::rebase(&value, outer, self.limits.url_bytes)
     }
 
-    /// Whether one more address or date may be read; counts it.
+    /// True if one more address or date may be parsed; counts it.
     fn may_read_value(&mut self) -> bool {
         self.values_left.checked_sub(1).map(|left| self.values_left = left).is_some()
     }
@@ -210,7 +209,7 @@ impl<'a> Mender<'a> {
         self.open.iter().any(|open| open.place == Place::Source)
     }
 
-    /// The innermost place, after leaving an author that was not closed before the next part of the entry.
+    /// Returns the innermost place, after leaving an author that was not closed before the next part of the entry.
     fn place_for(&mut self, local: &str) -> Place {
         let place = self.open.last().map_or(Place::Feed, |o| o.place);
         if place == Place::Author && ends_a_word(local) && local != "name" {
@@ -221,13 +220,13 @@ impl<'a> Mender<'a> {
         place
     }
 
-    /// An entry begins wherever its tag stands, so that one which was not closed does not swallow the next.
+    /// True if the tag begins an entry, in any place, so that an unclosed entry does not swallow the next.
     fn begins_entry(&self, ns: Ns, local: &str, place: Place) -> bool {
         let known = matches!((local, self.atom), ("item", false) | ("entry", _));
         known && matches!(ns, Ns::Core | Ns::Atom) && (place != Place::Entry || local == "item" || self.atom)
     }
 
-    /// Does what an element's role asks for. Returns whether a structural element was opened.
+    /// Applies an element according to its role. Returns true if a structural element was opened.
     fn apply(
         &mut self,
         role: Role,
@@ -239,7 +238,7 @@ impl<'a> Mender<'a> {
     ) -> Result<bool, FeedError> {
         match role {
             Role::Entry => return Ok(self.begin_entry(tag, mark)),
-            // One channel is enough: what stands in a second one counts as if it stood in the first.
+            // One channel is enough: the content of a second one counts as if it were in the first.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
             Role::Deleted => return Ok(self.begin_deletion(tag, mark)),
@@ -296,7 +295,7 @@ impl<'a> Mender<'a> {
         true
     }
 
-    /// Opens a deletion, unless there are more than any feed has entries.
+    /// Opens a deletion, unless the limit of entries is reached.
     fn begin_deletion(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
         if self.feed.deleted.len() >= self.limits.entries {
             self.truncated = true;
@@ -309,7 +308,7 @@ impl<'a> Mender<'a> {
         true
     }
 
-    /// Closes what an end tag names. One that names nothing open is passed over.
+    /// Closes the element that an end tag names. An end tag without an open element is ignored.
     fn end(&mut self, name: &str) {
         match self.open.iter().rposition(|o| o.name.eq_ignore_ascii_case(name)) {
             Some(at) => {
@@ -324,7 +323,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Passes over an element of no interest, unless an entry begins in it: then it was not closed.
+    /// Skips an irrelevant element, unless an entry begins in it: then it was not closed.
     fn skip(&mut self, tag: &Tag<'a>, local: &str) -> Result<(), FeedError> {
         if !tag.empty {
             self.inside(tag, local, None)?;
@@ -332,8 +331,8 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// Reads up to the end of an element: its own end tag, the end of something around it, or the beginning of
-    /// something that cannot stand in it.
+    /// Reads up to the end of an element: its own end tag, the end of an enclosing element, or the beginning of an
+    /// element that cannot be inside it.
     fn inside(&mut self, tag: &Tag<'a>, local: &str, mut leaf: Option<&mut Leaf<'a>>) -> Result<(), FeedError> {
         let (mut same_name, mut inner_open) = (0_usize, 0_usize);
         let mut depth = self.open.len();
@@ -469,11 +468,11 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Bytes by which the texts of a feed may grow in any case as the addresses in them are made absolute; those of a large one
-/// may by four times its length.
+/// Growth in bytes, as addresses are made absolute, that is allowed to the texts of any feed; a large feed may grow by
+/// four times its length.
 const LEAST_GROWTH: usize = 64 * 1024;
 
-/// Something like a language tag (RFC 5646 §2.1), unchecked.
+/// True for something like a language tag (RFC 5646 §2.1), unchecked.
 fn is_language(text: &str) -> bool {
     (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }

@@ -1,14 +1,14 @@
-//! Feeds and entries, as they are read.
+//! Feeds and entries, as the result of reading.
 
 use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// The dialect that a document was written in.
+/// Dialect of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Format {
-    /// RSS 2.0, and what says it is some RSS that is not older.
+    /// RSS 2.0, and any other RSS that does not state an older version.
     #[serde(rename = "rss2")]
     Rss2,
     /// RSS 1.0, the RDF one.
@@ -29,7 +29,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The word that records and lists use.
+    /// Returns the name that records and lists use.
     pub const fn as_str(self) -> &'static str {
         match self {
             Format::Rss2 => "rss2",
@@ -49,41 +49,41 @@ pub struct Feed {
     pub format: Format,
     /// Title as plain text.
     pub title: Option<String>,
-    /// The title as the feed wrote it, where that had markup which the plain text has lost.
+    /// The title as the feed wrote it, if the plain text has lost markup.
     pub title_html: Option<String>,
-    /// Description or subtitle, HTML as the feed gave it.
+    /// Description or subtitle, HTML as in the feed.
     pub description: Option<String>,
-    /// The page that the feed belongs to; absolute.
+    /// Absolute address of the page that the feed belongs to.
     pub link: Option<String>,
     /// Language tag that the feed states, lower case and otherwise unchecked.
     pub language: Option<String>,
-    /// Logo, icon or channel image; absolute.
+    /// Absolute address of the logo, icon or channel image.
     pub image: Option<String>,
-    /// When the feed says that it was changed last.
+    /// Time of the last change that the feed states.
     pub updated: Option<Timestamp>,
-    /// Its hints for polling: how often, and where.
+    /// Polling hints: interval and address.
     pub hints: Hints,
-    /// In the order of the document.
+    /// Entries in document order.
     pub entries: Vec<Entry>,
-    /// Entries that the feed says are deleted (RFC 6721), in the order of the document; none of them is in `entries`.
+    /// Entries that the feed declares deleted (RFC 6721), in document order; none of them is in `entries`.
     pub deleted: Vec<DeletedEntry>,
-    /// Kinds of repairs that were made, each once.
+    /// Distinct kinds of repairs that were made.
     pub repairs: Vec<Repair>,
-    /// Faults by the schemas, for the author. Lines are those of the document as it came.
+    /// Violations of the schemas, for the author. Lines are those of the original document.
     pub faults: Faults,
-    /// Entries are missing: there were more than the limit, or the document ends in the middle.
+    /// True if entries are missing: there were more than the limit, or the document ends in the middle.
     pub truncated: bool,
 }
 
 impl Feed {
-    /// Whether two documents, found under two addresses, are one feed: both give the same address as their own, or both
-    /// list the same pages in the same order, whatever their dialects. A feed that lists nothing is like no other.
+    /// True if two documents, found under two addresses, are one feed: both state the same address as their own, or
+    /// both list the same pages in the same order, in any dialect. A feed without entries equals no other.
     pub fn is_same_as(&self, other: &Feed) -> bool {
         let own = self.hints.self_url.as_ref();
         if own.is_some() && own == other.hints.self_url.as_ref() {
             return true;
         }
-        // One of the two may list more than the other; a single page in common says nothing.
+        // One of the two may list more than the other; a single common page says nothing.
         let (a, b) = (self.entries.len(), other.entries.len());
         let (fewer, more) = (a.min(b), a.max(b));
         let pages = |feed: &Feed| -> Vec<Option<String>> {
@@ -101,42 +101,42 @@ impl Feed {
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
-    /// The feed's own id (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of what the entry says. A hash too
-    /// where an entry before it has the same link and none of them an id, or the same id and none of them a link, and they
-    /// differ in title or date. Means nothing outside its feed: another feed may claim the same one.
+    /// Id of the entry: the feed's own (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of the entry's
+    /// content. It is also a hash if an earlier entry with another title or date has the same link and none of them an
+    /// id, or the same id and none of them a link. Unique within its feed only: another feed may use the same one.
     pub id: String,
     /// Title as plain text.
     pub title: Option<String>,
-    /// The title as the feed wrote it, where that had markup which the plain text has lost.
+    /// The title as the feed wrote it, if the plain text has lost markup.
     pub title_html: Option<String>,
-    /// The entry's page: absolute, `http` or `https`, no user name or password in it.
+    /// Address of the entry's page: absolute, `http` or `https`, without user name and password.
     pub link: Option<String>,
-    /// When it was first published.
+    /// Time of first publication.
     pub published: Option<Timestamp>,
-    /// When it was changed last.
+    /// Time of the last change.
     pub updated: Option<Timestamp>,
-    /// The first author's name, or what stands in its place.
+    /// First author's name, or the text in its place.
     pub author: Option<String>,
-    /// Summary or description, HTML as the feed gave it: not safe to show as it is.
+    /// Summary or description, HTML as in the feed: not safe to show unprocessed.
     pub summary: Option<String>,
-    /// Content, HTML as the feed gave it: not safe to show as it is.
+    /// Content, HTML as in the feed: not safe to show unprocessed.
     pub content: Option<String>,
 }
 
-/// An entry that its feed says is deleted (RFC 6721, `at:deleted-entry`).
+/// An entry that its feed declares deleted (RFC 6721, `at:deleted-entry`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeletedEntry {
     /// The entry's id, in the form of [`Entry::id`].
     pub id: String,
-    /// The page of the entry that was: stated beside the deletion, or by an entry of the same document that it
-    /// supersedes, or the id itself if that is an address. Absolute, as [`Entry::link`].
+    /// Page of the deleted entry: stated in the deletion, or by an entry of the same document that it supersedes, or
+    /// the id itself if that is an address. Absolute, as [`Entry::link`].
     pub url: Option<String>,
-    /// When it was deleted. An entry of the same id that was changed later than this is not deleted (RFC 6721 §2).
+    /// Time of deletion. An entry of the same id that was changed later is not deleted (RFC 6721 §2).
     pub when: Option<Timestamp>,
 }
 
 impl Entry {
-    /// A stable 64-bit hash of id and link, by which a feed remembers the entries that it has seen.
+    /// Returns a stable 64-bit hash of id and link, by which entries already seen are recognized.
     pub fn key(&self) -> u64 {
         let mut hash = Sha256::new();
         hash.update(self.id.as_bytes());
@@ -147,30 +147,30 @@ impl Entry {
     }
 }
 
-/// Hints of a feed about polling it.
+/// Polling hints of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hints {
-    /// RSS `ttl`: minutes that the feed may be cached.
+    /// RSS `ttl`: minutes for which the feed may be cached.
     pub ttl_minutes: Option<u32>,
-    /// RSS `skipHours`: hours in UTC, 0 to 23, in which it need not be read. Sorted.
+    /// RSS `skipHours`: hours in UTC, 0 to 23, in which it need not be polled. Sorted.
     pub skip_hours: Vec<u8>,
-    /// RSS `skipDays`: days, Monday being 0, on which it need not be read. Sorted.
+    /// RSS `skipDays`: days on which it need not be polled; Monday is 0. Sorted.
     pub skip_days: Vec<u8>,
     /// RSS syndication module: `sy:updatePeriod` divided by `sy:updateFrequency`.
     pub update_period: Option<Millis>,
-    /// A WebSub hub (`rel="hub"`); absolute.
+    /// Absolute address of a WebSub hub (`rel="hub"`).
     pub hub: Option<String>,
-    /// The address that the feed gives as its own (`rel="self"`); absolute.
+    /// Absolute address that the feed states as its own (`rel="self"`).
     pub self_url: Option<String>,
 }
 
-/// A fault that was mended while reading.
+/// Kind of repair made while reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// The stated character encoding was unknown or wrong.
     Encoding,
-    /// Something stood before the document's first element that does not belong there.
+    /// Text before the document's first element.
     LeadingJunk,
     /// A `<` that begins no tag.
     BareMarkup,
@@ -178,34 +178,34 @@ pub enum Repair {
     Unbalanced,
     /// The document ended in the middle.
     Cut,
-    /// An entity or character reference that XML does not know.
+    /// An entity or character reference that XML does not define.
     Reference,
-    /// A document type declaration was left out; of its entities only those that stand for literal text are known.
+    /// A document type declaration was skipped; only its entities that stand for literal text are known.
     Doctype,
-    /// Markup stood where text was wanted.
+    /// Markup where text was expected.
     NakedMarkup,
-    /// An entry had no id of its own.
+    /// An entry without an id of its own.
     MissingId,
-    /// An entry stood there more than once.
+    /// An entry occurred more than once.
     Duplicate,
-    /// A date could not be read.
+    /// A date could not be parsed.
     Date,
-    /// A link was relative to nothing, too long, or not `http(s)`.
+    /// A link was relative without a base, too long, or not `http(s)`.
     Link,
-    /// A JSON field had another type than the specification says.
+    /// A JSON field had a type other than specified.
     FieldType,
 }
 
-/// Why a document gave no feed. Shaped by what the caller does next.
+/// Reason why a document gave no feed, classified by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedError {
     /// The document is something else: keep the old state, and look elsewhere for the feed.
     #[error("not a feed: {0}")]
     NotAFeed(NotAFeed),
-    /// It breaks a limit: count it against the host.
+    /// It exceeds a limit: count it against the host.
     #[error("the feed has more {what} than the limit of {limit}")]
     TooLarge {
-        /// The thing that there is too much of.
+        /// Kind of thing that is too numerous.
         what: &'static str,
         /// The limit.
         limit: usize,
@@ -215,38 +215,38 @@ pub enum FeedError {
     Unreadable(String),
 }
 
-/// Kind of a document that came in place of a feed.
+/// Kind of document received in place of a feed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAFeed {
     /// Nothing, or only white space.
     #[error("the document is empty")]
     Empty,
-    /// A web page: worth a look for links to feeds.
+    /// A web page, which may contain links to feeds.
     #[error("it is a web page")]
     WebPage,
-    /// Another kind of document, by the beginning of its first element's name, which has no controls in it.
+    /// Another kind of document; contains the beginning of its first element's name, without control characters.
     #[error("its first element is '{0}'")]
     Other(String),
-    /// No markup and no JSON Feed.
+    /// Neither markup nor a JSON Feed.
     #[error("it is neither XML nor a JSON Feed")]
     NoMarkup,
 }
 
 impl NotAFeed {
-    /// Another kind of document, by the name of its first element as it is written there.
+    /// Creates [`NotAFeed::Other`] from the name of the first element as written.
     pub(crate) fn other(name: &str) -> NotAFeed {
         NotAFeed::Other(text::plain(name, true, MAX_NAME).unwrap_or_default())
     }
 }
 
 impl FeedError {
-    /// It cannot be read, by what a library says of it, which may quote the document.
+    /// Creates [`FeedError::Unreadable`] from a library's message, which may quote the document.
     pub(crate) fn unreadable(why: &str) -> FeedError {
         FeedError::Unreadable(text::plain(why, true, MAX_REASON).unwrap_or_default())
     }
 }
 
-/// Characters of an element's name that are told.
+/// Maximum number of characters of an element's name in a message.
 const MAX_NAME: usize = 32;
-/// Characters of a reason that are told.
+/// Maximum number of characters of a reason in a message.
 const MAX_REASON: usize = 200;

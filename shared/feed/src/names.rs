@@ -1,15 +1,15 @@
-//! Namespaces: which vocabulary a prefix stands for, declared or not.
+//! Namespaces: maps prefixes to vocabularies, declared or not.
 
 use crate::token::Tag;
 use crate::{FeedError, Limits};
 use std::borrow::Cow;
 
-/// A vocabulary that elements of a feed come from.
+/// Vocabulary of elements of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ns {
-    /// The feed's own: RSS of any version, or Atom in an Atom feed.
+    /// Vocabulary of the feed itself: RSS of any version, or Atom in an Atom feed.
     Core,
-    /// Atom elements, in whichever feed.
+    /// Atom elements, in any feed.
     Atom,
     /// RSS content module.
     Content,
@@ -38,17 +38,17 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// How many declarations are in force, to come back to by [`Names::restore`].
+    /// Returns the number of declarations in force, for [`Names::restore`].
     pub(crate) fn mark(&self) -> usize {
         self.declared.len()
     }
 
-    /// Forgets what was declared since the mark.
+    /// Drops the declarations since the mark.
     pub(crate) fn restore(&mut self, mark: usize) {
         self.declared.truncate(mark);
     }
 
-    /// Takes up the declarations among a tag's attributes.
+    /// Adds the declarations among a tag's attributes.
     pub(crate) fn declare(&mut self, tag: &Tag<'a>, limits: &Limits) -> Result<(), FeedError> {
         // No declaration is shorter than `xmlns`.
         if tag.attributes.len() < 5 || !tag.attributes.contains("xmlns") && !tag.attributes.contains("XMLNS") {
@@ -68,7 +68,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Takes the default namespace in force for the feed's own, whichever it names: an RSS feed that declares Atom's
+    /// Treats the default namespace in force as the feed's own, whichever it names: an RSS feed that declares Atom's
     /// for elements without a prefix still means RSS by them.
     pub(crate) fn own_default(&mut self) {
         for (_, ns) in self.declared.iter_mut().filter(|(prefix, _)| prefix.is_empty()) {
@@ -76,7 +76,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The prefix that stands for XHTML, if one does.
+    /// Returns the prefix for XHTML, if there is one.
     pub(crate) fn xhtml_prefix(&self) -> Option<&'a str> {
         self.declared
             .iter()
@@ -85,11 +85,11 @@ impl<'a> Names<'a> {
             .map(|(prefix, _)| *prefix)
     }
 
-    /// The vocabulary and the local name, in lower case, of an element as it is written.
+    /// Returns the vocabulary and the local name, in lower case, of an element's name as written.
     pub(crate) fn resolve(&self, name: &'a str) -> (Ns, Cow<'a, str>) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let declared = self.declared.iter().rev().find(|(p, _)| *p == prefix).map(|(_, ns)| *ns);
-        // No more of a name is of interest than would fit the longest known one.
+        // Only the length of the longest known name matters.
         let plain = local.len() <= 32 && !local.bytes().any(|b| b.is_ascii_uppercase());
         let lower = || local.chars().take(32).map(|c| c.to_ascii_lowercase()).collect();
         let local = if plain { Cow::Borrowed(local) } else { Cow::Owned(lower()) };
@@ -102,7 +102,7 @@ pub(crate) fn is_xhtml(uri: &str) -> bool {
     of_uri(uri.trim(), "x") == Ns::Xhtml
 }
 
-/// The vocabulary that an address stands for. Trailing signs, letter case and the old spellings differ in the wild.
+/// Returns the vocabulary of a namespace address. Trailing signs, letter case and old spellings vary in practice.
 fn of_uri(uri: &str, prefix: &str) -> Ns {
     let uri = uri.trim_end_matches(['/', '#']).to_ascii_lowercase();
     let uri = uri.split_once("://").map_or(uri.as_str(), |(_, rest)| rest);
@@ -116,7 +116,7 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "www.w3.org/1999/xhtml" => Ns::Xhtml,
         "search.yahoo.com/mrss" | "tools.search.yahoo.com/mrss" => Ns::Media,
         "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
-        // A default namespace that nobody knows was meant for the feed's own elements.
+        // An unknown default namespace was meant for the feed's own elements.
         _ if prefix.is_empty() => Ns::Core,
         _ if is_rss(uri) => Ns::Core,
         _ => Ns::Other,
@@ -131,7 +131,7 @@ fn is_rss(uri: &str) -> bool {
         || uri.starts_with("blogs.law.harvard.edu/tech/rss")
 }
 
-/// The vocabulary that an undeclared prefix stands for by custom.
+/// Returns the vocabulary that an undeclared prefix means by custom.
 fn of_prefix(prefix: &str) -> Ns {
     match prefix {
         "" | "rss" => Ns::Core,

@@ -1,4 +1,4 @@
-//! Lists of feeds as feed readers exchange them: OPML 1.0 and 2.0, read as tolerantly as a feed is.
+//! Reads lists of feeds in the exchange format of feed readers: OPML 1.0 and 2.0, as tolerantly as a feed.
 
 use crate::text;
 use crate::token::{Tag, Token, Tokens};
@@ -6,27 +6,27 @@ use crate::work::Work;
 use curlew_text::charset::{self, Document};
 use curlew_text::references;
 
-/// Feeds of one list that are kept.
+/// Maximum number of feeds in a list.
 const MAX_FEEDS: usize = 1_000_000;
-/// Characters of a title that are kept.
+/// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
-/// Names of the attribute that holds the address of an outline's feed: that of OPML, and what other programs have written
-/// in its place.
+/// Names of the attribute with the address of an outline's feed: that of OPML, and the one that other programs write
+/// instead.
 const ADDRESSES: [&str; 2] = ["xmlUrl", "feedUrl"];
 
-/// A feed of a list.
+/// A feed in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpmlFeed {
-    /// The address as it is written there, its references resolved; not checked.
+    /// Address as written, with references resolved; not checked.
     pub url: String,
-    /// The title that the list gives it, as plain text.
+    /// Title given by the list, as plain text.
     pub title: Option<String>,
 }
 
-/// Why a document is no list of feeds.
+/// Reason why a document is not a list of feeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpml {
-    /// Neither `<opml>` nor an `<outline>` is in it.
+    /// It contains neither `<opml>` nor an `<outline>`.
     #[error("it is no OPML: there is no <opml> in it")]
     NoOpml,
     /// It names too many feeds.
@@ -34,11 +34,11 @@ pub enum NotOpml {
     TooMany,
 }
 
-/// The feeds of a list, in the order of the document, in whatever folder they stand. What is broken costs as little as it
-/// can: a bare `&`, a `<` in a value, outlines that are not closed, a file that was cut off, any encoding.
+/// Returns the feeds of a list, in document order, from all folders. Tolerates a bare `&`, a `<` in a value, unclosed
+/// outlines, a truncated file, any encoding.
 ///
 /// # Errors
-/// If the document is no such list.
+/// If the document is not such a list.
 pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     let decoded = charset::decode(body, None, Document::Feed);
     let work = Work::default();
@@ -61,7 +61,7 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     if is_opml || !feeds.is_empty() { Ok(feeds) } else { Err(NotOpml::NoOpml) }
 }
 
-/// The feed that an outline names; one without an address is a folder.
+/// Returns the feed that an outline names; one without an address is a folder.
 fn feed(tag: &Tag<'_>) -> Option<OpmlFeed> {
     let value = |wanted: &str| {
         let found =

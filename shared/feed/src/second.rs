@@ -1,5 +1,5 @@
-//! A second look: what our own reader does not take for a feed, feed-rs may. It is stricter in the XML and knows fewer broken
-//! documents, but it is another one, and what two readers refuse is no feed.
+//! Second reader: feed-rs may recognize a feed that this crate's reader does not. It is stricter about XML and handles
+//! fewer broken documents, but it is independent, and a document that both refuse is not a feed.
 
 use crate::draft::RawEntry;
 use crate::finish::finish;
@@ -10,17 +10,17 @@ use feed_rs::model;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use url::Url;
 
-/// Longer documents get no second look: feed-rs knows no limits, of entries or of time.
+/// Maximum length of a document for the second reader: feed-rs has no limits on entries or time.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// Reads a document with feed-rs; returns the feed, if that is a feed with entries.
+/// Reads a document with feed-rs; returns the feed if it has entries.
 pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Option<Feed> {
     if text.len() > MOST_BYTES {
         return None;
     }
     work.add(text.len());
     let parser = feed_rs::parser::Builder::new()
-        // It makes up random ids; ours are made in `finish`, from what the entry says.
+        // It generates random ids; this crate's are made in `finish`, from the entry's content.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
         .timestamp_parser(|text| text::date(text)?.to_string().parse().ok())
@@ -62,7 +62,7 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
 fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<String>) -> RawEntry {
     let published = entry.published.map(|t| Timestamp::from_millis(t.timestamp_millis()));
     let updated = entry.updated.map(|t| Timestamp::from_millis(t.timestamp_millis()));
-    // It does not take a permanent link that is an id for a link.
+    // It does not treat a permalink in the id as a link.
     let permalink = link::is_absolute(&entry.id).then(|| entry.id.clone());
     let links = entry.links.into_iter().filter(|l| l.rel.as_deref().is_none_or(|rel| rel == "alternate"));
     RawEntry {
@@ -70,7 +70,7 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
         title: entry.title.map(|t| title(t, atom)),
         link: links.map(|l| l.href).chain(permalink).find_map(address),
         published,
-        // Where RSS says nothing of a change, feed-rs says that it was changed when it was published.
+        // If RSS states no change, feed-rs repeats the time of publication.
         updated: updated.filter(|u| atom || Some(*u) != published),
         author: entry.authors.into_iter().next().and_then(|p| p.name),
         summary: entry.summary.map(|s| s.content),
@@ -78,7 +78,8 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
     }
 }
 
-/// A title, and whether it is literal text. Only Atom can say so; RSS titles are HTML whatever feed-rs calls them.
+/// Returns a title, with a flag that is true for literal text. Only Atom can declare it; RSS titles are HTML, whatever
+/// feed-rs calls them.
 fn title(text: model::Text, atom: bool) -> (bool, String) {
     (atom && text.content_type.as_str() == "text/plain", text.content)
 }
@@ -87,7 +88,7 @@ fn title(text: model::Text, atom: bool) -> (bool, String) {
 mod tests {
     use super::*;
 
-    /// Two readers that share no code, on documents that both can read.
+    /// Compares two independent readers on documents that both can read.
     #[test]
     fn both_readers_find_the_same_entries_in_documents_that_are_in_order() {
         let base = Url::parse("https://example.org/feed").unwrap_or_else(|e| panic!("{e}"));

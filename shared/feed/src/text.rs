@@ -1,29 +1,30 @@
-//! Plain text out of what feeds put into titles, and text that is safe to keep.
+//! Converts feed titles to plain text, and makes text safe to store.
 
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints};
 use curlew_text::hygiene::{clean, head, line};
 use curlew_text::references;
 
-/// A title as plain text: markup left out, references resolved, white space folded, cleaned, cut; `None` if nothing is left.
+/// Returns a title as plain text: markup removed, references resolved, white space folded, cleaned, cut; `None` if
+/// nothing is left.
 pub(crate) fn plain(text: &str, literal: bool, max_chars: usize) -> Option<String> {
     let title = if literal { line(text, max_chars) } else { line(&references::decode(&strip_tags(text)), max_chars) };
     (!title.is_empty()).then_some(title)
 }
 
-/// A longer text: cleaned and cut, its markup kept; `None` if nothing is left.
+/// Returns a longer text, cleaned and cut, with its markup; `None` if nothing is left.
 pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     let cleaned = clean(head(text.trim(), max_chars.saturating_mul(2)));
     let body = head(&cleaned, max_chars).trim();
     (!body.is_empty()).then(|| body.to_owned())
 }
 
-/// A date as feeds write it.
+/// Parses a date in the forms of feeds.
 pub(crate) fn date(text: &str) -> Option<Timestamp> {
     date::parse(text, &Hints::FEED).map(|moment| moment.at)
 }
 
-/// Leaves HTML tags out. What only looks like one stays, since titles speak of `Vec<T>` and of 1 < 2.
+/// Removes HTML tags. Text that only looks like a tag stays, since titles mention `Vec<T>` and 1 < 2.
 fn strip_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -47,7 +48,7 @@ fn strip_tags(text: &str) -> String {
     out
 }
 
-/// The length of the HTML tag that `text` begins with, and whether it parts words.
+/// Returns the length of the HTML tag at the beginning of `text`, and true if it separates words.
 fn tag_length(text: &str) -> Option<(usize, bool)> {
     let after = text[1..].strip_prefix('/').unwrap_or(&text[1..]);
     let end = after.bytes().take(MAX_TAG_NAME + 1).position(|b| !b.is_ascii_alphanumeric()).unwrap_or(after.len());
@@ -57,7 +58,7 @@ fn tag_length(text: &str) -> Option<(usize, bool)> {
     (known && text[close..].starts_with('>')).then(|| (close + 1, BLOCK.contains(&name.as_str())))
 }
 
-/// Longest name in the two lists.
+/// Length of the longest name in the two lists.
 const MAX_TAG_NAME: usize = 10;
 /// Elements inside a line.
 const INLINE: [&str; 34] = [

@@ -1,17 +1,17 @@
-//! Cuts text into tags, text and CDATA without ever failing, in linear time.
+//! Splits a document into tags, text and CDATA without ever failing, in linear time.
 //!
-//! quick-xml stops at the first fault, and half of the broken feeds on the web have one that leaves no doubt about what
-//! is meant. Every search here either ends where the next one begins, or what it found is remembered.
+//! quick-xml stops at the first fault, and half of the broken feeds on the web have one whose meaning is unambiguous.
+//! Every search here either ends where the next one begins, or its result is remembered.
 
 use crate::work::Work;
 use curlew_text::references;
 
-/// A piece of a document. Comments, declarations and processing instructions are left out.
+/// A token of a document. Comments, declarations and processing instructions are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// A start tag.
     Start(Tag<'a>),
-    /// An end tag: its name as written.
+    /// An end tag, by its name as written.
     End(&'a str),
     /// Text with its references unresolved.
     Text(&'a str),
@@ -19,7 +19,7 @@ pub(crate) enum Token<'a> {
     CData(&'a str),
 }
 
-/// A start tag as it is written.
+/// A start tag as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tag<'a> {
     /// Name with its prefix.
@@ -34,31 +34,31 @@ pub(crate) struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// The attributes: names as written, values with their references unresolved. Lenient about quotes.
+    /// Returns the attributes: names as written, values with unresolved references. Lenient about quotes.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let work = self.work;
         attributes(self.attributes).inspect(move |(name, value)| work.add(name.len() + value.len() + 1))
     }
 }
 
-/// A document that is being cut.
+/// Tokenizer of a document.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
     last: usize,
     work: &'a Work,
-    /// Offset from which on no quote of this kind follows: double, single.
+    /// Offsets from which on no double quote, or single quote, follows.
     hopeless: [usize; 2],
-    /// Offset up to which something that looked like a start tag was followed until it turned out to be none. No value that
-    /// begins before it may hold a `<`: otherwise each `<` passed over by that tag could be followed to the same end.
+    /// Offset up to which an apparent start tag was followed until it turned out to be none. No value that begins
+    /// before it may contain a `<`: otherwise each `<` inside that tag could be followed to the same end.
     doubtful: usize,
-    /// The document ends inside a tag, a comment or CDATA.
+    /// True if the document ends inside a tag, a comment or CDATA.
     pub(crate) cut: bool,
-    /// A document type declaration was passed over.
+    /// True if a document type declaration was skipped.
     pub(crate) doctype: bool,
     /// The internal subset of the document type declaration, without its brackets.
     pub(crate) subset: &'a str,
-    /// A `<` was met that begins nothing.
+    /// True if there was a `<` that begins nothing.
     pub(crate) bare: bool,
 }
 
@@ -78,31 +78,31 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Puts the token that was returned last back.
+    /// Puts back the last token returned.
     pub(crate) fn rewind(&mut self) {
         self.at = self.last;
     }
 
-    /// Where in the document the token that was returned last begins, in bytes.
+    /// Returns the offset in bytes of the last token returned.
     pub(crate) fn offset(&self) -> usize {
         self.last
     }
 
-    /// Text that is still to be read.
+    /// Returns the text that is still to be read.
     pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// Gives up the rest of the document.
+    /// Skips the rest of the document.
     pub(crate) fn stop(&mut self) {
         self.at = self.text.len();
     }
 
-    /// The next piece, or `None` at the end.
+    /// Returns the next token, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         let from = self.at;
         let token = self.advance();
-        // Every search but those of `tag_end`, which counts them itself, ends where the token does.
+        // Every search ends where the token does, except those of `tag_end`, which counts them itself.
         self.work.add(1 + self.at - from);
         token
     }
@@ -171,9 +171,9 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
+    /// Skips `<!DOCTYPE …>` with or without an internal subset, once; any other declaration ends at its first `>`.
     fn declaration(&mut self, rest: &'a str) {
-        // Only the first is searched for its end, so that many of them cost no more than one.
+        // Only the end of the first is searched for, so that many of them cost no more than one.
         if !std::mem::replace(&mut self.doctype, true) {
             self.work.add(rest.len());
             if let Some((subset, end)) = doctype(rest) {
@@ -198,7 +198,7 @@ impl<'a> Tokens<'a> {
         Token::Start(Tag { name, attributes, empty, raw: &rest[..=end], work: self.work })
     }
 
-    /// Where the tag's `>` stands. A `<` outside of quotes means that there is none.
+    /// Returns the position of the tag's `>`. A `<` outside of quotes means that there is none.
     fn tag_end(&mut self, from: usize, rest: &str) -> Option<usize> {
         let bytes = rest.as_bytes();
         let mut at = from;
@@ -226,7 +226,7 @@ impl<'a> Tokens<'a> {
         None
     }
 
-    /// Where the quote that opens at `from` closes; `None` if it does not seem to be closed.
+    /// Returns the position of the closing quote for the one at `from`; `None` if it does not seem to be closed.
     fn quote_end(&mut self, from: usize, rest: &str) -> Option<usize> {
         let double = rest.as_bytes()[from] == b'"';
         let (quote, flag) = if double { ('"', 0) } else { ('\'', 1) };
@@ -241,13 +241,13 @@ impl<'a> Tokens<'a> {
         self.work.add(2 * length);
         let end = from + 1 + length;
         let value = &rest[from + 1..end];
-        // A value that runs over a tag is only believed if an attribute could end where it ends.
+        // A value that spans a tag is plausible only if an attribute could end where it ends.
         let plausible = self.at >= self.doubtful
             && rest.as_bytes().get(end + 1).is_none_or(|b| b.is_ascii_whitespace() || b"/>?".contains(b));
         (plausible || !value.contains('<')).then_some(end)
     }
 
-    /// The document ends inside a tag: nothing of that tag is worth keeping.
+    /// Stops because the document ends inside a tag: nothing of that tag is worth keeping.
     fn stop_before_last(&mut self) {
         self.text = &self.text[..=self.last];
     }
@@ -281,7 +281,7 @@ fn attribute_value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Where `]]>` stands. Brackets are rare in HTML, so that this is faster than to look for all three at once.
+/// Returns the position of `]]>`. Brackets are rare in HTML, so this is faster than searching for all three at once.
 fn cdata_end(body: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = body[from..].find(']') {
@@ -293,7 +293,7 @@ fn cdata_end(body: &str) -> Option<usize> {
     None
 }
 
-/// The internal subset of a document type declaration that has one, and the length of the declaration.
+/// Returns the internal subset of a document type declaration that has one, and the length of the declaration.
 fn doctype(rest: &str) -> Option<(&str, usize)> {
     let start = rest.find(['[', '>']).filter(|at| rest[*at..].starts_with('['))? + 1;
     let subset = &rest[start..];
@@ -303,7 +303,7 @@ fn doctype(rest: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// The end of a declaration or instruction: after its `>`, but never past the next `<`.
+/// Returns the end of a declaration or instruction: after its `>`, but never past the next `<`.
 fn short_end(rest: &str) -> usize {
     let end = rest[1..].find(['>', '<']).map_or(rest.len(), |n| n + 1);
     end + usize::from(rest[end..].starts_with('>'))
@@ -317,7 +317,7 @@ fn is_name_end(c: char) -> bool {
     c.is_ascii_whitespace() || matches!(c, '/' | '>' | '<' | '=' | '"' | '\'')
 }
 
-/// The value of an attribute, its references resolved.
+/// Returns the value of an attribute, with its references resolved.
 pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
     tag.attributes()
         .take(MAX_LOOKED_AT)
@@ -325,12 +325,12 @@ pub(crate) fn attribute(tag: &Tag<'_>, name: &str) -> Option<String> {
         .map(|(_, v)| references::decode(v).into_owned())
 }
 
-/// True if a link is written as Atom writes it; RSS feeds do so with and without a prefix.
+/// True if a link is in Atom's form; RSS feeds use it with and without a prefix.
 pub(crate) fn has_href(tag: &Tag<'_>) -> bool {
     attribute(tag, "href").is_some()
 }
 
-/// Attributes among which one is looked for by name.
+/// Maximum number of attributes searched for a name.
 const MAX_LOOKED_AT: usize = 64;
 
 #[cfg(test)]
@@ -364,9 +364,9 @@ mod tests {
         assert_eq!(names("<a>x</a><b c="), ["<a", "x", "/a", "<"]);
         assert_eq!(names("<a><![CDATA[x"), ["<a", "[x]"]);
         assert_eq!(names("<a <b>c"), ["<", "a ", "<b", "c"]);
-        // What stands in the values of a tag that turns out to be none is read as it stands there.
+        // The content of the values of an apparent tag is read as ordinary text.
         assert_eq!(names("<a b='<c d=\"1\">' <e>f"), ["<", "a b='", "<c", "' ", "<e", "f"]);
-        // A quote that is never closed says nothing of those before it.
+        // A quote that is never closed does not affect those before it.
         assert_eq!(names("<a b=\"<c d='>'>\" e=\"<f>g"), ["<", "a b=\"", "<c", "\" e=\"", "<f", "g"]);
     }
 

@@ -1,21 +1,22 @@
-//! Which element means what. One table for all dialects: where they share a name they mean the same by it.
+//! Maps elements to their roles. One table for all dialects: a name shared by several dialects has the same meaning in
+//! them.
 
 use crate::names::Ns;
 
-/// Role of an element of a feed or an entry. The number ranks what may fill the same place: the lowest is taken.
+/// Role of an element of a feed or an entry. The number ranks elements for the same field: the lowest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Title.
     Title(u8),
     /// A link in the element's text.
     Link(u8),
-    /// A link in attributes, as Atom has it.
+    /// A link in attributes, as in Atom.
     AtomLink,
     /// Id; RSS's `guid` may be a link too.
     Id(u8),
-    /// First published.
+    /// Time of first publication.
     Published(u8),
-    /// Changed last.
+    /// Time of the last change.
     Updated(u8),
     /// Author, as text.
     Author(u8),
@@ -35,7 +36,7 @@ pub(crate) enum Role {
     ImageElement,
     /// Media RSS's `media:group`.
     Group,
-    /// The feed that an entry was taken from.
+    /// Feed from which an entry was taken.
     Source,
     /// An entry.
     Entry,
@@ -43,21 +44,21 @@ pub(crate) enum Role {
     Deleted,
     /// RSS's `channel`.
     Channel,
-    /// Minutes.
+    /// Minutes of `ttl`.
     Ttl,
-    /// Hours to leave out.
+    /// Hours to skip.
     SkipHours,
-    /// Days to leave out.
+    /// Days to skip.
     SkipDays,
     /// `sy:updatePeriod`.
     UpdatePeriod,
     /// `sy:updateFrequency`.
     UpdateFrequency,
-    /// Of no interest, with all that is in it.
+    /// Ignored, with all its content.
     Other,
 }
 
-/// The role of an element inside an entry.
+/// Returns the role of an element inside an entry.
 pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
     use Ns::{Atom, Content, Core, Dc, Itunes, Media, Xhtml};
     match (ns, local) {
@@ -98,7 +99,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
     }
 }
 
-/// The role of an element inside a channel or feed, or beside the channel as in RDF.
+/// Returns the role of an element inside a channel or feed, or beside the channel as in RDF.
 pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
     use Ns::{Atom, Core, Dc, Itunes, Sy, Tombstone};
     match (ns, local) {
@@ -135,7 +136,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
     }
 }
 
-/// Elements that never stand inside a text, so that a text in which one begins was not closed.
+/// True for elements that never occur inside a text, so that a text in which one begins was not closed.
 pub(crate) fn ends_a_text(local: &str) -> bool {
     matches!(
         local,
@@ -143,13 +144,13 @@ pub(crate) fn ends_a_text(local: &str) -> bool {
     )
 }
 
-/// Elements that end an unclosed link, date, id or name; any of these may stand inside a longer text.
+/// True for elements that end an unclosed link, date, id or name; any of these may occur inside a longer text.
 pub(crate) fn ends_a_word(local: &str) -> bool {
     ends_a_text(local)
         || matches!(local, "title" | "link" | "id" | "summary" | "content" | "author" | "category" | "name")
 }
 
-/// HTML elements that are not closed, or need not be, and so tell nothing about depth.
+/// True for HTML elements that are not closed, or need not be, and so say nothing about depth.
 pub(crate) fn is_loose_html(local: &str) -> bool {
     matches!(
         local,

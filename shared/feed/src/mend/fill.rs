@@ -1,4 +1,4 @@
-//! Puts what an element says where it belongs in the draft.
+//! Stores the content of elements in the draft.
 
 use super::{Mender, Place};
 use crate::draft::{Kind, Slot};
@@ -13,7 +13,7 @@ use curlew_text::references;
 use url::Url;
 
 impl<'a> Mender<'a> {
-    /// Reads the text of an element and puts it where its role says.
+    /// Reads the text of an element and stores it according to its role.
     pub(super) fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let construct = Construct::of(tag, ns, self.atom);
         let construct = match role {
@@ -23,7 +23,7 @@ impl<'a> Mender<'a> {
         };
         let max_chars = match role {
             Role::Summary(_) | Role::Content(_) => self.limits.text_chars,
-            // A little more than the limit, so that a text that is too long can be told from one that fits.
+            // A little more than the limit, so that a text that is too long can be distinguished from one that fits.
             _ => self.limits.title_chars.max(self.limits.url_bytes) + 1,
         };
         let base = self.own_base(tag);
@@ -47,7 +47,7 @@ impl<'a> Mender<'a> {
         Ok(())
     }
 
-    /// True if a text of that role would be taken: of what is not, nothing is read but where it ends.
+    /// True if a text of that role would be accepted; of any other only the end is searched for.
     fn is_wanted(&self, role: Role) -> bool {
         match (&self.entry, role) {
             (Some(entry), Role::Title(rank)) => entry.title.wants(rank),
@@ -63,7 +63,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// A link as Atom writes it (RFC 4287 §4.2.7).
+    /// Reads a link in Atom's form (RFC 4287 §4.2.7).
     pub(super) fn atom_link(&mut self, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
         for (name, value) in tag.attributes().take(self.limits.attributes) {
@@ -95,18 +95,18 @@ impl<'a> Mender<'a> {
         self.skip(tag, local)
     }
 
-    /// Whether the reader is in the feed itself, and in no part of it.
+    /// True if the reader is directly in the feed, and not in a part of it.
     fn is_about_the_feed(&self) -> bool {
         self.open.last().is_some_and(|o| o.place == Place::Feed)
     }
 
-    /// The address that a text means, if one more may be read.
+    /// Resolves the address in a text, if one more may be parsed.
     fn resolve(&mut self, text: &str, base: &Url) -> Option<String> {
         self.work.add(text.len() + base.as_str().len());
         if self.may_read_value() { link::resolve(text, base, self.limits.url_bytes) } else { None }
     }
 
-    /// The place for the link of what is being read.
+    /// Returns the slot for the link of the current item.
     fn link_slot(&mut self) -> &mut Slot {
         match (&mut self.entry, self.feed.deleted.last_mut()) {
             (Some(entry), _) => &mut entry.link,
@@ -127,7 +127,7 @@ impl<'a> Mender<'a> {
         if atom {
             slot.offer(rank, link, Kind::Plain);
         } else {
-            // Where RSS has several links the last one counts, as feed readers have always done.
+            // If an RSS entry has several links, the last one counts, as in other feed readers.
             slot.offer_last(rank, link);
         }
     }
@@ -142,7 +142,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// An id; RSS's `guid` is the address of the page too, unless it says otherwise.
+    /// Stores an id; RSS's `guid` is the address of the page too, unless it states otherwise.
     fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
         let Some(entry) = self.entry.as_mut() else { return };
         entry.id.offer(rank, text.trim().to_owned(), Kind::Plain);
@@ -202,7 +202,7 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Milliseconds of a period as the RSS syndication module names it.
+/// Returns the milliseconds of a period named as in the RSS syndication module.
 fn period(text: &str) -> Option<u64> {
     let days = match text.to_ascii_lowercase().as_str() {
         "hourly" => return Some(Millis::from_hours(1).0),

@@ -1,4 +1,4 @@
-//! Finds the element that a feed begins with, whatever stands before it.
+//! Finds the root element of a feed, whatever precedes it.
 
 use super::{Mender, Place};
 use crate::draft::Kind;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 const ATOM_ADDRESS: &str = "www.w3.org/2005/Atom";
 
 impl<'a> Mender<'a> {
-    /// Passes over whatever stands before the feed's first element.
+    /// Skips everything before the feed's first element.
     pub(super) fn find_root(&mut self) -> Result<(), FeedError> {
         let mut first = None;
         while let Some(token) = self.tokens.next() {
@@ -21,7 +21,8 @@ impl<'a> Mender<'a> {
                     let mark = self.names.mark();
                     self.names.declare(&tag, self.limits)?;
                     let (ns, local) = self.names.resolve(tag.name);
-                    // Looked at once: a page of nothing but such tags would be read to its end for each of them.
+                    // Checked once: otherwise a page of nothing but such tags would be read to its end for each of
+                    // them.
                     if local == "html" && !self.in_page && !self.may_hold_a_feed() {
                         return Err(FeedError::NotAFeed(NotAFeed::WebPage));
                     }
@@ -49,14 +50,14 @@ impl<'a> Mender<'a> {
         }))
     }
 
-    /// True if a web page may have a feed inside, as some programs serve it.
+    /// True if a web page may contain a feed, as served by some programs.
     fn may_hold_a_feed(&self) -> bool {
         let rest = self.tokens.rest();
         self.work.add(rest.len());
         rest.contains("<feed") && rest.contains(ATOM_ADDRESS)
     }
 
-    /// Passes over what a page does not mean as markup.
+    /// Skips content that a page does not treat as markup.
     fn pass_over(&mut self, name: &str) {
         while let Some(token) = self.tokens.next() {
             if matches!(token, Token::End(end) if end.eq_ignore_ascii_case(name)) {
@@ -65,7 +66,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Enters the root if this is one. A lone channel or entry has to be the first element of all.
+    /// Enters the root if this tag is one. A lone channel or entry has to be the first element of all.
     fn enter_root(&mut self, tag: &Tag<'a>, ns: Ns, local: &str, first: bool) -> bool {
         let version = tag.attributes().find(|(n, _)| n.eq_ignore_ascii_case("version")).map_or("", |(_, v)| v.trim());
         let format = match local {
@@ -83,7 +84,7 @@ impl<'a> Mender<'a> {
         if ns == Ns::Other && !matches!(local, "rss" | "rdf" | "feed") {
             return false;
         }
-        // In a page there may be elements of any name.
+        // A page may contain elements of any name.
         if self.in_page && !(ns == Ns::Atom && local == "feed") {
             return false;
         }

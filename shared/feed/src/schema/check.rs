@@ -1,4 +1,4 @@
-//! Goes over a document tag by tag, as XML and the schema have it, and notes what is not as it should be.
+//! Checks a document tag by tag against XML and the schema, and records faults.
 
 use super::place::Notes;
 use super::xsd::{Complex, MAX_CHILDREN, TypeId, Wildcard, XsdSchema};
@@ -11,14 +11,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
 
-/// Attributes of one tag among which the same is looked for twice.
+/// Maximum number of attributes of one tag that are compared for duplicates.
 const MAX_COMPARED: usize = 32;
-/// Characters of a value that are looked at; no right one that is looked at is longer.
+/// Maximum number of characters of a value that are checked; no valid checked value is longer.
 const MAX_VALUE: usize = 4_096;
-/// The namespace of `xml:` (Namespaces in XML §3), never declared.
+/// Namespace of `xml:` (Namespaces in XML §3), never declared.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-/// Notes the faults of a document. Without a schema only those of its XML.
+/// Records the faults of a document; without a schema only those of its XML.
 pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, work: &Work, notes: &mut Notes<'_>) {
     work.add(text.len());
     control_characters(text, notes);
@@ -51,13 +51,13 @@ pub(super) fn check(text: &str, schema: Option<&XsdSchema>, limits: &Limits, wor
     checker.finish();
 }
 
-/// An element that is open.
+/// An open element.
 struct Frame<'a> {
     name: &'a str,
     offset: usize,
-    /// Its type, unless what is in it is of no interest.
+    /// Its type, unless its content is not checked.
     kind: Option<TypeId>,
-    /// How often each child of its type was seen.
+    /// Number of occurrences of each child of its type.
     seen: [u32; MAX_CHILDREN],
     scopes: usize,
 }
@@ -72,15 +72,15 @@ struct XsdChecker<'a, 'n, 't> {
     /// Declarations in force: prefix and namespace, innermost last.
     scopes: Vec<(&'a str, &'a str)>,
     open: Vec<Frame<'a>>,
-    /// How many elements of each name are open, so that an end tag without a start costs no search.
+    /// Number of open elements of each name, so that an end tag without a start needs no search.
     names: HashMap<&'a str, usize>,
-    /// The text of the innermost element so far, if it has to be looked at.
+    /// Text of the innermost element so far, if it has to be checked.
     value: String,
-    /// The root element has begun.
+    /// True if the root element has begun.
     begun: bool,
-    /// It has ended.
+    /// True if the root element has ended.
     ended: bool,
-    /// Something stands before or after the root, and was noted.
+    /// True if text before or after the root was recorded.
     junk: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Handles the beginning of the document. Whatever stands before it is junk.
+    /// Handles the beginning of the document. Anything before the root element is junk.
     fn root(&mut self, namespace: &str, local: &str, tag: &Tag<'a>, offset: usize) -> Option<TypeId> {
         let before = &self.text[..offset];
         let Some(schema) = self.schema else {
@@ -140,7 +140,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         found
     }
 
-    /// An XML declaration that is not the first of all.
+    /// Records an XML declaration that is not at the very beginning.
     fn late_declaration(&mut self, before: &str) {
         if before.trim_start_matches('\u{FEFF}').find("<?xml ").is_some_and(|at| at > 0) {
             self.stray(0);
@@ -167,7 +167,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         None
     }
 
-    /// Takes up a tag's declarations, and notes what is wrong with how its attributes are written.
+    /// Adds a tag's declarations, and records syntax faults of its attributes.
     fn declare(&mut self, tag: &Tag<'a>, offset: usize) {
         if tag.attributes.is_empty() {
             return;
@@ -193,7 +193,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// The namespace and local name that a name means. `tag` is the element that it stands in.
+    /// Returns the namespace and local name of a name. `tag` is the element that contains it.
     fn resolve(&mut self, name: &'a str, tag: &str, offset: usize) -> (&'a str, &'a str) {
         let (prefix, local) = name.split_once(':').unwrap_or(("", name));
         let found = self.scopes.iter().rposition(|(declared, _)| *declared == prefix);
@@ -203,7 +203,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             None if prefix.is_empty() => ("", local),
             None => {
                 self.notes.add(offset, FaultCode::UndeclaredPrefix, quoted(tag), prefix);
-                // In a namespace that nobody knows, so that it counts as an extension.
+                // In an unknown namespace, so that it counts as an extension.
                 (name, local)
             }
         }
@@ -269,7 +269,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Notes every `&` that does not begin a reference which XML knows. With a document type declaration there may be more.
+    /// Records every `&` that does not begin a reference known to XML. A document type declaration may define more.
     fn references(&mut self, raw: &str) {
         self.work.add(raw.len());
         let mut rest = raw;
@@ -310,7 +310,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Closes the innermost element: what it should have had is known now.
+    /// Closes the innermost element, and records its missing children.
     fn close(&mut self) {
         let Some(frame) = self.open.pop() else { return };
         if let Entry::Occupied(mut open) = self.names.entry(frame.name) {
@@ -346,7 +346,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
         }
     }
 
-    /// Something outside of the root; told once.
+    /// Records text outside of the root, once.
     fn stray(&mut self, offset: usize) {
         if !std::mem::replace(&mut self.junk, true) {
             let code = if self.ended { FaultCode::TextAfterEnd } else { FaultCode::TextBeforeStart };
@@ -357,7 +357,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
     fn finish(mut self) {
         if self.tokens.cut || !self.open.is_empty() {
             self.notes.add(self.text.len(), FaultCode::Truncated, "", "");
-            // What an element lacks that was cut off is nobody's fault.
+            // Missing parts of a truncated element are not the author's fault.
             self.open.clear();
         }
         if !self.begun {
@@ -366,10 +366,10 @@ impl<'a> XsdChecker<'a, '_, '_> {
     }
 }
 
-/// Longest reference that is looked at, `&` and `;` left out.
+/// Maximum length of a reference that is examined, without `&` and `;`.
 const MAX_REFERENCE: usize = 40;
 
-/// The references that XML knows without a declaration (§4.1, §4.6).
+/// True for references that XML defines without a declaration (§4.1, §4.6).
 fn is_known(name: &str) -> bool {
     let Some(number) = name.strip_prefix('#') else {
         return matches!(name, "amp" | "lt" | "gt" | "quot" | "apos");
@@ -382,18 +382,18 @@ fn is_known(name: &str) -> bool {
     code.and_then(char::from_u32).is_some_and(allowed)
 }
 
-/// True if an attribute's value stands in quotes. It is a part of `attributes`, unless there is none.
+/// True if an attribute's value is quoted. The value is a slice of `attributes`, unless there is none.
 fn is_quoted(attributes: &str, value: &str) -> bool {
     let at = (value.as_ptr() as usize).checked_sub(attributes.as_ptr() as usize);
     at.filter(|at| (1..=attributes.len()).contains(at))
         .is_some_and(|at| matches!(attributes.as_bytes()[at - 1], b'"' | b'\''))
 }
 
-/// Control characters, wherever they stand; the first of them is told for all.
+/// Records control characters; the first of them stands for all.
 fn control_characters(text: &str, notes: &mut Notes<'_>) {
     let is_bad = |b: &u8| *b < b' ' && !matches!(b, b'\t' | b'\n' | b'\r');
     let bytes = text.as_bytes();
-    // A whole piece at a time, without a way out in its middle, is many times as fast.
+    // Scanning a whole chunk without an early exit is many times as fast.
     let piece = bytes.chunks(4_096).position(|chunk| chunk.iter().fold(false, |bad, b| bad | is_bad(b)));
     let Some(from) = piece.map(|n| n * 4_096) else { return };
     if let Some(at) = bytes[from..].iter().position(is_bad) {
@@ -401,7 +401,7 @@ fn control_characters(text: &str, notes: &mut Notes<'_>) {
     }
 }
 
-/// A name as a tag, which is only written out where it is shown.
+/// A name formatted as a tag, only when it is shown.
 struct TagName<'a>(&'a str);
 
 fn quoted(name: &str) -> TagName<'_> {
@@ -414,7 +414,7 @@ impl fmt::Display for TagName<'_> {
     }
 }
 
-/// The part of a wrong value that may be shown: nothing where it may be somebody's address.
+/// Returns the part of a wrong value that may be shown: nothing if it may be a person's address.
 fn shown(code: FaultCode, value: &str) -> &str {
     if code == FaultCode::BadMailAddress { "" } else { value }
 }

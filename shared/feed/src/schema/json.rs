@@ -1,6 +1,6 @@
-//! Checks a JSON Feed against JSON Schema, as much of draft 2020-12 as the schemas here are written in: `type` with one
-//! name, `required`, `properties`, `items`, `const`, `anyOf` of `required`, `minimum`, `format` of `uri` and `date-time`,
-//! `$ref` into `$defs`. A schema with anything else is refused.
+//! Checks a JSON Feed against JSON Schema, limited to the part of draft 2020-12 that the schemas here use: `type` with
+//! one name, `required`, `properties`, `items`, `const`, `anyOf` of `required`, `minimum`, `format` of `uri` and
+//! `date-time`, `$ref` into `$defs`. A schema with anything else is refused.
 
 use super::place::Notes;
 use super::value::Simple;
@@ -8,26 +8,26 @@ use curlew_model::FaultCode;
 use regex::Regex;
 use serde_json::Value;
 
-/// Lists and objects inside each other that are looked into.
+/// Maximum nesting of lists and objects that are checked.
 const MAX_DEPTH: usize = 32;
-/// Values that are looked at in one document.
+/// Maximum number of values that are checked in one document.
 const MAX_VALUES: usize = 200_000;
 
-/// A schema, seen to hold only what is known here.
+/// A schema verified to use supported constructs only.
 pub(super) struct JsonSchema {
     root: Value,
     date: Regex,
 }
 
 impl JsonSchema {
-    /// Reads a schema; `None` if it holds something that is not known.
+    /// Reads a schema; `None` if it contains an unsupported construct.
     pub(super) fn read(text: &str) -> Option<JsonSchema> {
         let root: Value = serde_json::from_str(text).ok()?;
         let date = Regex::new(r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$").ok()?;
         is_known(&root).then_some(JsonSchema { root, date })
     }
 
-    /// The schema that a schema stands for.
+    /// Returns the target of a schema's `$ref`, or the schema itself.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let target = schema["$ref"].as_str().and_then(|to| self.root.pointer(to.strip_prefix('#')?));
         target.unwrap_or(schema)
@@ -49,7 +49,7 @@ fn is_known(schema: &Value) -> bool {
     })
 }
 
-/// Notes the faults of a document.
+/// Records the faults of a document.
 pub(super) fn check(text: &str, schema: &JsonSchema, notes: &mut Notes<'_>) {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0').len();
     let mut reader = JsonReader { text, at: start, left: MAX_VALUES };
@@ -125,7 +125,7 @@ impl JsonChecker<'_, '_, '_> {
     }
 }
 
-/// A JSON type's name in a sentence, and whether a value is of it.
+/// Returns a JSON type's name for a sentence, and true if a value has that type.
 fn is_of_type(what: &JsonKind<'_>, name: &str) -> (&'static str, bool) {
     match name {
         "object" => ("an object", matches!(what, JsonKind::Object(_))),
@@ -136,7 +136,7 @@ fn is_of_type(what: &JsonKind<'_>, name: &str) -> (&'static str, bool) {
     }
 }
 
-/// A value and where it begins.
+/// A value and its position.
 struct JsonNode<'a> {
     at: usize,
     what: JsonKind<'a>,
@@ -146,13 +146,13 @@ enum JsonKind<'a> {
     Null,
     Bool,
     Number(&'a str),
-    /// As it is written, escapes and all.
+    /// Text as written, with its escapes.
     Text(&'a str),
     List(Vec<JsonNode<'a>>),
     Object(Vec<(&'a str, JsonNode<'a>)>),
 }
 
-/// Reads JSON that has been read once already, and so is right as far as it goes; here it is read with its places.
+/// Reads JSON with positions. The text has been parsed once already, and so is valid as far as it goes.
 struct JsonReader<'a> {
     text: &'a str,
     at: usize,
@@ -160,7 +160,7 @@ struct JsonReader<'a> {
 }
 
 impl<'a> JsonReader<'a> {
-    /// The next value; `None` where there is none, or one too many or too deep.
+    /// Returns the next value; `None` if there is none, or one too many or too deep.
     fn node(&mut self, depth: usize) -> Option<JsonNode<'a>> {
         self.left = self.left.checked_sub(1)?;
         let at = self.skip_space();
@@ -197,7 +197,7 @@ impl<'a> JsonReader<'a> {
         Some(JsonKind::List(list))
     }
 
-    /// Whether another member follows, or the end, which is passed.
+    /// Returns true if another member follows, false at the end, which is consumed.
     fn more(&mut self, end: u8) -> Option<bool> {
         self.skip_space();
         if self.peek()? == b',' {
@@ -218,7 +218,7 @@ impl<'a> JsonReader<'a> {
                 self.at += end + 2;
                 return Some(&body[..end]);
             }
-            // What is escaped is no end; it is one byte, or the first of several.
+            // An escaped character is not the end; it is one byte, or the first of several.
             end += 1 + body[end + 1..].chars().next()?.len_utf8();
         }
     }

@@ -1,15 +1,15 @@
-//! Collects faults by their offset, and tells lines and columns at the end.
+//! Collects faults by their offset, and computes lines and columns at the end.
 
 use curlew_model::{Fault, FaultCode, Faults};
 use curlew_text::hygiene::storable;
 use std::fmt::{self, Display, Write as _};
 
-/// Characters of an excerpt.
+/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 60;
-/// Faults that are counted: a document with more of them has enough.
+/// Maximum number of faults that are counted.
 const MOST_COUNTED: u32 = 100_000;
 
-/// Faults that are being collected.
+/// Collector of faults.
 pub(super) struct Notes<'a> {
     text: &'a str,
     most: usize,
@@ -18,15 +18,14 @@ pub(super) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// Of a document, listing no more than `most`.
+    /// Creates a collector for a document, which lists at most `most` faults.
     pub(super) fn new(text: &'a str, most: usize) -> Notes<'a> {
         Notes { text, most, count: 0, first: Vec::new() }
     }
 
-    /// A fault at an offset. Faults come about in the order of the document, but for what is only known at the end of an
-    /// element.
+    /// Adds a fault at an offset. Faults arrive in document order, except those found only at the end of an element.
     ///
-    /// Only those that are listed are written out, since a name may be as long as the document.
+    /// Only listed faults are formatted, since a name may be as long as the document.
     pub(super) fn add(&mut self, offset: usize, code: FaultCode, at: impl Display, found: impl Display) {
         self.count = (self.count + 1).min(MOST_COUNTED);
         if self.first.len() < self.most {
@@ -39,7 +38,7 @@ impl<'a> Notes<'a> {
         self.count == MOST_COUNTED
     }
 
-    /// The document's bytes before `part`, which is a part of it.
+    /// Returns the offset in bytes of `part`, a slice of the document.
     pub(super) fn offset_of(&self, part: &str) -> usize {
         (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
@@ -70,16 +69,16 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// A short piece of a text, on one line.
+/// Returns a short excerpt of a text, on one line.
 fn excerpt(text: impl Display) -> String {
     let mut clip = Clip::default();
-    // The error says that the rest was not needed.
+    // The error means that the rest was not needed.
     let _ = write!(clip, "{text}");
     let end = if clip.cut { "…" } else { "" };
     format!("{}{end}", clip.out.trim_end())
 }
 
-/// Takes the beginning of a text.
+/// Writer that keeps the beginning of a text.
 #[derive(Default)]
 struct Clip {
     out: String,

@@ -1,12 +1,12 @@
-//! Simple types: what a text between two tags or in an attribute may be (XML Schema 1.1, part 2, as far as it is used).
+//! Simple types: valid texts between two tags or in an attribute (XML Schema 1.1, part 2, as far as it is used).
 
 use curlew_model::FaultCode;
 use regex::Regex;
 
-/// The built-in types that schemas here derive from.
+/// Built-in types from which the schemas here derive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Base {
-    /// `xs:string`, kept as it is, and `xs:token`, its white space folded.
+    /// `xs:string`, unchanged, and `xs:token`, with normalized white space.
     Text,
     /// `xs:anyURI`.
     Uri,
@@ -26,12 +26,12 @@ pub(super) struct Simple {
     pub(super) pattern: Option<Regex>,
     pub(super) most: Option<u64>,
     pub(super) not_empty: bool,
-    /// Message for a value that the facets refuse.
+    /// Fault code of a value that the facets refuse.
     pub(super) code: FaultCode,
 }
 
 impl Simple {
-    /// A built-in type by its local name.
+    /// Returns a built-in type by its local name.
     pub(super) fn built_in(name: &str) -> Option<Simple> {
         let (base, code) = match name {
             "string" | "token" => (Base::Text, FaultCode::BadValue),
@@ -44,7 +44,7 @@ impl Simple {
         Some(Simple { base, allowed: Vec::new(), pattern: None, most: None, not_empty: false, code })
     }
 
-    /// True if every text will do, so that none needs to be looked at.
+    /// True if every text is valid, so that none needs to be checked.
     pub(super) fn takes_all(&self) -> bool {
         self.base == Base::Text && self.allowed.is_empty() && self.pattern.is_none() && !self.not_empty
     }
@@ -58,7 +58,7 @@ impl Simple {
         }
         let by_base = match self.base {
             Base::Text => true,
-            // Spaces and these signs are what most wrong addresses have (RFC 3986 §2).
+            // Most wrong addresses contain spaces or these signs (RFC 3986 §2).
             Base::Uri => !value.contains(|c: char| c.is_whitespace() || c.is_control() || "<>\"{}|\\^`".contains(c)),
             Base::Number => value.parse::<u64>().is_ok_and(|n| self.most.is_none_or(|most| n <= most)),
             Base::Boolean => matches!(value, "true" | "false" | "1" | "0"),
@@ -70,7 +70,7 @@ impl Simple {
     }
 }
 
-/// BCP 47 in the form that XML Schema gives it.
+/// True for BCP 47 in XML Schema's form.
 fn is_language(value: &str) -> bool {
     value.split('-').enumerate().all(|(n, part)| {
         let letters = |b: u8| b.is_ascii_alphabetic() || n > 0 && b.is_ascii_digit();
@@ -78,7 +78,7 @@ fn is_language(value: &str) -> bool {
     })
 }
 
-/// Message for a value that a named type of the schema refuses.
+/// Returns the fault code of a value that a named type of the schema refuses.
 pub(super) fn code_of(name: &str) -> Option<FaultCode> {
     match name {
         "Rfc822Date" => Some(FaultCode::BadRssDate),

@@ -1,4 +1,4 @@
-//! Reads XML Schema, as much of version 1.1 as the schemas here are written in:
+//! Reads XML Schema, limited to the part of version 1.1 that the schemas here use:
 //!
 //! - `schema` with `targetNamespace`; global `element` with `name` and `type`; named `complexType` and `simpleType`.
 //! - In a complex type: `mixed`; `openContent` with one `any` of namespace `##other` or `##any`; one `all` of elements
@@ -6,7 +6,7 @@
 //!   `use`; `anyAttribute`; `assert` whose test is a choice of children, as in `title or description`.
 //! - In a simple type: `restriction` with `enumeration`, `pattern`, `minLength` 1 and `maxInclusive`.
 //!
-//! Anything else is an error, so that a schema never means more than is checked.
+//! Anything else is an error, so that a schema never requires more than is checked.
 
 use super::value::{Simple, code_of};
 use crate::token::{Tag, Token, Tokens};
@@ -15,48 +15,48 @@ use curlew_text::references;
 use regex::Regex;
 use std::collections::HashMap;
 
-/// Elements of one complex type, so that what was seen of them fits a fixed table.
+/// Maximum number of elements of one complex type, so that their counts fit a fixed table.
 pub(super) const MAX_CHILDREN: usize = 24;
 
-/// A schema, its names resolved.
+/// A schema with resolved names.
 #[derive(Debug)]
 pub(super) struct XsdSchema {
-    /// The namespace of its elements.
+    /// Namespace of its elements.
     pub(super) namespace: String,
-    /// Elements that a document may begin with, and their types.
+    /// Permitted root elements, and their types.
     pub(super) roots: Vec<(String, TypeId)>,
     types: Vec<Complex>,
 }
 
-/// A place in [`Schema::types`].
+/// Index into [`XsdSchema::types`].
 pub(super) type TypeId = usize;
 
-/// A complex type. A child of a simple type has one without attributes.
+/// A complex type. A child of a simple type has a complex type without attributes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Complex {
-    /// Elements that may stand in it, in any order.
+    /// Permitted child elements, in any order.
     pub(super) children: Vec<Child>,
-    /// Elements of which namespaces may stand in it besides.
+    /// Namespaces of additional permitted elements.
     pub(super) open: Wildcard,
-    /// The type of its text; without one there may be none, unless it is mixed.
+    /// Type of its text; without one, text is forbidden unless the type is mixed.
     pub(super) text: Option<Simple>,
-    /// Text may stand between its elements.
+    /// True if text may stand between its elements.
     pub(super) mixed: bool,
     pub(super) attributes: Vec<Attribute>,
-    /// Attributes of other namespaces may stand besides.
+    /// True if attributes of other namespaces are permitted.
     pub(super) any_attribute: bool,
-    /// Of each of these lists one child at least must be there.
+    /// Lists of children of which at least one per list is required.
     pub(super) one_of: Vec<Vec<String>>,
 }
 
-/// Whether elements that the schema does not know may stand in a type.
+/// Rule for elements in a type that the schema does not define.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Wildcard {
     #[default]
     Closed,
-    /// Those of other namespaces.
+    /// Elements of other namespaces.
     Other,
-    /// All.
+    /// All elements.
     Any,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Attribute {
 }
 
 impl XsdSchema {
-    /// Reads a schema; the error says which construct is not known.
+    /// Reads a schema; the error names the unsupported construct.
     pub(super) fn read(text: &str) -> Result<XsdSchema, String> {
         let root = tree(text)?;
         let mut reader = XsdReader { simple: HashMap::new(), ids: HashMap::new(), types: Vec::new() };
@@ -103,7 +103,7 @@ impl XsdSchema {
         Ok(XsdSchema { namespace: root.get("targetNamespace").to_owned(), roots, types: reader.types })
     }
 
-    /// A type of the schema.
+    /// Returns a type of the schema.
     pub(super) fn get(&self, id: TypeId) -> Option<&Complex> {
         self.types.get(id)
     }
@@ -124,7 +124,7 @@ impl XsdReader {
         found.ok_or_else(|| format!("the simple type '{name}'"))
     }
 
-    /// The type of an element; for a simple one a complex type with nothing else is made.
+    /// Returns the type of an element; a simple type is wrapped in a complex one.
     fn type_of(&mut self, name: &str) -> Result<TypeId, String> {
         if let Some(id) = self.ids.get(local(name)) {
             return Ok(*id);

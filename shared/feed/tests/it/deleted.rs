@@ -1,4 +1,4 @@
-//! Entries that a feed takes back (RFC 6721), and where it says that it can be heard from (WebSub §4).
+//! Tests entries that a feed deletes (RFC 6721), and the hub that it names (WebSub §4).
 
 use curlew_feed::{Feed, Limits, parse};
 
@@ -40,7 +40,7 @@ fn a_deleted_entry_is_told_with_its_time_and_page() {
     );
     assert_eq!(feed.entries.len(), 1);
     assert_eq!(feed.entries[0].title.as_deref(), Some("Still here"));
-    // What belongs to a deletion is not the feed's own.
+    // The content of a deletion does not belong to the feed itself.
     assert_eq!(feed.link, None);
     assert!(!format!("{feed:?}").contains("ines@"));
 }

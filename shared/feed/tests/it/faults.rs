@@ -1,4 +1,4 @@
-//! What a feed's author is told: each fault at its line and column, by its code; and that what is sound has none.
+//! Tests the report to a feed's author: each fault at its line and column, by its code; valid feeds have none.
 
 use curlew_feed::{Feed, Limits, parse};
 use curlew_model::FaultCode;
@@ -7,7 +7,7 @@ fn read(body: &str) -> Feed {
     parse(body.as_bytes(), None, &"https://mudflat.example/feed".parse().unwrap(), &Limits::default()).unwrap()
 }
 
-/// Line, column, code, and what it is about.
+/// Returns line, column, code, and subject of each fault.
 fn faults(body: &str) -> Vec<String> {
     let feed = read(body);
     assert_eq!(feed.faults.count as usize, feed.faults.first.len(), "{body}");
@@ -130,7 +130,7 @@ fn json_feed_is_checked_against_its_schema() {
             "5:43 bad_date items[1].date_published 2026",
         ]
     );
-    // Version 1.0 knows no list of authors, so whatever stands there is an extension.
+    // Version 1.0 defines no list of authors, so it counts as an extension.
     let old = "{\"version\": \"https://jsonfeed.org/version/1\", \"title\": \"T\", \"authors\": 1, \"items\": []}";
     assert_eq!(faults(old), [""; 0]);
     assert_eq!(faults(&old.replace("version/1", "version/1.1")).len(), 1);

@@ -1,12 +1,11 @@
-//! Inputs that were made to hurt: each has an outcome, and each ends in time that grows with its length only.
+//! Tests hostile inputs: each has an outcome, and each ends in time that grows with its length only.
 
 use curlew_feed::{Feed, FeedError, Limits, NotAFeed, Repair, parse};
 
 /// Size of the large inputs.
 const LARGE: usize = 10_000_000;
 
-/// Reads a feed. That it ends is seen to by the test runner, which ends a test that hangs, as a reader that is
-/// quadratic in any of these inputs would.
+/// Reads a feed. The test runner ends a test that hangs, as a reader that is quadratic in any of these inputs would.
 fn read(body: &[u8]) -> Result<Feed, FeedError> {
     parse(body, None, &"https://example.org/feed".parse().unwrap(), &Limits::default())
 }
@@ -76,10 +75,10 @@ fn x06_deep_documents_are_refused() {
             assert!(matches!(refused, Err(FeedError::TooLarge { what: "nested elements", .. })), "{name}: {refused:?}");
         }
     }
-    // A short one is not handed on to a reader that knows no limit.
+    // A short one is not passed on to a reader without limits.
     let refused = read(item(&"<a>".repeat(300)).as_bytes());
     assert!(matches!(refused, Err(FeedError::TooLarge { .. })), "{refused:?}");
-    // Three hundred line breaks are no depth.
+    // Three hundred line breaks do not count as depth.
     let body = item(&format!("<description>{}</description>", "a<br>b<p>c<hr/>".repeat(300)));
     assert_eq!(read(body.as_bytes()).unwrap().entries.len(), 1);
 }
@@ -211,7 +210,7 @@ fn a_document_beyond_the_byte_limit_is_refused_unread() {
     assert!(matches!(refused, Err(FeedError::TooLarge { what: "bytes", .. })));
 }
 
-/// Whatever is repeated, in whatever place, time grows with length only.
+/// Time grows with length only, whatever is repeated, and in any place.
 #[test]
 fn no_repetition_takes_quadratic_time() {
     let pieces = [
@@ -260,7 +259,7 @@ fn no_repetition_takes_quadratic_time() {
         for body in
             [rss(&many), item(&format!("<title>{many}")), item(&format!("<content:encoded>{many}")), many.clone()]
         {
-            // Refused or read, as the case may be: what counts here is that it ends. A quadratic reader takes minutes.
+            // Refused or read: the test is only that it ends. A quadratic reader takes minutes.
             let _ = read(body.as_bytes());
         }
     }

@@ -1,16 +1,16 @@
-//! The work on a document grows with its length and no faster, whatever the document is: it is counted, not timed.
+//! Tests that the work on any document grows at most linearly with its length; work is counted, not timed.
 
 use curlew_feed::{Limits, parse_counted};
 use proptest::prelude::*;
 
-/// Steps that a byte of a large document may cost.
+/// Maximum number of steps per byte of a large document.
 const STEPS_A_BYTE: u64 = 300;
 
-/// Steps that a byte of a document costs where nothing is read twice. Below that, a second document may cost more than twice
-/// the first only since its pieces meet its end in another way.
+/// Number of steps per byte of a document where nothing is read twice. Below it, a second document may cost more than
+/// twice the first only since its pieces meet its end differently.
 const PLAIN_STEPS_A_BYTE: u64 = 6;
 
-/// Pieces that a reader has to look ahead, look back, or keep something for.
+/// Fragments that require looking ahead, looking back, or remembering something.
 const PIECES: [&str; 65] = [
     "<q b=\" \" c=\" ",
     "<q b=' ' c=' ",
@@ -79,7 +79,7 @@ const PIECES: [&str; 65] = [
     "\0",
 ];
 
-/// What stands before and after the pieces.
+/// Text before and after the fragments.
 const PLACES: [(&str, &str); 11] = [
     ("", ""),
     ("", "\" ><rss><channel>"),
@@ -95,13 +95,13 @@ const PLACES: [(&str, &str); 11] = [
         "</div></content></entry></feed>",
     ),
     ("<html><body><feed xmlns='http://www.w3.org/2005/Atom'>", "</feed></body></html>"),
-    // A page in which a feed may come at any time.
+    // A page in which a feed may begin at any point.
     ("", "<feed xmlns='http://www.w3.org/2005/Atom'></feed></html>"),
     ("<!DOCTYPE rss [", "]><rss version='2.0'><channel><item><title>&e1;</title>"),
     ("{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"", "\", \"items\": []}"),
 ];
 
-/// Reads a document of that many bytes, filled with a piece, and counts the steps.
+/// Reads a document of that many bytes, filled with a fragment, and returns the number of steps.
 fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
     let body = format!("{}{}{}", place.0, piece.repeat(bytes.div_ceil(piece.len())), place.1);
     let (_, steps) = parse_counted(body.as_bytes(), None, &"https://a.example/f".parse().unwrap(), &Limits::default());
@@ -114,7 +114,7 @@ fn steps(place: (&str, &str), piece: &str, bytes: usize) -> u64 {
     steps
 }
 
-/// Twice the document is at most two and a half times the work.
+/// Checks that a document of twice the length takes at most two and a half times the work.
 fn grows_linearly(piece: &str, bytes: usize) {
     for place in PLACES {
         let (once, twice) = (steps(place, piece, bytes), steps(place, piece, 2 * bytes));

@@ -1,4 +1,4 @@
-//! What holds for every document, sensible or not.
+//! Properties that hold for every document, sensible or not.
 
 use curlew_feed::{Feed, FeedError, Limits, discover, parse};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const FIXTURES: [&[u8]; 7] = [
     include_bytes!("fixtures/broken.xml"),
 ];
 
-/// Pieces that mean something to a reader of feeds.
+/// Fragments that mean something to a reader of feeds.
 const PIECES: [&str; 24] = [
     "<",
     ">",
@@ -54,7 +54,7 @@ fn read(body: &[u8], limits: &Limits) -> Result<Feed, FeedError> {
     parse(body, None, &page(), limits)
 }
 
-/// Everything that is promised of a feed, whatever it was made from.
+/// Checks all promises about a feed, whatever its source.
 fn check(feed: &Feed, limits: &Limits) {
     assert!(feed.entries.len() <= limits.entries);
     for entry in &feed.entries {
@@ -79,7 +79,7 @@ fn check(feed: &Feed, limits: &Limits) {
     }
 }
 
-/// A fixture with some of its bytes taken out, put twice, or replaced by a piece.
+/// Generates fixtures with some bytes removed, duplicated, or replaced by a fragment.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let edit = (any::<prop::sample::Index>(), 0_usize..40, 0_u8..4, prop::sample::select(&PIECES[..]));
     (prop::sample::select(&FIXTURES[..]), prop::collection::vec(edit, 1..12)).prop_map(|(fixture, edits)| {

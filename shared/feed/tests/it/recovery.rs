@@ -1,4 +1,4 @@
-//! What is broken but readable is read all the same; every dialect is known; and what is nobody's business is not taken.
+//! Tests recovery: broken but readable documents are read, every dialect is known, and private data is not taken.
 
 use curlew_feed::{Feed, FeedError, Format, Limits, NotAFeed, Repair, parse};
 
@@ -18,7 +18,7 @@ fn first_title(feed: &Feed) -> &str {
     feed.entries[0].title.as_deref().unwrap()
 }
 
-/// Read, mended in this way, and told to the author.
+/// Reads a feed; checks that it was repaired in this way, and that its author is told.
 fn mended(body: &str, repair: Repair) -> Feed {
     let feed = read(body);
     assert!(feed.repairs.contains(&repair), "{:?} in {body}", feed.repairs);
@@ -237,7 +237,7 @@ fn xhtml_is_kept_without_its_prefix() {
     assert_eq!(content(&declared, &plain), wanted);
     assert_eq!(content("", &in_content), wanted);
     assert_eq!(content("", &in_div), wanted);
-    // What is no XHTML keeps the name that it has.
+    // Elements other than XHTML keep their names.
     let math = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math></div></content>";
     assert!(content("", math).contains("<m:mi>x</m:mi>"));
     let feed = read(&rss(&format!(
@@ -309,13 +309,13 @@ fn an_entry_without_an_author_has_the_feeds() {
     assert_eq!(authors("", ines), ["Ines Marsh", "Kim"]);
     assert_eq!(authors("", &format!("{ines}<author><name>Lee</name></author>")), ["Ines Marsh", "Kim"]);
     assert_eq!(authors("<author><name>Bo</name></author>", ines), ["Bo", "Kim"]);
-    // What an entry was taken from speaks for it before the feed does, and an author without a name is one.
+    // The source of an entry takes precedence over the feed, and an unnamed author counts as one.
     let source = "<source><id>urn:2</id><title>Theirs</title><author><name>Sam</name></author></source>";
     assert_eq!(authors(source, ines), ["Sam", "Kim"]);
     assert_eq!(authors(&format!("{source}<author><name>Bo</name></author>"), ines), ["Bo", "Kim"]);
     assert_eq!(authors("<author><email>bo@mudflat.example</email></author>", ines), ["", "Kim"]);
     assert_eq!(authors("<contributor><name>Lee</name></contributor>", ""), ["", "Kim"]);
-    // RSS knows no author of a feed.
+    // RSS defines no author of a feed.
     let feed = read(&rss(&format!("{ines}<item><title>T</title></item>")));
     assert_eq!(feed.entries[0].author, None);
 }
@@ -338,7 +338,7 @@ fn entries_that_share_a_link_or_an_id_are_lost_only_if_they_are_the_same() {
     assert_eq!(said(&format!("{}{}{}", untitled("a"), untitled("b"), untitled("a"))).len(), 2);
     let guid = "<guid isPermaLink='false'>1</guid>";
     assert_eq!(said(&format!("{}{}{}", item("A", guid), item("B", guid), item("A", guid))), ["A", "B"]);
-    // An id and a link are one entry, whatever else it says; and so is what has an id of its own.
+    // Equal id and link mean one entry, whatever else it says; so does an id of its own.
     let both = format!("{guid}{link}");
     assert_eq!(said(&format!("{}{}", item("A", &both), item("B", &both))), ["A"]);
     let other = format!("<guid isPermaLink='false'>2</guid>{link}");

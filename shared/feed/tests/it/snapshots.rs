@@ -1,4 +1,4 @@
-//! What each dialect is read as: a fixture and, beside it in `snapshots`, what comes out.
+//! Compares the result of each dialect with a snapshot: a fixture and, in `snapshots`, its expected result.
 
 use curlew_feed::{Limits, discover, parse};
 use url::Url;
