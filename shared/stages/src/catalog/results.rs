@@ -105,7 +105,7 @@ pub enum FindError {
     /// Nothing of the query can be understood.
     #[error(transparent)]
     BadQuery(QueryError),
-    /// The index is out of reach.
+    /// The index cannot be reached.
     #[error(transparent)]
     Port(#[from] PortError),
 }

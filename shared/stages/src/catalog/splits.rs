@@ -1,5 +1,5 @@
-//! The splits that are open: read by ranges, opened by their tails, kept within bounds. What was read may lie on a shelf
-//! too, from where it is taken rather than read from afar again.
+//! Open splits: read by ranges, opened by their tails, within a memory limit. A shelf (a cache of ranges) may store
+//! what was read, so that it need not be read from afar again.
 
 use crate::catalog::index::search_error;
 use crate::stage::StageError;
@@ -49,7 +49,7 @@ impl Splits {
         Splits { blobs, shelf: None, open: Mutex::default() }
     }
 
-    /// The same with a shelf.
+    /// Stores the ranges that are read on this shelf.
     pub(crate) fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Splits {
         Splits { shelf: Some(shelf), ..self }
     }
@@ -122,7 +122,7 @@ impl Splits {
         Ok(())
     }
 
-    /// What is on the shelf of these places of a split.
+    /// Returns the pieces of a split that are on the shelf, one for each place.
     async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
         match &self.shelf {
             Some(shelf) => shelf.get(key, places).await,
@@ -130,7 +130,7 @@ impl Splits {
         }
     }
 
-    /// Lays pieces that are known to be what they should be on the shelf.
+    /// Puts verified pieces on the shelf.
     async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
         if let Some(shelf) = self.shelf.as_ref().filter(|_| !pieces.is_empty()) {
             shelf.put(key, pieces).await;

@@ -41,7 +41,7 @@ pub struct Blocks {
     pub groups: Arc<HostGroups>,
 }
 
-/// Who has blocked a host, if anybody.
+/// Origin of a host's block, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockedBy {
     /// Nobody.
@@ -106,7 +106,7 @@ impl Blocks {
         Ok(was)
     }
 
-    /// Returns who blocks a host, by its own name or by one above it.
+    /// Returns the origin of a host's block, by its own name or by one above it.
     ///
     /// # Errors
     /// Any error of the ports.

@@ -75,7 +75,7 @@ pub struct ClaimView {
 /// State of a host and its stored data, as its owner is shown it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostView {
-    /// Who has blocked the host from being crawled and found.
+    /// Origin of the block that keeps the host from being crawled and found.
     pub block: BlockedBy,
     /// No call is made before this instant.
     pub not_before: Timestamp,

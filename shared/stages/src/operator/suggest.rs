@@ -48,7 +48,7 @@ pub struct Suggest {
 pub struct NamedSource {
     /// Its key.
     pub key: SourceKey,
-    /// Whether it was new or known already.
+    /// Outcome of the suggestion: it was new, or known already.
     pub outcome: SuggestOutcome,
 }
 
