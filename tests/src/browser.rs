@@ -41,9 +41,9 @@ pub struct Browser {
 /// The screen that shows a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// In CSS pixels.
+    /// Width in CSS pixels.
     pub width: u32,
-    /// In CSS pixels.
+    /// Height in CSS pixels.
     pub height: u32,
     /// True for a telephone, whose pages obey `meta viewport` and whose scroll bars take no room.
     pub is_phone: bool,

@@ -79,7 +79,7 @@ pub(crate) struct Shared {
 /// Form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogForm {
-    /// For people.
+    /// Lines for people.
     Text,
     /// One JSON object per line.
     Json,

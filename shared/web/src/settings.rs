@@ -24,9 +24,9 @@ pub(crate) fn is_personal(settings: &PageSettings) -> bool {
 /// The operator's contact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorContact {
-    /// As the operator wrote it.
+    /// The contact as the operator wrote it.
     pub(crate) text: String,
-    /// As a URI, if it is one that a link may carry.
+    /// The contact as a URI, if it is one that a link may carry.
     pub(crate) uri: Option<String>,
     /// True if RFC 9116 §2.5.3 allows it in a security.txt: a web URI must be https.
     pub(crate) fit_for_security_txt: bool,

@@ -1,8 +1,8 @@
 //! Requests of an event source mapping to its queue. This is a **model**: the mapping's calls are made inside of AWS
 //! (here, inside of the emulator), are billed to the account like any other, and pass through no proxy.
 //!
-//! A receive returns at most 10 messages and is one request for each begun 64 KiB of them; a deletion removes at most
-//! 10. Receives are assumed to be full, which holds if jobs are sent in batches, as Curlew's stages do.
+//! A receive returns up to 10 messages and is one request for each begun 64 KiB of them. A deletion removes up to 10
+//! messages. Receives are assumed to be full, which holds if jobs are sent in batches, as Curlew's stages do.
 
 use super::sqs::Sent;
 use super::unit::{SQS_STEP, steps};

@@ -15,7 +15,7 @@ const SHOWN: usize = 300;
 /// A site or feed that was named and could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
-    /// As it was named.
+    /// The address or name as given.
     named: String,
     /// The reason, in English.
     reason: String,

@@ -25,17 +25,17 @@ const LIST: usize = 500;
 /// Blocks and unblocks hosts.
 #[derive(Clone)]
 pub struct Blocks {
-    /// For the next call.
+    /// Host states, which the next call reads.
     pub ledger: Arc<dyn HostLedger>,
-    /// To find the host keys below a name.
+    /// Known host keys, to find those below a name.
     pub hosts: Arc<dyn Hosts>,
-    /// To find the pages that a block has kept out.
+    /// Rows of pages, to find those that a block has kept out.
     pub pages: Arc<dyn Pages>,
-    /// For visits to these pages.
+    /// Takes the visits to these pages.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// For the next query.
+    /// Store of the list of blocked hosts, which the next query reads.
     pub blobs: Arc<dyn Blobs>,
     /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,

@@ -39,9 +39,9 @@ const MAX_DEFERRALS: u32 = 20;
 
 /// The stage that carries out owners' requests.
 pub struct Own {
-    /// For calls.
+    /// Makes calls to sites.
     pub politeness: Arc<Politeness>,
-    /// For proofs in the DNS.
+    /// Looks up proofs in the DNS.
     pub names: Arc<dyn Names>,
     /// Claims and records.
     pub blobs: Arc<dyn Blobs>,
@@ -49,11 +49,11 @@ pub struct Own {
     pub pages: Arc<dyn Pages>,
     /// Rows of feeds and sites.
     pub sources: Arc<dyn Sources>,
-    /// For visits and polls.
+    /// Takes visits and polls.
     pub queue: Arc<dyn Queue>,
-    /// For blocks.
+    /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// Sites that are not known yet.
+    /// Takes sites that are not known yet.
     pub suggest: Suggest,
     /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,

@@ -35,11 +35,11 @@ pub struct Owners {
     pub ledger: Arc<dyn HostLedger>,
     /// Their robots.txt files as last fetched.
     pub robots: Arc<dyn RobotsStore>,
-    /// For blocks.
+    /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// Takes the jobs for longer work.
     pub queue: Arc<dyn Queue>,
-    /// For the address guard; nothing is called.
+    /// Supplies the address guard; nothing is called.
     pub fetch: Arc<dyn Fetch>,
     /// Time.
     pub clock: Arc<dyn Clock>,

@@ -29,15 +29,15 @@ const AT_ONCE: usize = 32;
 pub struct Suggest {
     /// Rows of sites and feeds.
     pub sources: Arc<dyn Sources>,
-    /// For the list of blocked hosts.
+    /// Store of the list of blocked hosts and of the allowances.
     pub blobs: Arc<dyn Blobs>,
-    /// For the address guard; nothing is called.
+    /// Supplies the address guard; nothing is called.
     pub fetch: Arc<dyn Fetch>,
-    /// For jobs that are due at once.
+    /// Takes jobs that are due at once.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// For what the operator excludes.
+    /// The operator's exclusions.
     pub scope: Arc<Scope>,
     /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,
@@ -136,7 +136,7 @@ impl Suggest {
         self.many(texts, site).await
     }
 
-    /// The same for feeds.
+    /// Stores many feeds, as [`Suggest::sites`] stores sites.
     ///
     /// # Errors
     /// As for [`Suggest::sites`].

@@ -17,7 +17,7 @@ pub(crate) struct Search {
     pub(crate) did_you_mean: (&'static str, &'static str),
     pub(crate) nothing_found_for: &'static str,
     pub(crate) try_other_words: &'static str,
-    /// As in `11–20 of 35`.
+    /// The word between, as in `11–20 of 35`.
     pub(crate) of: &'static str,
     pub(crate) page_for: &'static str,
     pub(crate) pages_for: &'static str,
