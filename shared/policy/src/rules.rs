@@ -6,6 +6,61 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of held URLs in a host's state, which has to stay small.
 pub(crate) const MAX_URL_HOLDS: usize = 8;
 
+// These are constants and no settings, since the rules are safe only with about these values.
+
+/// Minimum delay before a job whose host key is leased to another visit is tried again.
+pub const BUSY_RETRY: Millis = Millis::from_secs(2);
+/// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
+pub const MAX_FIRST_WAIT: Millis = Millis::from_secs(10);
+/// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
+/// returns its lease.
+pub const RETURN_LEASE_WITHIN: Millis = Millis::from_mins(15);
+/// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held
+/// itself.
+pub const FORBIDDEN_LIMIT: u32 = 2;
+/// Number of URLs answering 5xx after which the host key is held, as above; a single 503 suffices.
+pub const SERVER_ERROR_LIMIT: u32 = 2;
+/// Number of URLs with truncated or missing answers, without a good answer in between, after which the host key is
+/// held.
+pub const CUT_LIMIT: u32 = 3;
+/// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
+pub const BROKEN_LIMIT: u32 = 5;
+/// Delay of the rest of a visit that ended because of one URL.
+pub const VISIT_REST: Millis = Millis::from_hours(1);
+/// Number of consecutive calls that did not reach a host key after which its circuit opens.
+pub const CIRCUIT_FAILURES: u32 = 3;
+/// Hold of a host key after the first call that did not reach it; four times as long after each further one, until
+/// the circuit opens.
+pub const NETWORK_BACKOFF: Millis = Millis::from_mins(15);
+/// Percentage of recently called, unreachable host keys from which the crawler's own network counts as down.
+pub const OUTAGE_PERCENT: u32 = 80;
+/// Number of host keys that are considered, most recently called first.
+pub const OUTAGE_SAMPLE: usize = 8;
+/// Maximum age of a result that is considered.
+pub const OUTAGE_WINDOW: Millis = Millis::from_hours(1);
+/// Interval at which one visit is let through while the own network is down, to see whether it is up again.
+pub const OUTAGE_PROBE: Millis = Millis::from_mins(1);
+/// Delay of all other visits while the own network is down, plus a random delay of up to the same length.
+pub const OUTAGE_REST: Millis = Millis::from_mins(5);
+/// Maximum number of redirects for robots.txt (RFC 9309 §2.3.1.2).
+pub const ROBOTS_REDIRECTS: u32 = 5;
+/// Maximum number of keys of seen entries per feed.
+pub const SEEN_RING: usize = 1_000;
+/// Minimum granted lease; a hub's offer of less is not worth its calls and is declined.
+pub const WEBSUB_LEAST_LEASE: Millis = Millis::from_days(1);
+/// Delay after a failed request to a hub; it doubles up to [`Rules::hold_cap`].
+pub const WEBSUB_RETRY: Millis = Millis::from_hours(24);
+/// Number of consecutive failed requests after which a hub is not asked about the feed again.
+pub const WEBSUB_REFUSALS: u32 = 5;
+/// Number of consecutive polls after which a permanent redirect of a feed is believed.
+pub const MOVES_BELIEVED: u32 = 3;
+/// Minimum time between two polls that count towards that.
+pub const MOVES_APART: Millis = Millis::from_days(1);
+/// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
+pub const SUSPECT_AFTER: u32 = 3;
+/// Minimum time between a poll and the next one on a person's request.
+pub const POLL_ON_REQUEST: Millis = Millis::from_mins(5);
+
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,15 +89,6 @@ pub struct Rules {
     /// Length of a poll's lease, which is not returned if there was nothing to report. Long enough for robots.txt and
     /// the feed with usual answers; if more is needed, the visit extends it to the usual length of a lease.
     pub brief_lease: Millis,
-    /// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
-    /// returns its lease.
-    #[serde(alias = "often")]
-    pub return_lease_within: Millis,
-    /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
-    #[serde(alias = "patience")]
-    pub max_first_wait: Millis,
-    /// Minimum delay before a job whose host key is leased to another visit is tried again.
-    pub busy_retry: Millis,
     /// Maximum time under lease within one [`Rules::window`].
     pub window_limit: Millis,
     /// Length of a visit window.
@@ -53,37 +99,10 @@ pub struct Rules {
     pub hold_server_error: Millis,
     /// Hold after network failures.
     pub hold_network: Millis,
-    /// Hold after [`Rules::broken_limit`] URLs whose answers exceeded limits.
+    /// Hold after [`BROKEN_LIMIT`] URLs whose answers exceeded limits.
     pub hold_hostile: Millis,
-    /// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held
-    /// itself.
-    pub forbidden_limit: u32,
-    /// Number of URLs answering 5xx after which the host key is held, as above; a single 503 suffices.
-    pub server_error_limit: u32,
-    /// Number of URLs with truncated or missing answers, without a good answer in between, after which the host key is
-    /// held.
-    pub cut_limit: u32,
-    /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
-    pub broken_limit: u32,
-    /// Delay of the rest of a visit that ended because of one URL.
-    pub visit_rest: Millis,
-    /// Number of consecutive calls that did not reach a host key after which its circuit opens.
-    pub circuit_failures: u32,
-    /// Hold of a host key after the first call that did not reach it; four times as long after each further one, until
-    /// the circuit opens.
-    pub network_backoff: Millis,
-    /// Percentage of recently called, unreachable host keys from which the crawler's own network counts as down.
-    pub outage_percent: u32,
     /// Minimum number of called host keys for that.
     pub outage_least: usize,
-    /// Number of host keys that are considered, most recently called first.
-    pub outage_sample: usize,
-    /// Maximum age of a result that is considered.
-    pub outage_window: Millis,
-    /// Interval at which one visit is let through while the own network is down, to see whether it is up again.
-    pub outage_probe: Millis,
-    /// Delay of all other visits while the own network is down, plus a random delay of up to the same length.
-    pub outage_rest: Millis,
     /// Hold of a site whose start page is not found, or which has no feed.
     pub hold_not_found: Millis,
     /// Maximum Retry-After; a longer one is reduced to this.
@@ -94,16 +113,12 @@ pub struct Rules {
     pub max_deferrals: u32,
     /// Maximum number of redirects for pages, feeds and home pages.
     pub page_redirects: u32,
-    /// Maximum number of redirects for robots.txt (RFC 9309 §2.3.1.2).
-    pub robots_redirects: u32,
     /// Maximum number of calls for one new page, including its main image.
     pub calls_per_page: u32,
     /// Maximum number of feeds taken from a home page.
     pub feeds_per_site: usize,
     /// Minimum time between two polls of a feed with validators.
     pub poll_floor: Millis,
-    /// Minimum time between a poll and the next one on a person's request.
-    pub poll_on_request: Millis,
     /// Usual time between two polls.
     pub poll_interval: Millis,
     /// Minimum time between two polls of a feed without validators.
@@ -116,32 +131,18 @@ pub struct Rules {
     pub poll_interval_pushed: Millis,
     /// Lease requested from a hub, which may grant another.
     pub websub_lease: Millis,
-    /// Minimum granted lease; a hub's offer of less is not worth its calls and is declined.
-    pub websub_least_lease: Millis,
-    /// Delay after a failed request to a hub; it doubles up to [`Rules::hold_cap`].
-    pub websub_retry: Millis,
-    /// Number of consecutive failed requests after which a hub is not asked about the feed again.
-    pub websub_refusals: u32,
     /// True to allow hubs and the own address without TLS: for a private network, since an eavesdropper learns the
     /// secret.
     pub websub_without_tls: bool,
     /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
-    /// Maximum number of keys of seen entries per feed.
-    pub seen_ring: usize,
     /// True if a feed's own history determines its polling interval, between [`Rules::poll_floor`] and
     /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`].
     pub adaptive: bool,
-    /// Number of consecutive polls after which a permanent redirect of a feed is believed.
-    pub moves_believed: u32,
-    /// Minimum time between two polls that count towards that.
-    pub moves_apart: Millis,
     /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
     pub lost_interval: Millis,
     /// Time after which a feed that is not found, or refused, is no longer polled.
     pub lost_after: Millis,
-    /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
-    pub suspect_after: u32,
     /// Time of nothing but 304s after which one poll is unconditional, to verify them; it doubles, up to eightfold,
     /// while they are true. Zero disables it. Longer than a week, so that the weekly news of a feed come before the
     /// check and not with it.
@@ -172,56 +173,32 @@ impl Default for Rules {
             slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
             brief_lease: Millis::from_mins(1),
-            return_lease_within: Millis::from_mins(15),
-            max_first_wait: Millis::from_secs(10),
-            busy_retry: Millis::from_secs(2),
             window_limit: Millis::from_hours(1),
             window: Millis::from_hours(8),
             hold_refused: Millis::from_hours(72),
             hold_server_error: Millis::from_hours(48),
             hold_network: Millis::from_hours(24),
             hold_hostile: Millis::from_hours(24),
-            forbidden_limit: 2,
-            server_error_limit: 2,
-            cut_limit: 3,
-            broken_limit: 5,
-            visit_rest: Millis::from_hours(1),
-            circuit_failures: 3,
-            network_backoff: Millis::from_mins(15),
-            outage_percent: 80,
             outage_least: 3,
-            outage_sample: 8,
-            outage_window: Millis::from_hours(1),
-            outage_probe: Millis::from_mins(1),
-            outage_rest: Millis::from_mins(5),
             hold_not_found: Millis::from_hours(24),
             retry_after_cap: Millis::from_days(7),
             hold_cap: Millis::from_days(14),
             max_deferrals: 6,
             page_redirects: 2,
-            robots_redirects: 5,
             calls_per_page: 2,
             feeds_per_site: 3,
             poll_floor: Millis::from_hours(1),
-            poll_on_request: Millis::from_mins(5),
             poll_interval: Millis::from_hours(8),
             poll_interval_blind: Millis::from_hours(24),
             poll_cap: Millis::from_days(7),
             websub: true,
             poll_interval_pushed: Millis::from_hours(24),
             websub_lease: Millis::from_days(10),
-            websub_least_lease: Millis::from_days(1),
-            websub_retry: Millis::from_hours(24),
-            websub_refusals: 5,
             websub_without_tls: false,
             entries_per_poll: 500,
-            seen_ring: 1_000,
             adaptive: false,
-            moves_believed: 3,
-            moves_apart: Millis::from_days(1),
             lost_interval: Millis::from_hours(24),
             lost_after: Millis::from_days(60),
-            suspect_after: 3,
             verify_every: Millis::from_days(8),
             entries_per_day: 1_000,
             recheck_after: Millis::from_days(1),
@@ -260,18 +237,8 @@ impl Rules {
         if !(0.0..=100.0).contains(&self.response_factor) {
             return wrong("response_factor must be from 0 to 100");
         }
-        let limits = [self.forbidden_limit, self.server_error_limit, self.cut_limit, self.broken_limit];
-        if limits.contains(&0) || limits.iter().any(|limit| *limit as usize > MAX_URL_HOLDS) {
-            let most = MAX_URL_HOLDS;
-            return Err(format!(
-                "forbidden_limit, server_error_limit, cut_limit, broken_limit must be from 1 to {most}"
-            ));
-        }
-        if self.circuit_failures == 0 || self.outage_least == 0 || self.outage_sample < self.outage_least {
-            return wrong("circuit_failures and outage_least must be above zero, outage_sample at least outage_least");
-        }
-        if self.outage_percent == 0 || self.outage_percent > 100 {
-            return wrong("outage_percent must be from 1 to 100");
+        if self.outage_least == 0 {
+            return wrong("outage_least must be above zero");
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
             return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
@@ -282,14 +249,14 @@ impl Rules {
         if self.poll_interval < self.poll_floor || self.poll_cap < self.poll_interval {
             return wrong("poll_floor, poll_interval and poll_cap must rise in this order");
         }
-        if self.websub_lease < self.websub_least_lease || self.websub_least_lease == Millis::ZERO {
-            return wrong("websub_least_lease must be above zero, and websub_lease no shorter");
+        if self.websub_lease < WEBSUB_LEAST_LEASE {
+            return wrong("websub_lease must be at least a day");
         }
         if self.window_limit > self.window {
             return wrong("window_limit is longer than the window");
         }
-        if self.seen_ring < self.entries_per_poll {
-            return wrong("seen_ring must hold at least entries_per_poll keys");
+        if SEEN_RING < self.entries_per_poll {
+            return Err(format!("entries_per_poll must be at most {SEEN_RING}"));
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
 //! what was never given back counts in full.
+use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, RETURN_LEASE_WITHIN};
 
 use crate::chance::{between, mix};
 use crate::politeness::outcome::longer;
@@ -61,7 +62,7 @@ pub fn admit(
     }
     if let Some(lease) = &state.lease {
         if lease.until > now {
-            let soon = now + Millis(between(seed, rules.busy_retry.0, rules.busy_retry.0.saturating_mul(3)));
+            let soon = now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY.0.saturating_mul(3)));
             let until = soon.min(lease.until);
             return (state, Admission::Busy { until });
         }
@@ -75,7 +76,7 @@ pub fn admit(
         return (state, Admission::Held { until, reason: HoldReason::WindowSpent });
     }
     let first_call = pace::next_call_at(&state, rules, now);
-    if first_call > now + rules.max_first_wait {
+    if first_call > now + MAX_FIRST_WAIT {
         return (state, Admission::Busy { until: first_call });
     }
     state.last_token = state.last_token.saturating_add(1);
@@ -146,9 +147,9 @@ pub fn may_run_out(
     learned == *granted
         && calls <= CALLS_UNTOLD
         // Whoever comes next waits a full pause, which must not be too long to be waited for.
-        && granted.crawl_delay <= rules.max_first_wait
-        && granted.last_response <= rules.max_first_wait
-        && began.since(used) >= rules.return_lease_within
+        && granted.crawl_delay <= MAX_FIRST_WAIT
+        && granted.last_response <= MAX_FIRST_WAIT
+        && began.since(used) >= RETURN_LEASE_WITHIN
         && mine.not_before + rules.lease_margin <= lease.until
 }
 

@@ -1,4 +1,5 @@
 //! What becomes of work that could not be done now: when it is tried again, and when it is given up.
+use crate::rules::BUSY_RETRY;
 
 use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::Rules;
@@ -43,10 +44,10 @@ pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
 }
 
 /// The least time that a job waits which began and came to no end within a visit, after so many deferrals.
-pub fn least_wait(deferrals: u32, rules: &Rules) -> Millis {
+pub fn least_wait(deferrals: u32) -> Millis {
     // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
     // the end, so that nothing is given up because a host was busy for some minutes.
-    rules.busy_retry.saturating_mul(2 << (2 * deferrals.min(5)))
+    BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
 /// A whole job waits, since its host is held until then for this reason.
@@ -78,7 +79,7 @@ pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timesta
     if held && is_given_up(deferrals, rules) {
         return Deferral::GivenUp;
     }
-    let at = rest.until.max(now + least_wait(deferrals, rules));
+    let at = rest.until.max(now + least_wait(deferrals));
     Deferral::Again { at, deferrals: deferrals.saturating_add(u32::from(held)) }
 }
 

@@ -2,6 +2,7 @@
 //! host is blamed for it.
 //!
 //! What is remembered is small and belongs to one process: the newest outcome of the host keys that it called last.
+use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW};
 
 use crate::chance::between;
 use crate::rules::Rules;
@@ -11,7 +12,7 @@ use std::collections::VecDeque;
 /// What a process has heard of the hosts that it called last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutageDetector {
-    /// The newest outcome of each host key, the oldest first; at most [`Rules::outage_sample`].
+    /// The newest outcome of each host key, the oldest first; at most [`OUTAGE_SAMPLE`].
     recent: VecDeque<Observation>,
     outage: Option<Outage>,
 }
@@ -49,9 +50,9 @@ impl OutageDetector {
 
     /// Takes in whether a host could be reached. One that could ends an outage, since our network is up then.
     pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
-        self.recent.retain(|seen| seen.host != *host && seen.at + rules.outage_window > now);
+        self.recent.retain(|seen| seen.host != *host && seen.at + OUTAGE_WINDOW > now);
         self.recent.push_back(Observation { host: host.clone(), at: now, reached });
-        while self.recent.len() > rules.outage_sample {
+        while self.recent.len() > OUTAGE_SAMPLE {
             self.recent.pop_front();
         }
         if reached {
@@ -62,7 +63,7 @@ impl OutageDetector {
             return (self, Fault::Host);
         }
         if self.outage.is_none() && most_failed(&self.recent, rules) {
-            self.outage = Some(Outage { since: now, probe_at: now + rules.outage_probe });
+            self.outage = Some(Outage { since: now, probe_at: now + OUTAGE_PROBE });
         }
         let blame = if self.outage.is_some() { Fault::Local } else { Fault::Host };
         (self, blame)
@@ -70,25 +71,25 @@ impl OutageDetector {
 
     /// Whether a visit may begin; if not, until when it is put off. During an outage one visit is let through now and
     /// then: whether it reaches its host decides.
-    pub fn may_begin(mut self, rules: &Rules, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
+    pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {
-            outage.probe_at = now + rules.outage_probe;
+            outage.probe_at = now + OUTAGE_PROBE;
             return (self, None);
         }
-        let rest = rest(rules, now, seed);
+        let rest = rest(now, seed);
         (self, Some(rest))
     }
 }
 
 /// Until when a visit is put off while our own network is down; by chance, so that not all come back together.
-pub fn rest(rules: &Rules, now: Timestamp, seed: u64) -> Timestamp {
-    now + Millis(between(seed, rules.outage_rest.0, rules.outage_rest.0.saturating_mul(2)))
+pub fn rest(now: Timestamp, seed: u64) -> Timestamp {
+    now + Millis(between(seed, OUTAGE_REST.0, OUTAGE_REST.0.saturating_mul(2)))
 }
 
 fn most_failed(recent: &VecDeque<Observation>, rules: &Rules) -> bool {
     let failed = recent.iter().filter(|seen| !seen.reached).count();
-    recent.len() >= rules.outage_least && failed * 100 >= recent.len() * rules.outage_percent as usize
+    recent.len() >= rules.outage_least && failed * 100 >= recent.len() * OUTAGE_PERCENT as usize
 }
 
 #[cfg(test)]
@@ -143,7 +144,7 @@ mod tests {
         let rules = Rules::default();
         let mut heard = OutageDetector::default();
         for n in 0..20 {
-            let (next, blame) = heard.take_in(&host(n), false, &rules, at(n as u64 * rules.outage_window.0 / 2));
+            let (next, blame) = heard.take_in(&host(n), false, &rules, at(n as u64 * OUTAGE_WINDOW.0 / 2));
             heard = next;
             assert_eq!(blame, Fault::Host, "{n}");
         }
@@ -158,12 +159,12 @@ mod tests {
         let mut heard = heard;
         for second in 0..600u64 {
             let now = since + Millis::from_secs(second);
-            let (next, put_off) = heard.may_begin(&rules, now, second);
+            let (next, put_off) = heard.may_begin(now, second);
             heard = next;
             match put_off {
                 None => let_through += 1,
                 Some(until) => {
-                    assert!(until >= now + rules.outage_rest && until <= now + Millis(2 * rules.outage_rest.0))
+                    assert!(until >= now + OUTAGE_REST && until <= now + Millis(2 * OUTAGE_REST.0))
                 }
             }
         }
@@ -171,7 +172,7 @@ mod tests {
         let now = since + Millis::from_mins(20);
         let (heard, blame) = heard.take_in(&host(3), true, &rules, now);
         assert_eq!((blame, heard.outage()), (Fault::Host, None));
-        assert_eq!(heard.may_begin(&rules, now, 1).1, None);
+        assert_eq!(heard.may_begin(now, 1).1, None);
         // From here on, each host answers for itself again.
         assert!(play(&[(1, true), (2, false)]).1.iter().all(|blame| *blame == Fault::Host));
     }

@@ -2,6 +2,9 @@
 //!
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
 //! 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
+use crate::rules::{
+    BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, NETWORK_BACKOFF, SERVER_ERROR_LIMIT, VISIT_REST,
+};
 
 use crate::chance::{between, mix};
 use crate::politeness::pace;
@@ -9,7 +12,7 @@ use crate::rules::MAX_URL_HOLDS;
 use crate::rules::Rules;
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
-/// By how much each further failure in a row lengthens [`Rules::network_backoff`].
+/// By how much each further failure in a row lengthens [`NETWORK_BACKOFF`].
 const BACKOFF_GROWS: u64 = 4;
 
 /// What was called.
@@ -68,20 +71,20 @@ impl Outcome {
         }
     }
 
-    fn scope(self, rules: &Rules) -> Option<HoldScope> {
+    fn scope(self) -> Option<HoldScope> {
         match self {
             Outcome::Answered { status: 429, .. } => Some(HoldScope::Host(HoldReason::TooManyRequests)),
             // RFC 9110 §15.6.4: it is the server that cannot handle the request.
             Outcome::Answered { status: 503, .. } => Some(HoldScope::Host(HoldReason::ServerError)),
             // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does.
             Outcome::Answered { status: 402 | 403 | 451, .. } => {
-                Some(HoldScope::Url(HoldReason::Forbidden, rules.forbidden_limit))
+                Some(HoldScope::Url(HoldReason::Forbidden, FORBIDDEN_LIMIT))
             }
             Outcome::Answered { status: 500.., .. } => {
-                Some(HoldScope::Url(HoldReason::ServerError, rules.server_error_limit))
+                Some(HoldScope::Url(HoldReason::ServerError, SERVER_ERROR_LIMIT))
             }
-            Outcome::Cut => Some(HoldScope::Url(HoldReason::Network, rules.cut_limit)),
-            Outcome::Broken => Some(HoldScope::Url(HoldReason::Hostile, rules.broken_limit)),
+            Outcome::Cut => Some(HoldScope::Url(HoldReason::Network, CUT_LIMIT)),
+            Outcome::Broken => Some(HoldScope::Url(HoldReason::Hostile, BROKEN_LIMIT)),
             Outcome::Answered { .. } | Outcome::Network | Outcome::Outage => None,
         }
     }
@@ -110,7 +113,7 @@ pub fn record_outcome(
         state.last_response = took;
     }
     state.not_before = state.not_before.max(now + pace::pause(&state, rules, seed));
-    match (outcome.scope(rules), outcome) {
+    match (outcome.scope(), outcome) {
         (Some(HoldScope::Host(reason)), _) => hold(state, rules, reason, outcome, now, seed),
         (Some(HoldScope::Url(reason, limit)), _) => {
             // Somebody answered: the network between us is well.
@@ -135,10 +138,10 @@ pub fn record_outcome(
 /// A call did not reach the host: a short wait at first, and when it is one failure too many, a hold.
 fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     state.failures = state.failures.saturating_add(1);
-    if state.circuit == Circuit::Probe || state.failures >= rules.circuit_failures {
+    if state.circuit == Circuit::Probe || state.failures >= CIRCUIT_FAILURES {
         return hold(state, rules, HoldReason::Network, Outcome::Network, now, seed);
     }
-    let wait = rules.network_backoff.saturating_mul(BACKOFF_GROWS.saturating_pow(state.failures - 1));
+    let wait = NETWORK_BACKOFF.saturating_mul(BACKOFF_GROWS.saturating_pow(state.failures - 1));
     let wait = wait + Millis(between(mix(seed), 0, wait.0 / 10));
     state.not_before = state.not_before.max(now + wait.min(rules.hold_network));
     state
@@ -200,7 +203,7 @@ fn hold(
     // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so. That call
     // asks for something else than what is known to be broken, if anything else is asked for: three pages that are broken
     // for good would otherwise keep a sound feed waiting, twice as long each time. A refusal is meant, and repeated at once.
-    let after_others = hold.until + rules.visit_rest;
+    let after_others = hold.until + VISIT_REST;
     for held in &mut state.url_holds {
         if matches!(held.what, HoldReason::Network | HoldReason::Hostile) {
             held.until = held.until.max(after_others);
@@ -225,7 +228,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
 /// Until when a URL is left alone whose answer speaks for itself alone, put off so often in a row before; `None` if the
 /// answer is no reason to.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
-    let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope(rules)?;
+    let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
 }
 

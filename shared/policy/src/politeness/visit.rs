@@ -2,6 +2,7 @@
 //!
 //! The shell (`curlew_stages::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
 //! the step is an end. So the order of all checks before a call stands in that one function.
+use crate::rules::{BUSY_RETRY, VISIT_REST};
 
 use crate::chance::mix;
 use crate::politeness::admission;
@@ -230,9 +231,9 @@ impl VisitState {
     }
 
     /// Compares the visit with what the ledger holds now; returns how the call ends if it must not take place.
-    pub fn confirm<R>(&mut self, latest: &HostState, rules: &Rules, now: Timestamp) -> Option<CallEnd<R>> {
+    pub fn confirm<R>(&mut self, latest: &HostState, now: Timestamp) -> Option<CallEnd<R>> {
         if latest.lease.as_ref().is_none_or(|lease| lease.token != self.token()) {
-            return Some(CallEnd::Later(now + rules.busy_retry));
+            return Some(CallEnd::Later(now + BUSY_RETRY));
         }
         self.learned.blocked.clone_from(&latest.blocked);
         // A visit that had lost its lease may have written late that the host is to be left alone.
@@ -258,13 +259,13 @@ impl VisitState {
             self.calls += 1;
         }
         self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
-        let rest = now + rules.visit_rest;
+        let rest = now + VISIT_REST;
         match (answer, &self.learned.hold) {
             (Answer::Limit(why), _) => CallEnd::Rejected(Rejection::Limit(why)),
             (Answer::Protocol(why), _) => CallEnd::Rejected(Rejection::Transport(why)),
             (_, Some(hold)) => CallEnd::Held(hold.until, hold.reason),
             (Answer::Unreached { is_local }, None) => {
-                let until = if is_local { outage::rest(rules, now, mix(seed)) } else { self.learned.not_before };
+                let until = if is_local { outage::rest(now, mix(seed)) } else { self.learned.not_before };
                 self.over = Some(until);
                 CallEnd::Later(until)
             }

@@ -22,7 +22,7 @@ pub enum PollAdmission {
 /// Decides whether the poll of a job takes place.
 pub fn admit(feed: &FeedSource, job: &PollJob, rules: &Rules, now: Timestamp) -> PollAdmission {
     if job.on_request {
-        let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
+        let is_now = !feed.gone && schedule::on_request(feed, now) <= now;
         let why = "the feed was polled a moment ago, or asks to be left alone";
         return if is_now { PollAdmission::Now } else { PollAdmission::Never(why) };
     }
@@ -99,7 +99,7 @@ pub fn after_visit<R>(
         CallEnd::Later(until) if calls == 0 => AfterVisit::Wait(*until),
         // What began and did not end within a visit may never do so, so it counts.
         CallEnd::Later(until) => {
-            let again = now + deferral::least_wait(job.deferrals, rules);
+            let again = now + deferral::least_wait(job.deferrals);
             put_off(again.max(*until), failure.unwrap_or("its answers take too long"))
         }
         CallEnd::Elsewhere(until) => put_off(

@@ -2,6 +2,7 @@
 //!
 //! A feed is never given up for one bad answer, and never asked for ever: what is wrong with it decides how long it is
 //! left alone, and after how long polling ends.
+use crate::rules::{MOVES_APART, MOVES_BELIEVED, SUSPECT_AFTER};
 
 use crate::chance::between;
 use crate::rules::Rules;
@@ -99,8 +100,8 @@ pub fn judge(
         FailureKind::Refused if is_long => return AfterFailedPoll::Retired(Retired::Refused),
         FailureKind::Lost => (doubled(rules.lost_interval, times), Why::Lost),
         FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
-        FailureKind::Suspect if times < rules.suspect_after => (rules.poll_interval, Why::Suspect),
-        FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - rules.suspect_after), Why::Suspect),
+        FailureKind::Suspect if times < SUSPECT_AFTER => (rules.poll_interval, Why::Suspect),
+        FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - SUSPECT_AFTER), Why::Suspect),
         // It is asked unconditionally once more, and then hardly at all.
         FailureKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
         FailureKind::Unasked => (rules.poll_cap, Why::Failing),
@@ -133,10 +134,10 @@ pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 ///
 /// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is as
 /// permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the blocks
-/// and its robots.txt, or it would not have been read. It is believed when it was seen on [`Rules::moves_believed`] polls
-/// in a row that lie at least [`Rules::moves_apart`] apart, since servers that are set up wrongly redirect for a day or two;
+/// and its robots.txt, or it would not have been read. It is believed when it was seen on [`MOVES_BELIEVED`] polls
+/// in a row that lie at least [`MOVES_APART`] apart, since servers that are set up wrongly redirect for a day or two;
 /// or at once if it leads from http to https on the same host.
-pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, rules: &Rules, now: Timestamp) -> (Sightings, bool) {
+pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, now: Timestamp) -> (Sightings, bool) {
     if !permanently {
         return ((None, None), false);
     }
@@ -145,12 +146,12 @@ pub fn moved(feed: &FeedSource, to: &Url, permanently: bool, rules: &Rules, now:
     }
     let before = feed.moved.as_ref().filter(|(target, _)| target == to.as_str()).map(|(_, times)| *times);
     let counted_at = feed.polling.moved_at.filter(|_| before.is_some());
-    if counted_at.is_some_and(|at| now < at + rules.moves_apart) {
+    if counted_at.is_some_and(|at| now < at + MOVES_APART) {
         // Seen, but too soon to count.
         return ((feed.moved.clone(), counted_at), false);
     }
     let times = before.unwrap_or(0).saturating_add(1);
-    ((Some((to.as_str().to_owned(), times)), Some(now)), times >= rules.moves_believed)
+    ((Some((to.as_str().to_owned(), times)), Some(now)), times >= MOVES_BELIEVED)
 }
 
 fn adds_tls(from: &str, to: &Url) -> bool {

@@ -3,6 +3,7 @@
 //!
 //! A hub is a convenience. Whatever it says, the feed itself is read, with all its politeness, and a hub that falls silent
 //! costs a feed nothing but some hours, since polls go on all the while, only fewer.
+use crate::rules::{WEBSUB_LEAST_LEASE, WEBSUB_REFUSALS, WEBSUB_RETRY};
 
 use crate::chance::{between, mix};
 use crate::polling::schedule;
@@ -101,7 +102,7 @@ pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> 
     }
     match known {
         None => HubRequest::Ask,
-        Some(known) if now < known.not_before || known.refusals >= rules.websub_refusals => HubRequest::Nothing,
+        Some(known) if now < known.not_before || known.refusals >= WEBSUB_REFUSALS => HubRequest::Nothing,
         Some(known) if known.is_live(now) && known.renew_at.is_some_and(|at| now < at) => HubRequest::Nothing,
         Some(_) => HubRequest::Ask,
     }
@@ -143,7 +144,7 @@ pub fn refused(known: Subscription, rules: &Rules, now: Timestamp, seed: u64) ->
 }
 
 fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
-    let wait = rules.websub_retry.saturating_mul(1 << refusals.min(16)).min(rules.hold_cap);
+    let wait = WEBSUB_RETRY.saturating_mul(1 << refusals.min(16)).min(rules.hold_cap);
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
@@ -169,7 +170,7 @@ pub fn verified(
         }
         Mode::Subscribe if known.pending.is_some() && !known.ending && !feed.gone => {
             let lease = question.lease.unwrap_or(rules.websub_lease);
-            if lease < rules.websub_least_lease {
+            if lease < WEBSUB_LEAST_LEASE {
                 return HubReply::Declined(refused(known, rules, now, seed));
             }
             let lease = lease.min(rules.websub_lease.saturating_mul(MOST_LEASE));

@@ -460,8 +460,7 @@ impl Stage for Discover {
         let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
-                let again = self.intake.politeness.clock.now()
-                    + deferral::least_wait(job.deferrals, &self.intake.politeness.rules);
+                let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);
                 Step::Later { until: until.max(again), held: true, rest }
             }
             other => other,

@@ -1,4 +1,5 @@
 //! From the entries of a feed to visits: what is new, and to whom it belongs.
+use curlew_policy::rules::SEEN_RING;
 
 use crate::catalog::removal::Removal;
 use crate::feeds::feed_row;
@@ -58,7 +59,7 @@ impl Intake {
 
     /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
     /// it would find nothing to ask for; one that is lost in between follows with the next poll after
-    /// [`curlew_policy::rules::Rules::websub_retry`].
+    /// [`WEBSUB_RETRY`].
     pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
@@ -133,7 +134,7 @@ impl Intake {
             source.polling.taken = taken_today;
         }
         let listed = now_listed.len();
-        remember(source, now_listed, rules.seen_ring);
+        remember(source, now_listed, SEEN_RING);
         let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
         source.stamps = source.seen.iter().take(listed).map(stamp).collect();
         Ok(new)

@@ -174,8 +174,8 @@ impl Poll {
 
     /// Counts a permanent redirect, and believes it in the end.
     async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
-        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
-        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, rules, now);
+        let now = self.intake.politeness.clock.now();
+        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
         (feed.moved, feed.polling.moved_at) = sightings;
         if is_believed {
             return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;

@@ -81,8 +81,8 @@ impl OutageWatch {
     }
 
     /// Until when a visit is put off, if our own network is down.
-    pub(crate) fn put_off(&self, rules: &Rules, now: Timestamp, seed: u64) -> Option<Timestamp> {
-        self.change(|heard| heard.may_begin(rules, now, seed))
+    pub(crate) fn put_off(&self, now: Timestamp, seed: u64) -> Option<Timestamp> {
+        self.change(|heard| heard.may_begin(now, seed))
     }
 }
 

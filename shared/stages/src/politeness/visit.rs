@@ -90,7 +90,7 @@ impl Politeness {
         let opened = self.clock.monotonic();
         let now = self.clock.now();
         let seed = self.seeds.next();
-        if let Some(until) = self.outage.put_off(&self.rules, now, seed) {
+        if let Some(until) = self.outage.put_off(now, seed) {
             return Ok(LeaseOutcome::Busy(until));
         }
         let ledger = self.ledger.as_ref();
@@ -235,7 +235,7 @@ impl<'a> Visit<'a> {
                     }
                     Step::Confirm => {
                         let latest = self.politeness.ledger.load(&self.state.host).await?;
-                        if let Some(end) = self.state.confirm(&latest.0, rules, self.politeness.clock.now()) {
+                        if let Some(end) = self.state.confirm(&latest.0, self.politeness.clock.now()) {
                             return Ok(end);
                         }
                         self.ledger_row = latest;

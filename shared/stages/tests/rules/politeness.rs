@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use curlew_model::{
     Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, VisitJob,
 };
+use curlew_policy::rules::CIRCUIT_FAILURES;
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
 use curlew_stages::operator::block::Blocks;
 use curlew_stages::politeness::access::Politeness;
@@ -235,7 +236,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
             let state = state(&world, &name(n)).await;
             assert_eq!((state.hold, state.circuit), (None, Circuit::Closed), "host {n}, round {round}");
         }
-        assert!(again.iter().all(|job| job.deferrals < world.politeness.rules.circuit_failures));
+        assert!(again.iter().all(|job| job.deferrals < CIRCUIT_FAILURES));
         if again.is_empty() {
             break;
         }

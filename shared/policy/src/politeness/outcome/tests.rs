@@ -1,4 +1,5 @@
 //! Tests of settling.
+use crate::rules::{BROKEN_LIMIT, CUT_LIMIT, NETWORK_BACKOFF, VISIT_REST};
 
 use super::*;
 use proptest::prelude::*;
@@ -136,14 +137,13 @@ fn a_page_that_is_always_cut_short_never_holds_its_host() {
 
 #[test]
 fn when_a_hold_is_over_what_brought_it_is_not_what_is_tried_first() {
-    let rules = Rules::default();
-    for (bad, limit) in [(Outcome::Cut, rules.cut_limit), (Outcome::Broken, rules.broken_limit)] {
+    for (bad, limit) in [(Outcome::Cut, CUT_LIMIT), (Outcome::Broken, BROKEN_LIMIT)] {
         let calls: Vec<_> = (1..=limit).map(|url| (page(url), bad)).collect();
         let state = after(none(), &calls);
         let over = state.hold.as_ref().map_or(at(0), |hold| hold.until);
         for url in 1..=limit {
             let until = url_held(&state, page(url), over).unwrap_or_else(|| panic!("{bad:?}: {url} may be the probe"));
-            assert!(until.since(over) >= rules.visit_rest && url_held(&state, page(url), until).is_none(), "{bad:?}");
+            assert!(until.since(over) >= VISIT_REST && url_held(&state, page(url), until).is_none(), "{bad:?}");
         }
         assert_eq!(url_held(&state, page(9), over), None);
     }
@@ -158,9 +158,9 @@ fn when_a_hold_is_over_what_brought_it_is_not_what_is_tried_first() {
 fn a_deck_of_bombs_ends_in_a_hold() {
     let rules = Rules::default();
     let mut state = none();
-    for n in 1..=rules.broken_limit {
+    for n in 1..=BROKEN_LIMIT {
         state = record_outcome(state, &rules, page(n), Outcome::Broken, Millis(1), at(0), 1);
-        assert_eq!(held(&state), (n == rules.broken_limit).then_some(HoldReason::Hostile));
+        assert_eq!(held(&state), (n == BROKEN_LIMIT).then_some(HoldReason::Hostile));
     }
 }
 
@@ -170,9 +170,9 @@ fn the_circuit_opens_after_three_failures_in_a_row_and_one_probe_decides() {
     let fail = |state, now| record_outcome(state, &rules, page(1), Outcome::Network, Millis(9), at(now), 1);
     let one = fail(none(), 0);
     assert_eq!((held(&one), one.failures, one.circuit), (None, 1, Circuit::Closed));
-    assert!(one.not_before >= at(0) + rules.network_backoff, "but it is left alone for a short while");
+    assert!(one.not_before >= at(0) + NETWORK_BACKOFF, "but it is left alone for a short while");
     let two = fail(one, hours(1));
-    assert!(held(&two).is_none() && two.not_before >= at(hours(1)) + rules.network_backoff.saturating_mul(4));
+    assert!(held(&two).is_none() && two.not_before >= at(hours(1)) + NETWORK_BACKOFF.saturating_mul(4));
     let three = fail(two.clone(), hours(2));
     assert_eq!((held(&three), three.circuit), (Some(HoldReason::Network), Circuit::Probe));
     let until = three.hold.as_ref().map_or(at(0), |hold| hold.until);

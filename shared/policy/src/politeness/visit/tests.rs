@@ -1,4 +1,5 @@
 use super::*;
+use crate::rules::{BUSY_RETRY, VISIT_REST};
 use curlew_model::{Hold, UrlHold};
 use proptest::prelude::*;
 
@@ -54,7 +55,7 @@ fn the_checks_before_a_call_stand_in_this_order() {
         blocked: ["example.org".to_owned()].into(),
         ..HostState::default()
     });
-    let rest = NOW + rules.visit_rest;
+    let rest = NOW + VISIT_REST;
     at_worst.over = Some(rest);
     at_worst.guest_retry_at.insert(host("example.com"), NOW + Millis(9));
     let mut what =
@@ -107,18 +108,17 @@ fn a_brief_lease_is_lengthened_once_if_the_call_would_outlast_it() {
 
 #[test]
 fn a_visit_that_lost_its_lease_or_whose_host_is_held_meanwhile_makes_no_call() {
-    let rules = Rules::default();
     let mut mine = visit(HostState::default());
     let latest = mine.grant.state.clone();
-    assert_eq!(mine.confirm::<()>(&latest, &rules, NOW), None);
+    assert_eq!(mine.confirm::<()>(&latest, NOW), None);
     let lost = HostState { lease: None, ..latest.clone() };
-    assert_eq!(mine.confirm::<()>(&lost, &rules, NOW), Some(CallEnd::Later(NOW + rules.busy_retry)));
+    assert_eq!(mine.confirm::<()>(&lost, NOW), Some(CallEnd::Later(NOW + BUSY_RETRY)));
     let hold = Hold { until: NOW + Millis(5), reason: HoldReason::Network, since: NOW };
     let held = HostState { hold: Some(hold), ..latest.clone() };
-    assert_eq!(mine.confirm::<()>(&held, &rules, NOW), Some(CallEnd::Held(NOW + Millis(5), HoldReason::Network)));
-    assert_eq!(mine.confirm::<()>(&held, &rules, NOW + Millis(5)), None, "the hold is over");
+    assert_eq!(mine.confirm::<()>(&held, NOW), Some(CallEnd::Held(NOW + Millis(5), HoldReason::Network)));
+    assert_eq!(mine.confirm::<()>(&held, NOW + Millis(5)), None, "the hold is over");
     let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..latest };
-    assert_eq!(mine.confirm::<()>(&blocked, &rules, NOW), None);
+    assert_eq!(mine.confirm::<()>(&blocked, NOW), None);
     assert_eq!(next(&mine, &attempt(), Millis::ZERO), Step::End(CallEnd::Rejected(Rejection::Blocked)));
 }
 
@@ -194,7 +194,7 @@ proptest! {
             blocked: is_blocked.then(|| "example.org".to_owned()).into_iter().collect(),
             ..HostState::default()
         }, length);
-        visit.over = is_over.then_some(now + rules.visit_rest);
+        visit.over = is_over.then_some(now + VISIT_REST);
         let attempt = Attempt { permission, has_waited, has_confirmed, has_lengthened, ..attempt() };
         if visit.next::<()>(&attempt, &rules, now, lasted) == Step::Call {
             prop_assert!(permission == Some(Permission::Allowed) && !hold && !is_blocked && !is_over);

@@ -99,7 +99,7 @@ fn believed(from: &str, sightings: &[(u64, &str, bool)]) -> Option<usize> {
     let mut feed = feed(from);
     sightings.iter().position(|(hours, to, permanently)| {
         let to = Url::parse(to).unwrap_or_else(|e| panic!("{e}"));
-        let ((moved, at), done) = super::moved(&feed, &to, *permanently, &Rules::default(), t(*hours));
+        let ((moved, at), done) = super::moved(&feed, &to, *permanently, t(*hours));
         (feed.moved, feed.polling.moved_at) = (moved, at);
         done
     })

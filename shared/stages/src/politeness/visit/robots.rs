@@ -1,4 +1,5 @@
 //! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
+use curlew_policy::rules::ROBOTS_REDIRECTS;
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Visit};
@@ -139,7 +140,7 @@ impl Visit<'_> {
                 "the scheme is neither http nor https".into(),
             ))));
         };
-        let mut chain = Chain::new(file, self.politeness.rules.robots_redirects);
+        let mut chain = Chain::new(file, ROBOTS_REDIRECTS);
         loop {
             let here = chain.current().clone();
             let first = chain.hops() == 0;
