@@ -12,9 +12,6 @@ pub(crate) const MAX_URL_HOLDS: usize = 8;
 pub const BUSY_RETRY: Millis = Millis::from_secs(2);
 /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
 pub const MAX_FIRST_WAIT: Millis = Millis::from_secs(10);
-/// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
-/// returns its lease.
-pub const RETURN_LEASE_WITHIN: Millis = Millis::from_mins(15);
 /// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held
 /// itself.
 pub const FORBIDDEN_LIMIT: u32 = 2;
@@ -89,6 +86,10 @@ pub struct Rules {
     /// Length of a poll's lease, which is not returned if there was nothing to report. Long enough for robots.txt and
     /// the feed with usual answers; if more is needed, the visit extends it to the usual length of a lease.
     pub brief_lease: Millis,
+    /// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
+    /// returns its lease.
+    #[serde(alias = "often")]
+    pub return_lease_within: Millis,
     /// Maximum time under lease within one [`Rules::window`].
     pub window_limit: Millis,
     /// Length of a visit window.
@@ -173,6 +174,7 @@ impl Default for Rules {
             slice: Millis::from_mins(4),
             lease_margin: Millis::from_secs(5),
             brief_lease: Millis::from_mins(1),
+            return_lease_within: Millis::from_mins(15),
             window_limit: Millis::from_hours(1),
             window: Millis::from_hours(8),
             hold_refused: Millis::from_hours(72),

@@ -276,7 +276,7 @@ impl Stand {
         let path = format!("/2015-03-31/functions/{}/configuration", self.stack.called(function));
         let mut variables = api.lambda("GET", &path, None)["Environment"]["Variables"].clone();
         variables["AWS_SDK_UA_APP_ID"] = function.into();
-        variables["CURLEW_RULES_OFTEN"] = "0s".into();
+        variables["CURLEW_RULES_RETURN_LEASE_WITHIN"] = "0s".into();
         api.lambda("PUT", &path, Some(&json!({"Environment": {"Variables": variables}})));
     }
 }

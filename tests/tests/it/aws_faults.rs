@@ -37,13 +37,13 @@ const ROUND: Duration = Duration::from_secs(400);
 const HIDDEN: u32 = 30;
 /// Settings besides the short pauses: a lease whose holder was killed expires within half a minute. `slice` must be
 /// above twice the sum of `crawl_delay_cap` and `call_time`.
-const SETTINGS: [(&str, &str); 5] = [
+const SETTINGS: [(&str, &str); 4] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "5s"),
     ("CURLEW_RULES_SLICE", "13s"),
     ("CURLEW_RULES_LEASE_MARGIN", "2s"),
-    ("CURLEW_RULES_BUSY_RETRY", "1s"),
 ];
+
 #[test]
 fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());

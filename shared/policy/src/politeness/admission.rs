@@ -5,7 +5,7 @@
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
 //! what was never given back counts in full.
-use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT, RETURN_LEASE_WITHIN};
+use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
 use crate::politeness::outcome::longer;
@@ -149,7 +149,7 @@ pub fn may_run_out(
         // Whoever comes next waits a full pause, which must not be too long to be waited for.
         && granted.crawl_delay <= MAX_FIRST_WAIT
         && granted.last_response <= MAX_FIRST_WAIT
-        && began.since(used) >= RETURN_LEASE_WITHIN
+        && began.since(used) >= rules.return_lease_within
         && mine.not_before + rules.lease_margin <= lease.until
 }
 

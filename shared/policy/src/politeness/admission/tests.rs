@@ -1,5 +1,4 @@
 //! Tests of admission.
-use crate::rules::RETURN_LEASE_WITHIN;
 
 use super::*;
 use crate::politeness::outcome::{CallTarget, Outcome, record_outcome};
@@ -117,11 +116,11 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
     let after =
         |outcome, took| record_outcome(state.clone(), &rules, PAGE, outcome, Millis(took), at(100 + took as i64), 1);
     let quiet = |mine: &HostState, calls, used| may_run_out(&state, mine, &rules, calls, used, at(0));
-    let long_ago = at(0) - RETURN_LEASE_WITHIN;
+    let long_ago = at(0) - rules.return_lease_within;
     let good = after(answered(304), 200);
     assert!(quiet(&good, 1, long_ago));
     assert!(!quiet(&good, CALLS_UNTOLD + 1, long_ago), "its burst allowance");
-    assert!(!quiet(&good, 1, at(0) - RETURN_LEASE_WITHIN + Millis(1)), "others want the host key");
+    assert!(!quiet(&good, 1, at(0) - rules.return_lease_within + Millis(1)), "others want the host key");
     assert!(!quiet(&after(answered(503), 200), 1, long_ago), "a hold");
     assert!(!quiet(&after(Outcome::Broken, 200), 1, long_ago), "a failure");
     assert!(!quiet(&after(answered(200), 29_000), 1, long_ago), "a pause that outlasts the lease");
