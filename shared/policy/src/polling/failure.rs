@@ -80,7 +80,7 @@ pub fn judge(
 ) -> AfterFailedPoll {
     let kind = match wrong {
         Wrong::Gone => return AfterFailedPoll::Retired(Retired::Gone),
-        // What ails it besides is not forgotten: a feed that is lost and fails in between is still lost.
+        // The streak stays: a feed that is lost and fails in between is still lost.
         Wrong::Failed | Wrong::ServerError => {
             let least = if wrong == Wrong::ServerError { rules.hold_server_error } else { Millis::ZERO };
             let wait = with_jitter(after_failures(rules, failures).max(least), seed);

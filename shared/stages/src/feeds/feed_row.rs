@@ -91,7 +91,7 @@ pub(crate) fn learn(
         .and_then(|base| websub::discover(&headers.links, hints.hub.as_deref(), hints.self_url.as_deref(), &base));
     // A subscription to a hub that the feed names no more is none: its callback is unknown from here on.
     feed.polling.subscription = subscription::current(feed).copied();
-    feed.polling.hints = wishes(parsed, headers, &feed.polling.hints, now);
+    feed.polling.hints = poll_hints(parsed, headers, &feed.polling.hints, now);
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
     feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
         (none, told) if none == Habit::default() && told != none => told,
@@ -144,7 +144,7 @@ pub(crate) fn failed(
             feed.polling.retry_at = retry_at(retry_after, rules, now);
             let retry_after = retry_after.and_then(|value| http::retry_after(value, now));
             let inputs = Inputs {
-                wishes: PollHints { fresh_for: None, ..feed.polling.hints },
+                hints: PollHints { fresh_for: None, ..feed.polling.hints },
                 wrong: Some((wait, why)),
                 retry_after,
                 ..Inputs::default()
@@ -170,7 +170,7 @@ fn retry_at(retry_after: Option<&str>, rules: &Rules, now: Timestamp) -> Option<
 
 fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timestamp) -> Inputs {
     Inputs {
-        wishes: feed.polling.hints,
+        hints: feed.polling.hints,
         habit: feed.polling.habit,
         age: http::age(headers.age.as_deref()),
         retry_after: headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now)),
@@ -182,7 +182,7 @@ fn inputs(feed: &FeedSource, headers: &ReplyHeaders, rules: &Rules, now: Timesta
     }
 }
 
-fn wishes(parsed: &Feed, headers: &ReplyHeaders, before: &PollHints, now: Timestamp) -> PollHints {
+fn poll_hints(parsed: &Feed, headers: &ReplyHeaders, before: &PollHints, now: Timestamp) -> PollHints {
     let hints = &parsed.hints;
     let (skip_hours, skip_days) = schedule::skips(&hints.skip_hours, &hints.skip_days);
     PollHints {

@@ -4,11 +4,11 @@ use super::{after_skips, estimate};
 use crate::rules::Rules;
 use curlew_model::{Habit, Millis, PollHints, Timestamp, Why};
 
-/// What speaks for waiting.
+/// Reasons to wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inputs {
-    /// What the feed and its server ask for, as far as it is known from this answer and those before.
-    pub wishes: PollHints,
+    /// Hints of the feed and its server, from this answer and those before.
+    pub hints: PollHints,
     /// The feed's own history.
     pub habit: Habit,
     /// How old the answer was when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.
@@ -34,15 +34,15 @@ pub struct Plan {
     pub why: Why,
 }
 
-/// The next poll of a feed: the longest of all wishes rules, within [`Rules::poll_floor`] and [`Rules::poll_cap`]. Wishes
-/// only lengthen; a feed that says `ttl` 0 or a billion changes nothing absurdly.
+/// The next poll of a feed: the longest of all hints decides, within [`Rules::poll_floor`] and [`Rules::poll_cap`].
+/// Hints only lengthen; a feed that says `ttl` 0 or a billion changes nothing absurdly.
 pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
-    let fresh = inputs.wishes.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
-    let wishes = [(inputs.wishes.ttl, Why::Ttl), (inputs.wishes.update_period, Why::UpdatePeriod), (fresh, Why::Fresh)];
+    let fresh = inputs.hints.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
+    let hints = [(inputs.hints.ttl, Why::Ttl), (inputs.hints.update_period, Why::UpdatePeriod), (fresh, Why::Fresh)];
     let mut ruling = own_interval(inputs, rules, now);
-    for (wish, why) in wishes {
-        if let Some(wish) = wish.filter(|wish| *wish > ruling.0) {
-            ruling = (wish, why);
+    for (hint, why) in hints {
+        if let Some(hint) = hint.filter(|hint| *hint > ruling.0) {
+            ruling = (hint, why);
         }
     }
     let (interval, mut why) = (ruling.0.clamp(rules.poll_floor, rules.poll_cap), ruling.1);
@@ -55,14 +55,14 @@ pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
         why = Why::RetryAfter;
     }
     let earliest = now + wait.max(asked);
-    let not_before = after_skips(earliest, &inputs.wishes);
+    let not_before = after_skips(earliest, &inputs.hints);
     if not_before > earliest && not_before > now + interval {
         why = Why::Skips;
     }
     Plan { interval, not_before, why }
 }
 
-/// The interval without any wish: the usual one, or what the history says in adaptive mode; longer where each poll
+/// The interval without any hint: the usual one, or what the history says in adaptive mode; longer where each poll
 /// costs the server a whole feed, or while a hub tells of news.
 fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why) {
     let learned = if rules.adaptive { estimate(&inputs.habit, rules, now) } else { None };

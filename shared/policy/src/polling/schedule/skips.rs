@@ -18,11 +18,11 @@ pub fn skips(hours: &[u8], days: &[u8]) -> (u32, u8) {
 }
 
 /// The earliest instant from `at` on that the feed's skipHours and skipDays allow.
-pub fn after_skips(at: Timestamp, wishes: &PollHints) -> Timestamp {
+pub fn after_skips(at: Timestamp, hints: &PollHints) -> Timestamp {
     let mut at = at;
     // A week of hours covers every combination of day and hour.
     for _ in 0..24 * 7 {
-        let skipped = wishes.skip_hours >> at.hour() & 1 == 1 || wishes.skip_days >> at.weekday() & 1 == 1;
+        let skipped = hints.skip_hours >> at.hour() & 1 == 1 || hints.skip_days >> at.weekday() & 1 == 1;
         if !skipped {
             return at;
         }

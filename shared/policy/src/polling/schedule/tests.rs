@@ -176,11 +176,11 @@ fn h07_the_floor_holds_between_two_slots_of_a_feed_that_was_polled_late() {
 }
 
 #[test]
-fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
+fn f05_f08_h10_hints_only_lengthen_and_are_clamped() {
     let rules = Rules::default();
     let days = Millis::from_days;
     let hours = Millis::from_hours;
-    for (wish, interval, why) in [
+    for (hint, interval, why) in [
         (None, rules.poll_interval, Why::Usual),
         (Some(Millis::ZERO), rules.poll_interval, Why::Usual),
         (Some(hours(8)), rules.poll_interval, Why::Usual),
@@ -188,12 +188,12 @@ fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
         (Some(Millis::from_mins(1_000_000_000)), rules.poll_cap, Why::Ttl),
         (Some(Millis(u64::MAX)), rules.poll_cap, Why::Ttl),
     ] {
-        let wishes = PollHints { ttl: wish, ..PollHints::default() };
-        let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
-        assert_eq!((made.interval, made.why), (interval, why), "ttl {wish:?}");
-        let wishes = PollHints { fresh_for: wish, ..PollHints::default() };
-        let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
-        assert_eq!(made.interval, interval, "max-age {wish:?}");
+        let hints = PollHints { ttl: hint, ..PollHints::default() };
+        let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
+        assert_eq!((made.interval, made.why), (interval, why), "ttl {hint:?}");
+        let hints = PollHints { fresh_for: hint, ..PollHints::default() };
+        let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
+        assert_eq!(made.interval, interval, "max-age {hint:?}");
         assert!(made.not_before <= t(0) + rules.poll_cap);
     }
     assert_eq!(plan(&Inputs::default(), &rules, t(0)).interval, rules.poll_interval_blind);
@@ -202,23 +202,23 @@ fn f05_f08_h10_wishes_only_lengthen_and_are_clamped() {
 #[test]
 fn f07_the_longest_applicable_hint_rules_and_is_named() {
     let rules = Rules::default();
-    let wishes = PollHints {
+    let hints = PollHints {
         ttl: Some(Millis::from_hours(30)),
         update_period: Some(Millis::from_days(3)),
         fresh_for: Some(Millis::from_days(2)),
         ..PollHints::default()
     };
-    let made = plan(&Inputs { wishes, ..asking() }, &rules, t(0));
+    let made = plan(&Inputs { hints, ..asking() }, &rules, t(0));
     assert_eq!((made.interval, made.why), (Millis::from_days(3), Why::UpdatePeriod));
 }
 
 #[test]
 fn h11_age_is_taken_off_max_age() {
-    let wishes = PollHints { fresh_for: Some(Millis::from_hours(40)), ..PollHints::default() };
-    let made = plan(&Inputs { wishes, age: Millis::from_hours(10), ..asking() }, &Rules::default(), t(0));
+    let hints = PollHints { fresh_for: Some(Millis::from_hours(40)), ..PollHints::default() };
+    let made = plan(&Inputs { hints, age: Millis::from_hours(10), ..asking() }, &Rules::default(), t(0));
     assert_eq!((made.interval, made.why), (Millis::from_hours(30), Why::Fresh));
     assert_eq!(made.not_before, t(0) + Millis::from_hours(30));
-    let stale = plan(&Inputs { wishes, age: Millis::from_days(9), ..asking() }, &Rules::default(), t(0));
+    let stale = plan(&Inputs { hints, age: Millis::from_days(9), ..asking() }, &Rules::default(), t(0));
     assert_eq!((stale.interval, stale.why, stale.not_before), (Millis::from_hours(8), Why::Usual, t(0)));
 }
 
@@ -240,12 +240,12 @@ fn f08_h08_retry_after_puts_the_next_poll_off_within_its_cap() {
 
 #[test]
 fn f06_skips_are_stepped_over_unless_they_cover_everything() {
-    let wishes = |hours: &[u8], days: &[u8]| {
+    let hints = |hours: &[u8], days: &[u8]| {
         let (skip_hours, skip_days) = skips(hours, days);
         PollHints { skip_hours, skip_days, ..PollHints::default() }
     };
     let monday_ten = at("2026-11-23T10:20:00Z");
-    let after = |hours: &[u8], days: &[u8]| after_skips(monday_ten, &wishes(hours, days));
+    let after = |hours: &[u8], days: &[u8]| after_skips(monday_ten, &hints(hours, days));
     assert_eq!(after(&[], &[]), monday_ten);
     assert_eq!(after(&[10, 11], &[]), at("2026-11-23T12:00:00Z"));
     assert_eq!(after(&[], &[0]), at("2026-11-24T00:00:00Z"));

@@ -159,9 +159,9 @@ fn f14_polls_are_few_while_a_lease_lives_and_as_ever_before_it_ends() {
     let inputs = schedule::Inputs { conditional: true, pushed: true, ..schedule::Inputs::default() };
     let plan = schedule::plan(&inputs, &rules, t(2));
     assert_eq!((plan.interval, plan.why), (DAY, curlew_model::Why::Pushed));
-    let wishes = PollHints { ttl: Some(Millis::from_days(3)), ..PollHints::default() };
-    let plan = schedule::plan(&schedule::Inputs { wishes, ..inputs }, &rules, t(2));
-    assert_eq!((plan.interval, plan.why), (Millis::from_days(3), curlew_model::Why::Ttl), "wishes still lengthen");
+    let hints = PollHints { ttl: Some(Millis::from_days(3)), ..PollHints::default() };
+    let plan = schedule::plan(&schedule::Inputs { hints, ..inputs }, &rules, t(2));
+    assert_eq!((plan.interval, plan.why), (Millis::from_days(3), curlew_model::Why::Ttl), "hints still lengthen");
 }
 
 #[test]
