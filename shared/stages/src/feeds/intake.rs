@@ -8,7 +8,7 @@ use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
     EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
-    Timestamp, Validators, VisitItem, VisitJob,
+    Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -269,18 +269,8 @@ impl Intake {
         reason: Rejection,
         now: Timestamp,
     ) -> Result<(), StageError> {
-        let page = Page {
-            id,
-            url: url.into(),
-            host,
-            feed: Some(source.key.clone()),
-            state: PageState::Rejected { reason: reason.clone() },
-            at: now,
-            checked_at: None,
-            expires: None,
-            doubted_at: None,
-            validators: Validators::default(),
-        };
+        let state = PageState::Rejected { reason: reason.clone() };
+        let page = Page { feed: Some(source.key.clone()), ..Page::new(id, url.into(), host, state, now) };
         if self.pages.insert(&page).await? {
             self.politeness.events.note(&Event::Rejected(&reason));
         }

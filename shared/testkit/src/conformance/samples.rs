@@ -63,17 +63,13 @@ fn sent_pages() -> SentPages {
 }
 
 pub(super) fn page(n: u64, state: PageState) -> Page {
+    let url = format!("https://example.org/{n}?q={AWKWARD}");
     Page {
-        id: page_id(n),
-        url: format!("https://example.org/{n}?q={AWKWARD}"),
-        host: host("example.org"),
         feed: n.is_multiple_of(2).then(|| source_key(n)),
-        state,
-        at: at(i64::try_from(n).unwrap_or(0)),
         checked_at: n.is_multiple_of(3).then(|| at(5)),
         expires: n.is_multiple_of(5).then(|| at(6)),
-        doubted_at: None,
         validators: Validators { etag: Some(AWKWARD.into()), last_modified: Some(String::new()) },
+        ..Page::new(page_id(n), url, host("example.org"), state, at(i64::try_from(n).unwrap_or(0)))
     }
 }
 
