@@ -7,7 +7,7 @@ use curlew_ports::{Blobs, Marks, Pages, PortError, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
-use curlew_testkit::conformance::mail::{MailPorts, SendRaw};
+use curlew_testkit::conformance::queue::{QueuePorts, SendRaw};
 use std::sync::Arc;
 
 #[async_trait]
@@ -28,8 +28,8 @@ async fn fresh_hosts() -> Fresh<HostPorts> {
     part(|store| HostPorts::of(store.hosts()))
 }
 
-async fn fresh_mail() -> Fresh<MailPorts> {
-    part(|store| MailPorts::of(store.jobs()))
+async fn fresh_queue() -> Fresh<QueuePorts> {
+    part(|store| QueuePorts::of(store.jobs()))
 }
 
 async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
@@ -57,6 +57,6 @@ conformance!(robots, fresh_robots);
 conformance!(marks, fresh_marks);
 conformance!(pages, fresh_pages);
 conformance!(sources, fresh_sources);
-conformance!(mail, fresh_mail);
-conformance!(mail_exact, fresh_mail);
+conformance!(queue, fresh_queue);
+conformance!(queue_exact, fresh_queue);
 conformance!(blobs, fresh_blobs);

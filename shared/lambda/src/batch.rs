@@ -28,7 +28,7 @@ const READS: usize = 16;
 const SEND_AT: usize = 10;
 /// A message as SQS hands it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Letter {
+pub(crate) struct Message {
     /// Names it in the answer.
     pub(crate) id: String,
     /// Names this delivery.
@@ -50,17 +50,17 @@ pub(crate) enum Unread {
 
 /// The queue as a batch sees it.
 #[async_trait]
-pub(crate) trait Desk: Send + Sync {
+pub(crate) trait MessageQueue: Send + Sync {
     /// The job of a message.
-    async fn read(&self, letter: &Letter) -> Result<Job, Unread>;
+    async fn read(&self, message: &Message) -> Result<Job, Unread>;
     /// Sends jobs, each to be delivered no earlier than its instant.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
     /// A message that is going to be reported as failed is handed out again at `due`.
-    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError>;
+    async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError>;
     /// Deletes a message whose job is done, before the invocation ends.
-    async fn delete(&self, letter: &Letter) -> Result<(), PortError>;
+    async fn delete(&self, message: &Message) -> Result<(), PortError>;
     /// Copies a message to the dead ones, with the reason.
-    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError>;
+    async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError>;
 }
 
 /// What a batch must keep to.
@@ -140,10 +140,10 @@ struct Board {
 /// The messages of one invocation, read.
 pub(crate) struct Batch {
     stage: Stage,
-    desk: Arc<dyn Desk>,
+    queue: Arc<dyn MessageQueue>,
     clock: Arc<dyn Clock>,
     bounds: Bounds,
-    letters: Vec<Letter>,
+    messages: Vec<Message>,
     /// `None`: the message has ended already, since it cannot be read.
     jobs: Vec<Option<Job>>,
     board: Mutex<Board>,
@@ -153,20 +153,20 @@ impl Batch {
     /// Reads messages. Those that are no jobs of this stage are given up at once.
     pub(crate) async fn open(
         stage: Stage,
-        letters: Vec<Letter>,
-        desk: Arc<dyn Desk>,
+        messages: Vec<Message>,
+        queue: Arc<dyn MessageQueue>,
         clock: Arc<dyn Clock>,
         bounds: Bounds,
     ) -> Batch {
-        let board = Mutex::new(Board { outcomes: vec![None; letters.len()], ..Board::default() });
-        let reading = futures::stream::iter(letters.iter().map(|letter| async {
-            match never_ends(letter.receives) {
+        let board = Mutex::new(Board { outcomes: vec![None; messages.len()], ..Board::default() });
+        let reading = futures::stream::iter(messages.iter().map(|message| async {
+            match never_ends(message.receives) {
                 Some(why) => Err(Unread::Never(why)),
-                None => desk.read(letter).await,
+                None => queue.read(message).await,
             }
         }));
         let read: Vec<Result<Job, Unread>> = reading.buffered(READS).collect().await;
-        let mut batch = Batch { stage, desk, clock, bounds, letters, jobs: Vec::with_capacity(read.len()), board };
+        let mut batch = Batch { stage, queue, clock, bounds, messages, jobs: Vec::with_capacity(read.len()), board };
         for (n, read) in read.into_iter().enumerate() {
             let job = match read {
                 Ok(job) if job.stage() == stage => Some(job),
@@ -181,7 +181,7 @@ impl Batch {
                 }
                 Err(Unread::NotNow(error)) => {
                     let error = StageError::Port(error);
-                    let (delivery, now) = ((&n, batch.letters[n].receives), batch.clock.now());
+                    let (delivery, now) = ((&n, batch.messages[n].receives), batch.clock.now());
                     let failure = (with_causes(&error), error.kind());
                     let settled = settle_failure(&batch, delivery, None, (&failure.0, failure.1), now).await;
                     batch.noted(settled);
@@ -196,11 +196,11 @@ impl Batch {
     /// What is run, in which order, and with which turn.
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
-        let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.letters[*n].receives > 1);
+        let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
         // One order, and the next time the other way round: the jobs on both sides of one that ends the process are done
         // long before it is given up.
-        alone.sort_by_key(|n| &self.letters[*n].id);
-        if alone.iter().map(|n| self.letters[*n].receives).max().is_some_and(|receives| receives % 2 == 0) {
+        alone.sort_by_key(|n| &self.messages[*n].id);
+        if alone.iter().map(|n| self.messages[*n].receives).max().is_some_and(|receives| receives % 2 == 0) {
             alone.reverse();
         }
         if self.stage == Stage::Extract {
@@ -313,13 +313,13 @@ impl Batch {
 
     async fn one(&self, stages: &dyn Stages, n: usize) {
         let Some(job) = &self.jobs[n] else { return };
-        let settled = self.worker(stages).run(&n, self.letters[n].receives, job).await;
+        let settled = self.worker(stages).run(&n, self.messages[n].receives, job).await;
         self.noted(settled);
     }
 
     async fn chunk(&self, stages: &dyn Stages, members: &[usize]) {
         let job_of = |n: &usize| match &self.jobs[*n] {
-            Some(Job::Extract(job)) => Some((*n, self.letters[*n].receives, job.as_ref().clone())),
+            Some(Job::Extract(job)) => Some((*n, self.messages[*n].receives, job.as_ref().clone())),
             _ => None,
         };
         let pages = members.iter().filter_map(job_of).collect();
@@ -335,13 +335,13 @@ impl Batch {
     }
 
     async fn give_up(&self, n: usize, why: &str) {
-        let letter = &self.letters[n];
-        tracing::error!(message = %letter.id, error = why, receives = letter.receives, "a job is given up");
-        match self.desk.give_up(letter, why, self.clock.now()).await {
+        let message = &self.messages[n];
+        tracing::error!(message = %message.id, error = why, receives = message.receives, "a job is given up");
+        match self.queue.give_up(message, why, self.clock.now()).await {
             Ok(()) => self.note(n, Outcome::GivenUp),
             Err(error) => {
                 let error = with_causes(&error);
-                tracing::warn!(message = %letter.id, error, "a message could not be given up; it runs again");
+                tracing::warn!(message = %message.id, error, "a message could not be given up; it runs again");
                 self.note(n, Outcome::Failed);
             }
         }
@@ -378,7 +378,7 @@ impl Batch {
         waiting.sort_unstable();
         let jobs: Vec<(Job, Timestamp)> =
             waiting.iter().filter_map(|(n, until)| Some((self.jobs[*n].clone()?, *until))).collect();
-        let sent = self.desk.send(&jobs).await;
+        let sent = self.queue.send(&jobs).await;
         if let Err(error) = &sent {
             let error = with_causes(error);
             tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages run again");
@@ -399,13 +399,14 @@ impl Batch {
 
     fn summary(&self, slots: usize, span: Millis) -> Summary {
         let board = self.board();
-        let mut summary = Summary { messages: self.letters.len(), slots, busy: board.busy, span, ..Summary::default() };
-        for (letter, outcome) in self.letters.iter().zip(&board.outcomes) {
+        let mut summary =
+            Summary { messages: self.messages.len(), slots, busy: board.busy, span, ..Summary::default() };
+        for (message, outcome) in self.messages.iter().zip(&board.outcomes) {
             match outcome {
                 Some(Outcome::Done) => summary.done += 1,
                 Some(Outcome::Deferred) => summary.deferred += 1,
                 Some(Outcome::GivenUp) => summary.given_up += 1,
-                Some(Outcome::Failed) | None => summary.failures.push(letter.id.clone()),
+                Some(Outcome::Failed) | None => summary.failures.push(message.id.clone()),
             }
         }
         summary
@@ -429,10 +430,10 @@ impl Settlement for Batch {
     }
 
     async fn retry(&self, n: &usize, at: Timestamp) -> Result<(), PortError> {
-        let letter = &self.letters[*n];
-        if let Err(error) = self.desk.put_back(letter, at).await {
+        let message = &self.messages[*n];
+        if let Err(error) = self.queue.put_back(message, at).await {
             // Then it is handed out again when its visibility ends, which is later.
-            tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be put back sooner");
+            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
         }
         self.note(*n, Outcome::Failed);
         Ok(())

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use crate::queue::letters;
+use crate::queue::messages;
 use crate::scheduled::{IndexEvent, Nothing, SampleEvent, read};
 use curlew_model::{Job, Stage};
 use lambda_http::request::{LambdaRequest, RequestContext};
@@ -40,10 +40,10 @@ pub(crate) fn request(case: &str) -> Request {
 fn events_of_queues_hold_jobs_of_their_stage() {
     for stage in Stage::ALL {
         for (name, event) in cases(stage.as_str()) {
-            let letters = letters(event).unwrap_or_else(|e| panic!("{name}: {e}"));
-            assert!(!letters.is_empty(), "{name}");
+            let messages = messages(event).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert!(!messages.is_empty(), "{name}");
             let good = |body: &str| matches!(Job::from_message(body), Ok(job) if job.stage() == stage);
-            let all_good = letters.iter().all(|letter| good(&letter.body));
+            let all_good = messages.iter().all(|message| good(&message.body));
             assert_eq!(all_good, !WRONG.iter().any(|word| name.contains(word)), "{}/{name}", stage.as_str());
         }
     }
@@ -53,8 +53,8 @@ fn events_of_queues_hold_jobs_of_their_stage() {
 fn the_bad_messages_are_bad_in_the_way_their_case_says() {
     let said = |stage: &str, case: &str| -> Vec<String> {
         let (_, event) = cases(stage).into_iter().find(|(name, _)| name == case).unwrap();
-        let letters = letters(event).unwrap();
-        letters.iter().filter_map(|letter| Job::from_message(&letter.body).err()).collect()
+        let messages = messages(event).unwrap();
+        messages.iter().filter_map(|message| Job::from_message(&message.body).err()).collect()
     };
     let errors = said("fetch", "unreadable-and-unknown-version");
     assert!(errors.len() == 2 && errors[0].contains("not a job") && errors[1].contains("version 2"), "{errors:?}");

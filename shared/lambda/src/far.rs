@@ -1,7 +1,7 @@
 //! Searching as the web function does, over the emulator's S3: how often it reads there.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::disallowed_methods, reason = "a test")]
 
-use crate::shelf::{FolderShelf, SHELF_BYTES};
+use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::test_world::TestWorld;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -160,7 +160,8 @@ async fn a_cold_query_takes_at_most_twelve_range_reads_of_one_split_on_s3() {
 async fn what_lies_on_local_disk_is_not_read_from_s3_again() {
     let bucket = bucket("near", &published(PAGES / 10).await).await;
     let dir = tempfile::tempdir().unwrap();
-    let started = || finder(&bucket).with_shelf(Arc::new(FolderShelf::new(dir.path().to_owned(), SHELF_BYTES)));
+    let started =
+        || finder(&bucket).with_range_cache(Arc::new(FolderRangeCache::new(dir.path().to_owned(), RANGE_CACHE_BYTES)));
     let found = ask(&started(), QUERIES[0]).await;
     let cold = bucket.taken();
     assert!((2..=MOST_READS).contains(&cold), "{cold}");

@@ -22,9 +22,9 @@ mod logs;
 mod meter;
 mod plan;
 mod queue;
+mod range_cache;
 mod scheduled;
 mod serve;
-mod shelf;
 mod sqs_queue;
 mod stored_status;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The functions that SQS wakes: discover, poll, fetch, extract.
 
-use crate::batch::{Batch, Bounds, Letter};
+use crate::batch::{Batch, Bounds, Message};
 use crate::cold::by_rekognition;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve, serve_with};
@@ -51,12 +51,12 @@ async fn handle(
     names: impl Fn(&Settings) -> Arc<dyn Names>,
 ) -> Result<Answer<BatchResponse>, Failure> {
     let Call { cold, payload, deadline, meter } = call;
-    let letters = letters(payload)?;
+    let messages = messages(payload)?;
     let settings = &cold.settings;
     let bounds =
         Bounds { slots: settings.workers, rules: settings.rules.clone(), groups: settings.groups.clone(), deadline };
     let (left, needed) = (deadline.saturating_sub(cold.clock.monotonic()), bounds.least_time(stage));
-    if left < needed && !letters.is_empty() && !cold.paused {
+    if left < needed && !messages.is_empty() && !cold.paused {
         let (left, needed) = (left.0.div_ceil(1_000), needed.0.div_ceil(1_000));
         return Err(Failure::Settings(format!(
             "an invocation of {left} s is too short for one job of {}, which may take {needed} s: raise the function's timeout",
@@ -64,7 +64,7 @@ async fn handle(
         )));
     }
     let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs() });
-    let batch = Batch::open(stage, letters, queue, cold.clock.clone(), bounds).await;
+    let batch = Batch::open(stage, messages, queue, cold.clock.clone(), bounds).await;
     let summary = if cold.paused {
         tracing::warn!("crawling is paused; every job waits");
         batch.put_off(cold.clock.now() + PAUSE).await
@@ -118,7 +118,7 @@ struct ItemFailure {
 }
 
 /// The messages of an event.
-pub(crate) fn letters(payload: Value) -> Result<Vec<Letter>, Failure> {
+pub(crate) fn messages(payload: Value) -> Result<Vec<Message>, Failure> {
     let wrong = |why: &str| Failure::Event(format!("this is no event of SQS: {why}"));
     let event: Event = serde_json::from_value(payload).map_err(|e| wrong(&e.to_string()))?;
     event
@@ -129,7 +129,7 @@ pub(crate) fn letters(payload: Value) -> Result<Vec<Letter>, Failure> {
                 return Err(wrong(&format!("its source is '{}'", record.event_source)));
             }
             let receives = record.attributes.approximate_receive_count.parse();
-            Ok(Letter {
+            Ok(Message {
                 receives: receives.map_err(|_| wrong("ApproximateReceiveCount is no number"))?,
                 id: record.message_id,
                 handle: record.receipt_handle,
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn what_is_no_event_of_sqs_is_refused_with_the_reason() {
-        assert!(letters(json!({"Records": []})).unwrap().is_empty());
+        assert!(messages(json!({"Records": []})).unwrap().is_empty());
         for (event, says) in [
             (json!({}), "missing field `Records`"),
             (json!("hello"), "invalid type"),
             (json!({"Records": [{"eventSource": "aws:s3", "s3": {}}]}), "missing field `messageId`"),
         ] {
-            let failure = letters(event).unwrap_err();
+            let failure = messages(event).unwrap_err();
             assert!(failure.to_string().contains(says), "{failure}");
         }
     }

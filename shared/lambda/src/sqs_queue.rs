@@ -1,6 +1,6 @@
 //! The stack's queues behind a batch.
 
-use crate::batch::{Desk, Letter, Unread};
+use crate::batch::{Message, MessageQueue, Unread};
 use async_trait::async_trait;
 use curlew_aws::{Jobs, ReadError};
 use curlew_model::{Job, Stage, Timestamp};
@@ -14,9 +14,9 @@ pub(crate) struct SqsQueue {
 }
 
 #[async_trait]
-impl Desk for SqsQueue {
-    async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
-        self.jobs.read_message(&letter.body).await.map_err(|error| match error {
+impl MessageQueue for SqsQueue {
+    async fn read(&self, message: &Message) -> Result<Job, Unread> {
+        self.jobs.read_message(&message.body).await.map_err(|error| match error {
             ReadError::Unreadable(why) => Unread::Never(why),
             ReadError::Port(error) => Unread::NotNow(error),
         })
@@ -26,15 +26,15 @@ impl Desk for SqsQueue {
         self.jobs.send(jobs).await
     }
 
-    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError> {
-        self.jobs.put_back_message(self.stage, &letter.handle, due).await
+    async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
+        self.jobs.put_back_message(self.stage, &message.handle, due).await
     }
 
-    async fn delete(&self, letter: &Letter) -> Result<(), PortError> {
-        self.jobs.delete_message(self.stage, &letter.handle).await
+    async fn delete(&self, message: &Message) -> Result<(), PortError> {
+        self.jobs.delete_message(self.stage, &message.handle).await
     }
 
-    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
-        self.jobs.give_up(self.stage, &letter.body, why, now).await
+    async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.give_up(self.stage, &message.body, why, now).await
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use crate::batch::{Batch, Bounds, Desk, Letter, Summary, Unread};
+use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
@@ -16,7 +16,7 @@ use curlew_ports::{
 };
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
-use curlew_testkit::conformance::mail::SendRaw;
+use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -74,25 +74,25 @@ impl TestWorld {
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
-    async fn letters(&self, messages: &[(&str, u32)]) -> Vec<Letter> {
+    async fn receive(&self, messages: &[(&str, u32)]) -> Vec<Message> {
         let now = self.clock.now();
         for (message, _) in messages {
             self.jobs.send_raw(self.stage, message, now).await.unwrap();
         }
         let handed = self.jobs.receive(self.stage, messages.len(), Millis::from_hours(1), now).await.unwrap();
-        let letter = |n: usize, receipt: Receipt| Letter {
+        let received = |n: usize, receipt: Receipt| Message {
             id: format!("message-{n}"),
             handle: receipt.0,
             body: messages[n].0.to_owned(),
             receives: messages[n].1,
         };
-        handed.into_iter().enumerate().map(|(n, delivery)| letter(n, delivery.receipt)).collect()
+        handed.into_iter().enumerate().map(|(n, delivery)| received(n, delivery.receipt)).collect()
     }
 
     pub(crate) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
-        let letters = self.letters(messages).await;
-        let queue = Arc::new(MemoryQueue(self.jobs.clone()));
-        Batch::open(self.stage, letters, queue, self.clock.clone(), self.bounds.clone()).await
+        let messages = self.receive(messages).await;
+        let queue = Arc::new(MemoryMessages(self.jobs.clone()));
+        Batch::open(self.stage, messages, queue, self.clock.clone(), self.bounds.clone()).await
     }
 
     pub(crate) async fn run(&self, messages: &[(&str, u32)]) -> Summary {
@@ -166,28 +166,28 @@ pub(crate) fn stored(key: &str) -> Job {
 }
 
 /// The queue in memory as a batch sees it.
-struct MemoryQueue(Arc<MemoryJobs>);
+struct MemoryMessages(Arc<MemoryJobs>);
 
 #[async_trait]
-impl Desk for MemoryQueue {
-    async fn read(&self, letter: &Letter) -> Result<Job, Unread> {
-        Job::from_message(&letter.body).map_err(Unread::Never)
+impl MessageQueue for MemoryMessages {
+    async fn read(&self, message: &Message) -> Result<Job, Unread> {
+        Job::from_message(&message.body).map_err(Unread::Never)
     }
 
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         self.0.send(jobs).await
     }
 
-    async fn put_back(&self, letter: &Letter, due: Timestamp) -> Result<(), PortError> {
-        self.0.put_back(&Receipt(letter.handle.clone()), due).await
+    async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
+        self.0.put_back(&Receipt(message.handle.clone()), due).await
     }
 
-    async fn delete(&self, letter: &Letter) -> Result<(), PortError> {
-        self.0.ack(&Receipt(letter.handle.clone())).await
+    async fn delete(&self, message: &Message) -> Result<(), PortError> {
+        self.0.ack(&Receipt(message.handle.clone())).await
     }
 
-    async fn give_up(&self, letter: &Letter, why: &str, now: Timestamp) -> Result<(), PortError> {
-        self.0.dead_letter(&Receipt(letter.handle.clone()), why, now).await
+    async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError> {
+        self.0.dead_letter(&Receipt(message.handle.clone()), why, now).await
     }
 }
 

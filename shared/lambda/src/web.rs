@@ -3,8 +3,8 @@
 use crate::cold::{Cold, no_classifier};
 use crate::failure::Failure;
 use crate::meter::Meter;
+use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::serve::{Answer, Invocation, ended, start};
-use crate::shelf::{FolderShelf, SHELF_BYTES};
 use crate::stored_status::StoredStatus;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::program::Program;
@@ -54,9 +54,10 @@ async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(Arc::new(Meter::default()))?;
-    let shelf = FolderShelf::new(std::env::temp_dir().join(format!("curlew-shelf-{}", cold.stack)), SHELF_BYTES);
+    let cache =
+        FolderRangeCache::new(std::env::temp_dir().join(format!("curlew-ranges-{}", cold.stack)), RANGE_CACHE_BYTES);
     let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
-    let finder = finder.with_pool(program.politeness.pool.clone()).with_shelf(Arc::new(shelf));
+    let finder = finder.with_pool(program.politeness.pool.clone()).with_range_cache(Arc::new(cache));
     finder.sign_cursors(secret);
     let program = Program { finder: Arc::new(finder), ..program };
     Ok(router(services(&program), cold.settings.pages(secret)))

@@ -13,7 +13,7 @@ mod ledger;
 mod names;
 mod pages;
 mod queue;
-mod shelf;
+mod range_cache;
 mod sources;
 
 pub use blobs::{Blob, Blobs, Tag};
@@ -28,5 +28,5 @@ pub use ledger::{
 pub use names::{Names, NoNames};
 pub use pages::Pages;
 pub use queue::{Dead, Delivery, Inbox, Queue, QueueCount, Receipt, Waiting};
-pub use shelf::Shelf;
+pub use range_cache::RangeCache;
 pub use sources::Sources;

@@ -1,4 +1,4 @@
-//! The conformance suites over these adapters. Only `mail_exact` is left out; its documentation gives the reason.
+//! The conformance suites over these adapters. Only `queue_exact` is left out; its documentation gives the reason.
 
 use super::{RealTime, Stack};
 use crate::Store;
@@ -6,7 +6,7 @@ use curlew_ports::{Blobs, Marks, Pages, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
-use curlew_testkit::conformance::mail::MailPorts;
+use curlew_testkit::conformance::queue::QueuePorts;
 use std::sync::Arc;
 
 /// Returns a part of an empty stack.
@@ -18,8 +18,8 @@ async fn fresh_hosts() -> Fresh<HostPorts> {
     part(|store| HostPorts::of(store.hosts())).await
 }
 
-async fn fresh_mail() -> Fresh<MailPorts> {
-    part(|store| MailPorts::in_time(store.jobs(), Arc::new(RealTime))).await
+async fn fresh_queue() -> Fresh<QueuePorts> {
+    part(|store| QueuePorts::in_time(store.jobs(), Arc::new(RealTime))).await
 }
 
 async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {
@@ -47,5 +47,5 @@ conformance!(robots, fresh_robots);
 conformance!(marks, fresh_marks);
 conformance!(pages, fresh_pages);
 conformance!(sources, fresh_sources);
-conformance!(mail, fresh_mail);
+conformance!(queue, fresh_queue);
 conformance!(blobs, fresh_blobs);

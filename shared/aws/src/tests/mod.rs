@@ -11,7 +11,7 @@ use crate::{Connection, Jobs, Names, Store, provision};
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
 use curlew_ports::PortError;
-use curlew_testkit::conformance::mail::{Pass, SendRaw};
+use curlew_testkit::conformance::queue::{Pass, SendRaw};
 
 /// An empty stack of a test's own.
 struct Stack {

@@ -40,10 +40,10 @@ impl Batch {
         if !matches!(outcome, Some(Outcome::Done | Outcome::Deferred | Outcome::GivenUp)) {
             return;
         }
-        let letter = &self.letters[n];
-        if let Err(error) = self.desk.delete(letter).await {
+        let message = &self.messages[n];
+        if let Err(error) = self.queue.delete(message).await {
             // It is deleted when the invocation has ended.
-            tracing::warn!(message = %letter.id, error = %with_causes(&error), "a message could not be deleted early");
+            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be deleted early");
         }
     }
 }

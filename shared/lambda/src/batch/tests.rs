@@ -39,8 +39,8 @@ async fn a_panic_in_one_visit_fails_that_visit_alone() {
     let world = TestWorld::new(Stage::Fetch);
     let jobs = ["a.example", "panic.example", "b.example"]
         .map(|host| visit(host, &[&format!("https://{host}/page")]).to_message().unwrap());
-    let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
     // Its lease runs out by itself.
     world.clock.sleep(world.bounds.rules.lease_length()).await;
@@ -54,8 +54,8 @@ async fn a_panic_in_one_page_fails_that_page_alone() {
     let world = TestWorld::new(Stage::Extract);
     let pages = [page("https://a.example/"), stored("bodies/panic"), page("https://b.example/")];
     let messages = pages.map(|job| job.to_message().unwrap());
-    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
 }
 
@@ -64,9 +64,9 @@ async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_a
     let world = TestWorld::new(Stage::Extract);
     let messages = [stored("bodies/gone"), stored("bodies/later"), page("https://a.example/")];
     let messages = messages.map(|job| job.to_message().unwrap());
-    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
     let before = world.clock.now();
-    let summary = world.run(&letters).await;
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.given_up), (1, 1));
     assert_eq!(summary.failures, ["message-1"]);
     assert!(world.reasons().await[0].contains("bodies/gone does not exist"));
@@ -93,9 +93,9 @@ async fn w12_a_message_that_comes_twice_leaves_what_it_left_once_and_one_that_is
 async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
     let world = TestWorld::new(Stage::Extract);
     let messages: Vec<String> = (0..5).map(|n| page(&format!("https://a.example/{n}")).to_message().unwrap()).collect();
-    let letters: Vec<(&str, u32)> =
+    let deliveries: Vec<(&str, u32)> =
         messages.iter().enumerate().map(|(n, job)| (job.as_str(), if n == 4 { 2 } else { 1 })).collect();
-    assert_eq!(world.run(&letters).await.done, 5);
+    assert_eq!(world.run(&deliveries).await.done, 5);
     assert_eq!(world.segments().await.len(), 2);
 }
 
@@ -114,8 +114,8 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
             visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()).to_message().unwrap()
         })
         .collect();
-    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.deferred, summary.failures.len()), (1, 4, 0));
     let expected: Vec<String> = [0, 1, 3, 4].map(|n: usize| messages[n].clone()).into();
     assert_eq!(world.sent_again().await, expected);
@@ -137,8 +137,8 @@ async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy()
     let world = TestWorld::new(Stage::Fetch);
     let jobs: Vec<String> =
         (0..4).map(|n| visit("a.example", &[&format!("https://a.example/{n}")]).to_message().unwrap()).collect();
-    let letters: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.deferred, summary.slots), (4, 0, 1));
 }
 
@@ -220,9 +220,9 @@ async fn jobs_that_are_run_alone_come_from_either_end_in_turn() {
         let host = format!("{name}.example");
         visit(&host, &[&format!("https://{host}/a")]).to_message().unwrap()
     });
-    let letters = |receives: u32| jobs.each_ref().map(|job| (job.as_str(), receives));
-    let forth = world.open(&letters(3)).await.plan().alone;
-    let mut back = world.open(&letters(2)).await.plan().alone;
+    let deliveries = |receives: u32| jobs.each_ref().map(|job| (job.as_str(), receives));
+    let forth = world.open(&deliveries(3)).await.plan().alone;
+    let mut back = world.open(&deliveries(2)).await.plan().alone;
     back.reverse();
     assert_eq!((forth.len(), &forth), (3, &back));
 }
@@ -235,8 +235,8 @@ async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
     let again: Vec<String> =
         (0..200).map(|n| visit(&host(n), &[&format!("https://{}/", host(n))]).to_message().unwrap()).collect();
     let new = visit("new.example", &["https://new.example/"]).to_message().unwrap();
-    let letters: Vec<(&str, u32)> = again.iter().map(|job| (job.as_str(), 2)).chain([(new.as_str(), 1)]).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = again.iter().map(|job| (job.as_str(), 2)).chain([(new.as_str(), 1)]).collect();
+    let summary = world.run(&deliveries).await;
     assert_eq!((summary.done + summary.deferred, summary.failures.len()), (201, 0));
     assert!(summary.done > 50 && summary.deferred > 20, "{summary:?}");
     assert!(world.web.inner.calls().iter().any(|call| call.url == "https://new.example/"));

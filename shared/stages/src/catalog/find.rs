@@ -7,7 +7,7 @@ use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, InlinePool, PortError, Shelf, Tag, compute};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, InlinePool, PortError, RangeCache, Tag, compute};
 use curlew_search::{
     CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm,
 };
@@ -75,8 +75,8 @@ impl Finder {
 
     /// Caches the ranges that it reads of the index here. This pays where objects are far away and memory is small.
     #[must_use]
-    pub fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Finder {
-        Finder { splits: self.splits.with_shelf(shelf), ..self }
+    pub fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Finder {
+        Finder { splits: self.splits.with_range_cache(cache), ..self }
     }
 
     /// Sets the key that cursors are signed with. Without it no cursor is given and none is accepted.

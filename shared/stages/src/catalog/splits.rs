@@ -1,10 +1,10 @@
-//! Open splits: read by ranges, opened by their tails, within a memory limit. A shelf (a cache of ranges) may store
+//! Open splits: read by ranges, opened by their tails, within a memory limit. A range cache may store
 //! what was read, so that it need not be read from afar again.
 
 use crate::catalog::index::search_error;
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_ports::{Blobs, PortError, Shelf};
+use curlew_ports::{Blobs, PortError, RangeCache};
 use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
 use futures::future::try_join_all;
 use std::collections::HashMap;
@@ -40,18 +40,18 @@ pub(crate) struct OpenSplit {
 /// The open splits. A split never changes, so it stays open for as long as a manifest lists it.
 pub(crate) struct Splits {
     blobs: Arc<dyn Blobs>,
-    shelf: Option<Arc<dyn Shelf>>,
+    cache: Option<Arc<dyn RangeCache>>,
     open: Mutex<HashMap<String, OpenSplit>>,
 }
 
 impl Splits {
     pub(crate) fn new(blobs: Arc<dyn Blobs>) -> Splits {
-        Splits { blobs, shelf: None, open: Mutex::default() }
+        Splits { blobs, cache: None, open: Mutex::default() }
     }
 
-    /// Stores the ranges that are read on this shelf.
-    pub(crate) fn with_shelf(self, shelf: Arc<dyn Shelf>) -> Splits {
-        Splits { shelf: Some(shelf), ..self }
+    /// Stores the ranges that are read in this cache.
+    pub(crate) fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Splits {
+        Splits { cache: Some(cache), ..self }
     }
 
     /// Returns these splits and no others, in their order; closes the rest.
@@ -68,9 +68,9 @@ impl Splits {
         });
         let splits = try_join_all(splits).await?;
         *self.open() = listed.iter().map(|split| split.key.clone()).zip(splits.iter().cloned()).collect();
-        if let Some(shelf) = self.shelf.as_ref().filter(|_| !are_the_same) {
+        if let Some(cache) = self.cache.as_ref().filter(|_| !are_the_same) {
             let keys: Vec<&str> = listed.iter().map(|split| split.key.as_str()).collect();
-            shelf.keep_only(&keys).await;
+            cache.keep_only(&keys).await;
         }
         Ok(splits)
     }
@@ -122,18 +122,18 @@ impl Splits {
         Ok(())
     }
 
-    /// Returns the pieces of a split that are on the shelf, one for each place.
+    /// Returns the pieces of a split that are in the range cache, one for each place.
     async fn near(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
-        match &self.shelf {
-            Some(shelf) => shelf.get(key, places).await,
+        match &self.cache {
+            Some(cache) => cache.get(key, places).await,
             None => vec![None; places.len()],
         }
     }
 
-    /// Puts verified pieces on the shelf.
+    /// Puts verified pieces into the range cache.
     async fn keep_near(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
-        if let Some(shelf) = self.shelf.as_ref().filter(|_| !pieces.is_empty()) {
-            shelf.put(key, pieces).await;
+        if let Some(cache) = self.cache.as_ref().filter(|_| !pieces.is_empty()) {
+            cache.put(key, pieces).await;
         }
     }
 

@@ -4,7 +4,7 @@ use crate::test_world::{FEED, TestWorld, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
-use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Reply, Shelf, Tag, Version};
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, RangeCache, Reply, Tag, Version};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::intake::Intake;
@@ -13,7 +13,7 @@ use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::{Stage, Verdict};
-use curlew_testkit::memory::MemoryShelf;
+use curlew_testkit::memory::MemoryRangeCache;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -284,11 +284,11 @@ async fn a_cold_query_of_two_words_takes_at_most_twelve_range_reads_of_one_split
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
+async fn what_lies_in_the_range_cache_is_not_read_again_unless_it_is_damaged() {
     let world = with_a_large_split().await;
     let blobs = Counted::over(&world.blobs);
-    let shelf = Arc::new(MemoryShelf::default());
-    let finder = || Finder::new(blobs.clone(), world.politeness.clock.clone()).with_shelf(shelf.clone());
+    let cache = Arc::new(MemoryRangeCache::default());
+    let finder = || Finder::new(blobs.clone(), world.politeness.clock.clone()).with_range_cache(cache.clone());
     let found = finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
     let gets = |taken: Vec<(&str, u32)>| taken.iter().find(|(name, _)| *name == "get").map_or(0, |(_, n)| *n);
     let cold = gets(blobs.taken());
@@ -296,7 +296,7 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     // Another process with the same cache reads what changes, and nothing of the split.
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), 2);
-    shelf.damage();
+    cache.damage();
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
     assert_eq!(gets(blobs.taken()), cold, "all of it is read again");
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap(), found);
@@ -306,9 +306,9 @@ async fn what_lies_on_the_shelf_is_not_read_again_unless_it_is_damaged() {
     world.index().publish(2026).await.unwrap();
     world.index().refresh(2026).await.unwrap();
     assert_eq!(finder().find("curlew mud", Start::Offset(0), 10).await.unwrap().total, found.total + 1);
-    let kept = shelf.len();
-    shelf.keep_only(&[]).await;
-    assert!(shelf.is_empty() && kept > 0);
+    let kept = cache.len();
+    cache.keep_only(&[]).await;
+    assert!(cache.is_empty() && kept > 0);
     finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
-    assert_eq!(shelf.len(), kept, "pieces of the new split alone were there");
+    assert_eq!(cache.len(), kept, "pieces of the new split alone were there");
 }

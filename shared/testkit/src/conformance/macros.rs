@@ -3,8 +3,8 @@
 /// Makes a test of each behaviour of a suite: `conformance!(pages, fresh_pages)`.
 ///
 /// The second argument is an async function without arguments that gives a
-/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `mail`, `blobs`,
-/// `shelf`, `cpu`; and `mail_exact` for queues that know order and their own clock.
+/// [`Fresh`](crate::conformance::Fresh) subject. Suites: `hosts`, `robots`, `marks`, `pages`, `sources`, `queue`, `blobs`,
+/// `range_cache`, `cpu`; and `queue_exact` for queues that know order and their own clock.
 #[macro_export]
 macro_rules! conformance {
     (hosts, $make:path) => {
@@ -79,9 +79,9 @@ macro_rules! conformance {
             sources_are_listed_page_by_page
         );
     };
-    (mail, $make:path) => {
+    (queue, $make:path) => {
         $crate::behaviours!(
-            mail, $make:
+            queue, $make:
             an_empty_queue_gives_nothing
             a_job_comes_when_it_is_due_and_not_before
             no_more_come_than_asked_for
@@ -92,7 +92,7 @@ macro_rules! conformance {
             a_late_receipt_leaves_the_next_delivery_alone
             a_job_put_back_comes_at_its_new_time
             a_job_put_back_for_a_day_waits
-            a_buried_job_is_kept_with_its_reason
+            a_dead_lettered_job_is_kept_with_its_reason
             the_dead_are_listed_newest_first
             a_redriven_job_comes_again
             a_receipt_from_before_a_redrive_is_harmless
@@ -104,9 +104,9 @@ macro_rules! conformance {
             a_batch_is_shared_out_without_loss
         );
     };
-    (mail_exact, $make:path) => {
+    (queue_exact, $make:path) => {
         $crate::behaviours!(
-            mail_exact, $make:
+            queue_exact, $make:
             the_oldest_come_first
             next_due_is_the_earliest_that_is_not_handed_out
             waiting_jobs_are_listed_earliest_first
@@ -140,9 +140,9 @@ macro_rules! conformance {
             a_reader_never_sees_half_an_object
         );
     };
-    (shelf, $make:path) => {
+    (range_cache, $make:path) => {
         $crate::behaviours!(
-            shelf, $make:
+            range_cache, $make:
             an_unknown_piece_is_not_there
             pieces_are_given_back
             a_piece_is_given_as_it_was_put
@@ -183,10 +183,10 @@ mod tests {
             ("marks", include_str!("marks.rs")),
             ("pages", include_str!("pages.rs")),
             ("sources", include_str!("sources.rs")),
-            ("mail", include_str!("mail.rs")),
-            ("mail_exact", include_str!("mail_exact.rs")),
+            ("queue", include_str!("queue.rs")),
+            ("queue_exact", include_str!("queue_exact.rs")),
             ("blobs", include_str!("blobs.rs")),
-            ("shelf", include_str!("shelf.rs")),
+            ("range_cache", include_str!("range_cache.rs")),
             ("cpu", include_str!("cpu.rs")),
         ];
         let here = include_str!("macros.rs");

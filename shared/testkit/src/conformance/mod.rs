@@ -7,13 +7,13 @@ pub mod blobs;
 pub mod cpu;
 pub mod hosts;
 mod macros;
-pub mod mail;
-pub mod mail_exact;
 pub mod marks;
 pub mod pages;
+pub mod queue;
+pub mod queue_exact;
+pub mod range_cache;
 pub mod robots;
 mod samples;
-pub mod shelf;
 pub mod sources;
 
 use std::any::Any;

@@ -1,7 +1,7 @@
 //! The traits, each call of them at the mercy of [`Faults::call`](super::Faults).
 
 use super::{Fault, Faulty};
-use crate::conformance::mail::SendRaw;
+use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Job, Millis, Origin, Page, PageId, Slot, Source, SourceKey, Stage, Timestamp};

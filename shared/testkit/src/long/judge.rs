@@ -27,7 +27,7 @@ const RETRY_AFTER_CAP: Moment = 7 * DAY;
 
 /// What was seen of one place.
 #[derive(Clone, Debug, Default)]
-struct Seen {
+struct PlaceHistory {
     busy: bool,
     last_end: Option<Moment>,
     robots_at: BTreeMap<String, Moment>,
@@ -45,7 +45,7 @@ struct Seen {
 
 /// What was seen of one feed.
 #[derive(Clone, Copy, Debug, Default)]
-struct FeedSeen {
+struct FeedHistory {
     /// A poll that was given out and not made yet.
     due: Option<Moment>,
     last: Option<Moment>,
@@ -58,8 +58,8 @@ struct FeedSeen {
 
 /// Judges calls and counts.
 pub(super) struct Judge {
-    places: Vec<Seen>,
-    feeds: Vec<FeedSeen>,
+    places: Vec<PlaceHistory>,
+    feeds: Vec<FeedHistory>,
     lateness: (u64, u64),
     /// How old entries were when their pages were called, and how many.
     ages: (u64, u64),
@@ -74,8 +74,8 @@ pub(super) struct Judge {
 impl Judge {
     pub(super) fn new(web: &Web, adaptive: bool) -> Judge {
         Judge {
-            places: vec![Seen::default(); web.places.len()],
-            feeds: vec![FeedSeen::default(); web.feeds.len()],
+            places: vec![PlaceHistory::default(); web.places.len()],
+            feeds: vec![FeedHistory::default(); web.feeds.len()],
             lateness: (0, 0),
             ages: (0, 0),
             cycle: if adaptive { LONGEST_CYCLE } else { CYCLE },
@@ -197,7 +197,7 @@ impl Judge {
         if let Some(last) = seen.last.filter(|last| now - last > self.cycle) {
             self.not_made(web, feed, last, now);
         }
-        self.feeds[feed] = FeedSeen { due: None, last: Some(now), ..seen };
+        self.feeds[feed] = FeedHistory { due: None, last: Some(now), ..seen };
     }
 
     fn faults(
@@ -299,7 +299,7 @@ impl Judge {
     }
 }
 
-impl Seen {
+impl PlaceHistory {
     fn url(&mut self, url: &Url, (now, time): (Moment, Moment), code: u16, why: &'static str) {
         self.urls.insert(url.as_str().to_owned(), (now + time, code));
         if self.urls.values().filter(|(until, what)| *until > now && *what == code).count() >= 2 {

@@ -1,7 +1,7 @@
 //! The queues.
 
 use super::lock;
-use crate::conformance::mail::SendRaw;
+use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};

@@ -9,8 +9,8 @@ mod fetch;
 mod hosts;
 mod jobs;
 mod pages;
+mod range_cache;
 mod rows;
-mod shelf;
 mod sources;
 
 pub use blobs::MemoryBlobs;
@@ -19,7 +19,7 @@ pub use fetch::MemoryFetch;
 pub use hosts::{MemoryHosts, MemoryMarks, MemoryRobots};
 pub use jobs::MemoryJobs;
 pub use pages::MemoryPages;
-pub use shelf::MemoryShelf;
+pub use range_cache::MemoryRangeCache;
 pub use sources::MemorySources;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

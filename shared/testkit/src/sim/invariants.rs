@@ -1,6 +1,6 @@
 //! What must always hold (design, section 7): one plain function each, over what happened.
 
-use super::trace::{CallSeen, JobEnd, SettledAs, Trace};
+use super::trace::{CallSnapshot, JobEnd, SettledAs, Trace};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
@@ -59,7 +59,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
 /// The first pair of calls, or call, that breaks it.
 pub fn no_overlap_no_hurry(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     const NAME: &str = "1 no overlap, no hurry";
-    let mut last: BTreeMap<&HostKey, &CallSeen> = BTreeMap::new();
+    let mut last: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
     for call in &trace.calls {
         if let Some(before) = last.get(&call.host) {
             if call.start < before.end {

@@ -14,7 +14,7 @@ pub mod invariants;
 mod late;
 mod machine;
 mod mutant;
-mod office;
+mod people;
 mod stores;
 mod trace;
 mod web;
@@ -23,7 +23,8 @@ mod world;
 
 pub use invariants::Violation;
 pub use trace::{
-    CallSeen, CameTo, End, EntrySeen, JobEnd, JobRun, LedgerSeen, QuerySeen, RobotsSeen, SettledAs, Trace,
+    CallResult, CallSnapshot, End, EntrySnapshot, JobEnd, JobRun, LedgerSnapshot, QuerySnapshot, RobotsSnapshot,
+    SettledAs, Trace,
 };
 
 use crate::bad_time::{HOUR, MINUTE, Moment};
@@ -172,8 +173,8 @@ async fn run_all(shared: &Arc<Shared>) {
     let workers = usize::try_from(dice.between(2, 4)).unwrap_or(2);
     let length = *dice.pick(&[3 * HOUR, 8 * HOUR, 26 * HOUR]);
 
-    let mut office = JoinSet::new();
-    office.spawn(office::keep_office(shared.clone(), length));
+    let mut people = JoinSet::new();
+    people.spawn(people::follow_script(shared.clone(), length));
     let running = start(shared, machines, workers);
     shared.clock.sleep(Millis(length)).await;
 
@@ -181,7 +182,7 @@ async fn run_all(shared: &Arc<Shared>) {
     drop(running);
     shared.calm.store(true, Ordering::Relaxed);
     shared.note("from here on nothing goes wrong");
-    while let Some(done) = office.join_next().await {
+    while let Some(done) = people.join_next().await {
         if let Err(error) = done {
             shared.trace().panics.push(error.to_string());
         }
@@ -226,7 +227,7 @@ async fn until_nothing_is_left(shared: &Shared) {
 
 /// Looks at what is left, over stores without faults.
 async fn end(shared: &Arc<Shared>) {
-    let found = if shared.plan.index { Some(office::publish_and_search(shared).await) } else { None };
+    let found = if shared.plan.index { Some(people::publish_and_search(shared).await) } else { None };
     let pages = shared.pages.list(None, ROWS).await.unwrap_or_default();
     let (mut unreadable, mut unrevised) = (vec![], vec![]);
     for page in &pages {
@@ -278,7 +279,7 @@ async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
 }
 
 /// The entries of the model web that the feeds' rows remember as seen.
-async fn entries(shared: &Shared) -> Vec<EntrySeen> {
+async fn entries(shared: &Shared) -> Vec<EntrySnapshot> {
     let mut seen = vec![];
     for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
         let Source::Feed(feed) = source else { continue };
@@ -292,7 +293,7 @@ async fn entries(shared: &Shared) -> Vec<EntrySeen> {
             let Some(link) = entry.link.clone() else { continue };
             let Ok(parsed) = address::parse(&link, None) else { continue };
             let page = address::page_id(&address::canonical(&parsed));
-            seen.push(EntrySeen { feed: feed.url.clone(), link, page });
+            seen.push(EntrySnapshot { feed: feed.url.clone(), link, page });
         }
     }
     seen

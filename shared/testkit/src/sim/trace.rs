@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 /// One call that reached the model web.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CallSeen {
+pub struct CallSnapshot {
     /// The host key that it counts under.
     pub host: HostKey,
     /// Its URL.
@@ -21,18 +21,18 @@ pub struct CallSeen {
     /// When it ended: with an answer, or because its machine did.
     pub end: Timestamp,
     /// What came of it.
-    pub came_to: CameTo,
+    pub came_to: CallResult,
     /// What the ledger said of the host key as it began.
-    pub ledger: LedgerSeen,
+    pub ledger: LedgerSnapshot,
     /// What robots.txt said as it began.
-    pub robots: RobotsSeen,
+    pub robots: RobotsSnapshot,
     /// The address guard refuses this URL.
     pub refused: bool,
 }
 
 /// What came of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CameTo {
+pub enum CallResult {
     /// This status.
     Status(u16),
     /// The network failed, or time ran out.
@@ -43,16 +43,16 @@ pub enum CameTo {
     Open,
 }
 
-impl CameTo {
+impl CallResult {
     /// Whether a visit that is told this has to end.
     pub fn ends_the_visit(self) -> bool {
-        matches!(self, CameTo::Network | CameTo::Status(403 | 429 | 500..))
+        matches!(self, CallResult::Network | CallResult::Status(403 | 429 | 500..))
     }
 }
 
 /// What the ledger said of a host key at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LedgerSeen {
+pub struct LedgerSnapshot {
     /// The token and the end of the lease.
     pub lease: Option<(u64, Timestamp)>,
     /// The end of a hold.
@@ -63,7 +63,7 @@ pub struct LedgerSeen {
 
 /// What robots.txt said of a URL at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RobotsSeen {
+pub struct RobotsSnapshot {
     /// A copy of it was in the store.
     pub asked: bool,
     /// Some answer that may still be gone by allows the URL.
@@ -117,7 +117,7 @@ pub enum SettledAs {
 
 /// One query and what it found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct QuerySeen {
+pub struct QuerySnapshot {
     /// When.
     pub at: Timestamp,
     /// URLs of the hits, in their order.
@@ -130,7 +130,7 @@ pub struct QuerySeen {
 
 /// An entry that a feed's row remembers as seen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntrySeen {
+pub struct EntrySnapshot {
     /// The feed's URL.
     pub feed: String,
     /// The entry's link.
@@ -147,7 +147,7 @@ pub struct End {
     /// All rows of pages.
     pub pages: Vec<Page>,
     /// Entries that the feeds' rows remember as seen.
-    pub entries: Vec<EntrySeen>,
+    pub entries: Vec<EntrySnapshot>,
     /// Jobs that wait.
     pub waiting: Vec<Job>,
     /// Jobs that were given up, with their errors.
@@ -164,11 +164,11 @@ pub struct End {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// Calls in the order in which they began.
-    pub calls: Vec<CallSeen>,
+    pub calls: Vec<CallSnapshot>,
     /// Runs of jobs in the order in which they were settled.
     pub runs: Vec<JobRun>,
     /// Queries in their order.
-    pub queries: Vec<QuerySeen>,
+    pub queries: Vec<QuerySnapshot>,
     /// What was left.
     pub end: End,
     /// Everything in one line each, for people.

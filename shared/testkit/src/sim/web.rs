@@ -2,7 +2,7 @@
 
 use super::answer::vet;
 use super::stores::Shared;
-use super::trace::{CallSeen, CameTo, LedgerSeen, RobotsSeen};
+use super::trace::{CallResult, CallSnapshot, LedgerSnapshot, RobotsSnapshot};
 use crate::faults::{Faults, mix};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis};
@@ -29,7 +29,7 @@ pub(super) struct MachineWeb {
 struct UnderWay {
     shared: Arc<Shared>,
     number: usize,
-    came_to: CameTo,
+    came_to: CallResult,
 }
 
 impl Drop for UnderWay {
@@ -57,43 +57,43 @@ impl MachineWeb {
             // A URL without a host is no call; the guard's verdict on it is recorded all the same.
             None => return self.record(None),
         };
-        self.record(Some(CallSeen {
+        self.record(Some(CallSnapshot {
             host,
             url: call.url.clone(),
             kind: call.kind,
             machine: self.machine,
             start: now,
             end: now,
-            came_to: CameTo::Open,
+            came_to: CallResult::Open,
             ledger,
             robots,
             refused: vet(&call.url).is_err(),
         }))
     }
 
-    fn record(&self, call: Option<CallSeen>) -> UnderWay {
+    fn record(&self, call: Option<CallSnapshot>) -> UnderWay {
         let mut trace = self.shared.trace();
         let number = trace.calls.len();
         trace.calls.extend(call);
-        UnderWay { shared: self.shared.clone(), number, came_to: CameTo::Cut }
+        UnderWay { shared: self.shared.clone(), number, came_to: CallResult::Cut }
     }
 
     /// What the stores, seen without any faults, and robots.txt itself say at this moment.
-    async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSeen, RobotsSeen)> {
+    async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSnapshot, RobotsSnapshot)> {
         let host = address::host_key(url, &self.shared.groups).ok()?;
         let (state, _) = self.shared.hosts.load(&host).await.ok()?;
         let name = url.host_str().unwrap_or_default();
         let is_blocked = |state: &HostState| state.is_blocked(host.as_str()) || state.is_blocked(name);
         let is_held = |state: &HostState| state.hold.is_some();
         let before = self.shared.ledger.ago(&host, TOO_LATE);
-        let ledger = LedgerSeen {
+        let ledger = LedgerSnapshot {
             lease: state.lease.as_ref().map(|lease| (lease.token, lease.until)),
             hold: state.hold.as_ref().filter(|_| before.as_ref().is_none_or(is_held)).map(|hold| hold.until),
             blocked: is_blocked(&state) && before.as_ref().is_none_or(is_blocked),
         };
         let copy = self.shared.robots.get(&address::origin(url).ok()?).await.ok()?;
         let slack = self.shared.rules.lease_length();
-        let robots = RobotsSeen {
+        let robots = RobotsSnapshot {
             asked: copy.is_some(),
             allowed: call.kind == curlew_ports::CallKind::Robots
                 || self.shared.world.may_call(url, self.shared.moment(), slack),
@@ -138,10 +138,10 @@ impl Fetch for MachineWeb {
     }
 }
 
-fn came_to(answer: &Result<Reply, FetchError>) -> CameTo {
+fn came_to(answer: &Result<Reply, FetchError>) -> CallResult {
     match answer {
-        Ok(reply) => CameTo::Status(reply.status),
-        Err(FetchError::Limit(_) | FetchError::Protocol(_)) => CameTo::Status(200),
-        Err(_) => CameTo::Network,
+        Ok(reply) => CallResult::Status(reply.status),
+        Err(FetchError::Limit(_) | FetchError::Protocol(_)) => CallResult::Status(200),
+        Err(_) => CallResult::Network,
     }
 }

@@ -1,14 +1,14 @@
 //! The fakes do what adapters have to do, also behind fault wrappers that are switched off.
 
 use curlew_model::Timestamp;
-use curlew_ports::{Blobs, CpuPool, InlinePool, Marks, Pages, RobotsStore, Shelf, Sources};
+use curlew_ports::{Blobs, CpuPool, InlinePool, Marks, Pages, RangeCache, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
-use curlew_testkit::conformance::mail::MailPorts;
+use curlew_testkit::conformance::queue::QueuePorts;
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::{
-    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemoryShelf, MemorySources,
+    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRangeCache, MemoryRobots, MemorySources,
     TokioClock,
 };
 use std::sync::Arc;
@@ -20,8 +20,8 @@ mod plain {
         Fresh::new(HostPorts::of(Arc::new(MemoryHosts::default())))
     }
 
-    async fn mail() -> Fresh<MailPorts> {
-        Fresh::new(MailPorts::of(Arc::new(MemoryJobs::default())))
+    async fn queue() -> Fresh<QueuePorts> {
+        Fresh::new(QueuePorts::of(Arc::new(MemoryJobs::default())))
     }
 
     async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
@@ -44,8 +44,8 @@ mod plain {
         Fresh::new(Arc::new(MemoryBlobs::default()))
     }
 
-    async fn shelf() -> Fresh<Arc<dyn Shelf>> {
-        Fresh::new(Arc::new(MemoryShelf::default()))
+    async fn range_cache() -> Fresh<Arc<dyn RangeCache>> {
+        Fresh::new(Arc::new(MemoryRangeCache::default()))
     }
 
     async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
@@ -57,10 +57,10 @@ mod plain {
     conformance!(marks, marks);
     conformance!(pages, pages);
     conformance!(sources, sources);
-    conformance!(mail, mail);
-    conformance!(mail_exact, mail);
+    conformance!(queue, queue);
+    conformance!(queue_exact, queue);
     conformance!(blobs, blobs);
-    conformance!(shelf, shelf);
+    conformance!(range_cache, range_cache);
     conformance!(cpu, cpu);
 }
 
@@ -76,8 +76,8 @@ mod wrapped {
         Fresh::new(HostPorts::of(calm(MemoryHosts::default())))
     }
 
-    async fn mail() -> Fresh<MailPorts> {
-        Fresh::new(MailPorts::of(calm(MemoryJobs::default())))
+    async fn queue() -> Fresh<QueuePorts> {
+        Fresh::new(QueuePorts::of(calm(MemoryJobs::default())))
     }
 
     async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
@@ -105,7 +105,7 @@ mod wrapped {
     conformance!(marks, marks);
     conformance!(pages, pages);
     conformance!(sources, sources);
-    conformance!(mail, mail);
-    conformance!(mail_exact, mail);
+    conformance!(queue, queue);
+    conformance!(queue_exact, queue);
     conformance!(blobs, blobs);
 }

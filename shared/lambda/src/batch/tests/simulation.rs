@@ -61,8 +61,8 @@ fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
 async fn simulate(lengths: Lengths, seed: u64) {
     let world = TestWorld::seeded(Stage::Fetch, seed);
     let messages = batch(lengths, seed, &world);
-    let letters: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
-    let summary = world.run(&letters).await;
+    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
     let used = summary.utilisation().unwrap();
     let rest = world.jobs.left().iter().filter(|(_, message)| !messages.contains(message)).count();
     println!(

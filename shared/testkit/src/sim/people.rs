@@ -5,7 +5,7 @@ use super::answer::COMMON_WORD;
 use super::dice::Dice;
 use super::machine::{Machine, rates};
 use super::stores::Shared;
-use super::trace::QuerySeen;
+use super::trace::QuerySnapshot;
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
 use curlew_model::{Millis, Page};
@@ -18,8 +18,8 @@ use curlew_stages::pages::sample::HowMany;
 use std::sync::Arc;
 use url::Url;
 
-/// The office does its work on a machine of its own.
-pub(super) const OFFICE: usize = 99;
+/// Number of the machine that people act through.
+pub(super) const PEOPLE: usize = 99;
 /// An action that fails is tried again after this time.
 const AGAIN: Millis = Millis::from_secs(20);
 /// And given up after so many tries.
@@ -38,12 +38,12 @@ enum Action {
 }
 
 /// Does everything that is planned, each at its time.
-pub(super) async fn keep_office(shared: Arc<Shared>, length: Moment) {
+pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
     let mut script = script(&shared, length);
     script.sort_by_key(|(at, _)| *at);
     let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
-    let mut dice = Dice::new(shared.plan.seed, "office");
-    let mut faults = Faults::seeded(dice.next(), rates(&shared, OFFICE), shared.clock.clone());
+    let mut dice = Dice::new(shared.plan.seed, "people");
+    let mut faults = Faults::seeded(dice.next(), rates(&shared, PEOPLE), shared.clock.clone());
     let mut blocked: Vec<String> = vec![];
     for (at, action) in script {
         let wait = at.saturating_sub(shared.moment());
@@ -56,9 +56,9 @@ pub(super) async fn keep_office(shared: Arc<Shared>, length: Moment) {
             if faults.has_crashed() {
                 faults = faults.restarted();
             }
-            let machine = Machine::new(&shared, OFFICE, &faults, dice.next());
+            let machine = Machine::new(&shared, PEOPLE, &faults, dice.next());
             let done = act(&machine, &action).await;
-            shared.note(format!("the office: {action:?} -> {done:?}"));
+            shared.note(format!("people: {action:?} -> {done:?}"));
             if done.is_ok() {
                 break;
             }
@@ -133,7 +133,7 @@ async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
 /// Publishes without any faults and searches; gives all that is found.
 pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
     let faults = Faults::none(shared.clock.clone());
-    let machine = Machine::new(shared, OFFICE, &faults, 0);
+    let machine = Machine::new(shared, PEOPLE, &faults, 0);
     if let Err(error) = publish(&machine, false).await {
         shared.note(format!("could not publish: {error}"));
     }
@@ -162,6 +162,6 @@ async fn search(shared: &Arc<Shared>, finder: &Finder, blocked: &[String]) -> Ve
     }
     shared.note(format!("a search found {} pages", hits.len()));
     let at = shared.clock.now();
-    shared.trace().queries.push(QuerySeen { at, hits: hits.clone(), rows, blocked: blocked.to_vec() });
+    shared.trace().queries.push(QuerySnapshot { at, hits: hits.clone(), rows, blocked: blocked.to_vec() });
     hits
 }

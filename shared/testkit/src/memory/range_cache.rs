@@ -3,19 +3,19 @@
 use super::lock;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_ports::Shelf;
+use curlew_ports::RangeCache;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// [`Shelf`], with room for everything.
+/// [`RangeCache`], with room for everything.
 #[derive(Debug, Default)]
-pub struct MemoryShelf {
+pub struct MemoryRangeCache {
     /// By key and place.
     pieces: Mutex<BTreeMap<(String, u64), Bytes>>,
 }
 
-impl MemoryShelf {
+impl MemoryRangeCache {
     /// How many pieces there are.
     pub fn len(&self) -> usize {
         lock(&self.pieces).len()
@@ -37,7 +37,7 @@ impl MemoryShelf {
 }
 
 #[async_trait]
-impl Shelf for MemoryShelf {
+impl RangeCache for MemoryRangeCache {
     async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
         let pieces = lock(&self.pieces);
         let piece = |place: &Range<u64>| pieces.get(&(key.to_owned(), place.start)).cloned();

@@ -1,9 +1,9 @@
-//! A shelf in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room for.
+//! A range cache in a folder: a function's `/tmp` lasts as long as its instance, longer than what its memory has room for.
 #![allow(clippy::disallowed_methods, reason = "it keeps files, in a folder of its own")]
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_ports::Shelf;
+use curlew_ports::RangeCache;
 use lru::LruCache;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 use std::{fs, io};
 
-/// Most bytes on the shelf: half of the 512 MB that a function's `/tmp` has.
-pub(crate) const SHELF_BYTES: u64 = 256 * 1024 * 1024;
+/// Maximum number of bytes in the cache: half of the 512 MB that a function's `/tmp` has.
+pub(crate) const RANGE_CACHE_BYTES: u64 = 256 * 1024 * 1024;
 /// When there is no more room, one part in so many is made free at once.
 const PARTS: u64 = 8;
 /// What is being written has a name that begins so.
@@ -22,7 +22,7 @@ const SLASH: &str = "+";
 
 /// Pieces as files of one folder, those used last. A file has its name only when it is whole, and is no piece if it has
 /// another length.
-pub(crate) struct FolderShelf(Arc<Mutex<Folder>>);
+pub(crate) struct FolderRangeCache(Arc<Mutex<Folder>>);
 
 struct Folder {
     path: PathBuf,
@@ -41,10 +41,10 @@ struct Files {
     bytes: u64,
 }
 
-impl FolderShelf {
+impl FolderRangeCache {
     /// In this folder, which is made if need be, with at most so many bytes. What an earlier process has left there counts.
-    pub(crate) fn new(path: PathBuf, most: u64) -> FolderShelf {
-        FolderShelf(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
+    pub(crate) fn new(path: PathBuf, most: u64) -> FolderRangeCache {
+        FolderRangeCache(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
     }
 
     /// Does something with the folder on a thread that may wait; none if that panics.
@@ -56,7 +56,7 @@ impl FolderShelf {
 }
 
 #[async_trait]
-impl Shelf for FolderShelf {
+impl RangeCache for FolderRangeCache {
     async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
         let names: Vec<(String, u64)> = places.iter().map(|place| named(key, place)).collect();
         let found = self.with(move |folder| names.iter().map(|(name, length)| folder.get(name, *length)).collect());
@@ -188,13 +188,13 @@ mod tests {
     use curlew_testkit::conformance;
     use curlew_testkit::conformance::Fresh;
 
-    async fn fresh_shelf() -> Fresh<Arc<dyn Shelf>> {
+    async fn fresh_range_cache() -> Fresh<Arc<dyn RangeCache>> {
         let dir = tempfile::tempdir().unwrap();
-        let shelf = FolderShelf::new(dir.path().join("shelf"), SHELF_BYTES);
-        Fresh::with(Arc::new(shelf) as Arc<dyn Shelf>, dir)
+        let cache = FolderRangeCache::new(dir.path().join("ranges"), RANGE_CACHE_BYTES);
+        Fresh::with(Arc::new(cache) as Arc<dyn RangeCache>, dir)
     }
 
-    conformance!(shelf, fresh_shelf);
+    conformance!(range_cache, fresh_range_cache);
 
     const KEY: &str = "splits/2026/one.split";
 
@@ -202,9 +202,9 @@ mod tests {
         (at, Bytes::from(vec![at as u8; 100]))
     }
 
-    async fn there(shelf: &FolderShelf) -> Vec<u64> {
+    async fn there(cache: &FolderRangeCache) -> Vec<u64> {
         let places: Vec<Range<u64>> = (0..20).map(|at| at..at + 100).collect();
-        let found = shelf.get(KEY, &places).await;
+        let found = cache.get(KEY, &places).await;
         (0..20).zip(found).filter_map(|(at, bytes)| bytes.map(|bytes| (at, bytes))).map(assert_whole).collect()
     }
 
@@ -220,35 +220,35 @@ mod tests {
     #[tokio::test]
     async fn what_was_used_the_longest_ago_makes_room() {
         let dir = tempfile::tempdir().unwrap();
-        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
+        let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
         for at in 0..10 {
-            shelf.put(KEY, vec![piece(at)]).await;
+            cache.put(KEY, vec![piece(at)]).await;
         }
-        shelf.get(KEY, &[0..100]).await;
-        shelf.put(KEY, vec![piece(10), piece(11)]).await;
-        assert_eq!(there(&shelf).await, [0, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+        cache.get(KEY, &[0..100]).await;
+        cache.put(KEY, vec![piece(10), piece(11)]).await;
+        assert_eq!(there(&cache).await, [0, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
         for at in 0..20 {
-            shelf.put(KEY, vec![piece(at)]).await;
+            cache.put(KEY, vec![piece(at)]).await;
             assert!(bytes_in(dir.path()) <= 1_000);
         }
-        shelf.put(KEY, vec![(0, vec![0; 1_001].into())]).await;
-        assert_eq!(shelf.get(KEY, &[0..1_001]).await, [None], "larger than the shelf");
+        cache.put(KEY, vec![(0, vec![0; 1_001].into())]).await;
+        assert_eq!(cache.get(KEY, &[0..1_001]).await, [None], "larger than the cache");
     }
 
     #[tokio::test]
     async fn what_another_process_has_left_is_used_counted_and_bounded() {
         let dir = tempfile::tempdir().unwrap();
-        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
-        shelf.put(KEY, (0..10).map(piece).collect()).await;
-        drop(shelf);
+        let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
+        cache.put(KEY, (0..10).map(piece).collect()).await;
+        drop(cache);
         // It was killed while it wrote one, and its machine broke down over another.
         fs::write(dir.path().join(format!("{UNFINISHED}77")), [0; 500]).unwrap();
         fs::write(dir.path().join(named(KEY, &(3..103)).0), [3; 99]).unwrap();
-        let shelf = FolderShelf::new(dir.path().to_owned(), 1_000);
-        assert_eq!(there(&shelf).await, [0, 1, 2, 4, 5, 6, 7, 8, 9]);
-        shelf.put(KEY, vec![piece(3), piece(12), piece(13)]).await;
+        let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
+        assert_eq!(there(&cache).await, [0, 1, 2, 4, 5, 6, 7, 8, 9]);
+        cache.put(KEY, vec![piece(3), piece(12), piece(13)]).await;
         assert!(bytes_in(dir.path()) <= 1_000);
-        assert!(there(&shelf).await.ends_with(&[12, 13]));
+        assert!(there(&cache).await.ends_with(&[12, 13]));
     }
 
     #[tokio::test]
@@ -256,20 +256,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "no folder").unwrap();
-        let shelf = FolderShelf::new(file.join("shelf"), 1_000);
-        shelf.put(KEY, vec![piece(1), piece(2)]).await;
-        assert_eq!(there(&shelf).await, [0; 0]);
-        shelf.keep_only(&[]).await;
+        let cache = FolderRangeCache::new(file.join("ranges"), 1_000);
+        cache.put(KEY, vec![piece(1), piece(2)]).await;
+        assert_eq!(there(&cache).await, [0; 0]);
+        cache.keep_only(&[]).await;
         // A name that is too long for the file system.
-        let shelf = FolderShelf::new(dir.path().join("shelf"), 1_000);
+        let cache = FolderRangeCache::new(dir.path().join("ranges"), 1_000);
         let long = format!("splits/{}", "x".repeat(400));
-        shelf.put(&long, vec![piece(1)]).await;
-        assert_eq!(shelf.get(&long, &[1..101]).await, [None]);
+        cache.put(&long, vec![piece(1)]).await;
+        assert_eq!(cache.get(&long, &[1..101]).await, [None]);
         // Somebody else clears the folder away.
-        shelf.put(KEY, vec![piece(1)]).await;
-        fs::remove_dir_all(dir.path().join("shelf")).unwrap();
-        assert_eq!(there(&shelf).await, [0; 0]);
-        shelf.put(KEY, vec![piece(2)]).await;
-        assert_eq!(there(&shelf).await, [2]);
+        cache.put(KEY, vec![piece(1)]).await;
+        fs::remove_dir_all(dir.path().join("ranges")).unwrap();
+        assert_eq!(there(&cache).await, [0; 0]);
+        cache.put(KEY, vec![piece(2)]).await;
+        assert_eq!(there(&cache).await, [2]);
     }
 }

@@ -1,0 +1,465 @@
+//! [`Queue`] and [`Inbox`]: what every pair of them does. What only some do is in [`super::queue_exact`].
+
+use super::samples::{at, extract, poll, race};
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_ports::{Delivery, Inbox, PortError, Queue, QueueCount, Receipt};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// How long a delivery is kept from others where a test does not wait for its end.
+pub(super) const VISIBILITY: Millis = Millis(30_000);
+/// Longest message that an adapter has to take.
+const LARGE: usize = 1 << 20;
+/// Longer than any queue service keeps a message back.
+const HOUR: Millis = Millis::from_hours(1);
+
+/// Puts a text into a queue as it is, as an earlier or later program might have.
+#[async_trait]
+pub trait SendRaw: Send + Sync {
+    /// `message`, which is not empty, into the queue of `stage`, due at `due`.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError>;
+}
+
+/// How time passes for an adapter.
+#[async_trait]
+pub trait Pass: Send + Sync {
+    /// What the adapter takes for the present.
+    fn now(&self) -> Timestamp;
+
+    /// The shortest time that can be told from none, delays on the way and rounding included.
+    fn step(&self) -> Millis;
+
+    /// Lets time pass until `due` has come for certain.
+    async fn until(&self, due: Timestamp);
+
+    /// Lets time pass until shortly before `due`; not at all if the adapter's clock is too coarse for that.
+    async fn until_before(&self, due: Timestamp);
+}
+
+/// For adapters that believe the `now` that they are given: time passes when it is told to, to the millisecond.
+#[derive(Debug)]
+pub struct ManualTime(AtomicI64);
+
+impl Default for ManualTime {
+    fn default() -> ManualTime {
+        ManualTime(AtomicI64::new(at(0).as_millis()))
+    }
+}
+
+#[async_trait]
+impl Pass for ManualTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.load(Ordering::Relaxed))
+    }
+
+    fn step(&self) -> Millis {
+        Millis(2)
+    }
+
+    async fn until(&self, due: Timestamp) {
+        self.0.fetch_max(due.as_millis(), Ordering::Relaxed);
+    }
+
+    async fn until_before(&self, due: Timestamp) {
+        self.until(due - Millis(1)).await;
+    }
+}
+
+/// One adapter seen through both traits, its back door, and its time.
+#[derive(Clone)]
+pub struct QueuePorts {
+    /// Sends.
+    pub queue: Arc<dyn Queue>,
+    /// Receives.
+    pub inbox: Arc<dyn Inbox>,
+    /// Sends what is no job.
+    pub raw: Arc<dyn SendRaw>,
+    /// Passes.
+    pub time: Arc<dyn Pass>,
+}
+
+impl QueuePorts {
+    /// From an adapter of all three traits that believes the `now` that it is given.
+    pub fn of<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>) -> QueuePorts {
+        QueuePorts::in_time(adapter, Arc::new(ManualTime::default()))
+    }
+
+    /// From an adapter of all three traits that has a clock of its own.
+    pub fn in_time<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>, time: Arc<dyn Pass>) -> QueuePorts {
+        QueuePorts { queue: adapter.clone(), inbox: adapter.clone(), raw: adapter, time }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.time.now()
+    }
+
+    /// So many steps from now.
+    fn in_steps(&self, steps: u64) -> Timestamp {
+        self.now() + self.time.step().saturating_mul(steps)
+    }
+
+    pub(super) async fn send(&self, jobs: &[(Job, Timestamp)]) {
+        self.queue.send(jobs).await.expect("sends");
+    }
+
+    /// What is due now, kept from others for longer than the test lasts.
+    pub(super) async fn receive(&self, stage: Stage, max: usize) -> Vec<Delivery> {
+        self.receive_for(stage, max, VISIBILITY).await
+    }
+
+    pub(super) async fn receive_for(&self, stage: Stage, max: usize, visibility: Millis) -> Vec<Delivery> {
+        self.inbox.receive(stage, max, visibility, self.now()).await.expect("receives")
+    }
+
+    pub(super) async fn receive_one(&self, stage: Stage) -> Delivery {
+        self.receive_one_for(stage, VISIBILITY).await
+    }
+
+    async fn receive_one_for(&self, stage: Stage, visibility: Millis) -> Delivery {
+        let mut received = self.receive_for(stage, 10, visibility).await;
+        assert_eq!(received.len(), 1, "{received:?}");
+        received.remove(0)
+    }
+
+    pub(super) async fn ack(&self, receipt: &Receipt) {
+        self.inbox.ack(receipt).await.expect("acknowledges");
+    }
+
+    pub(super) async fn count(&self, stage: Stage) -> QueueCount {
+        self.inbox.count(stage, self.now()).await.expect("counts")
+    }
+}
+
+/// The jobs of deliveries, in the order of their texts: most queues promise none.
+pub(super) fn jobs(received: Vec<Delivery>) -> Vec<Job> {
+    let mut jobs: Vec<Job> = received.into_iter().map(|d| d.job.expect("a job")).collect();
+    jobs.sort_by_key(|job| job.to_message().expect("a message"));
+    jobs
+}
+
+/// Nothing was sent, or nothing was in what was sent.
+pub async fn an_empty_queue_gives_nothing(ports: &QueuePorts) {
+    ports.send(&[]).await;
+    for stage in Stage::ALL {
+        assert_eq!(ports.receive(stage, 10).await, []);
+        assert_eq!(ports.count(stage).await, QueueCount::default());
+    }
+    assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
+    assert_eq!(ports.inbox.waiting(Timestamp::MIN, 10).await.expect("lists"), []);
+    assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
+}
+
+/// As exactly as the adapter's clock goes.
+pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
+    let due = ports.in_steps(1);
+    ports.send(&[(poll(1), due)]).await;
+    ports.time.until_before(due).await;
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    ports.time.until(due).await;
+    let delivery = ports.receive_one(Stage::Poll).await;
+    assert_eq!((delivery.job, delivery.receives), (Ok(poll(1)), 1));
+    ports.send(&[(poll(2), Timestamp::MIN)]).await;
+    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(2)]);
+}
+
+/// What is left over comes with the next call.
+pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
+    let now = ports.now();
+    let sent: Vec<_> = (1..=14).map(|n| (poll(n), now)).collect();
+    ports.send(&sent).await;
+    assert_eq!(ports.receive(Stage::Poll, 0).await, []);
+    let mut received = ports.receive(Stage::Poll, 12).await;
+    assert_eq!(received.len(), 12);
+    received.extend(ports.receive(Stage::Poll, 12).await);
+    assert_eq!(jobs(received), sent.into_iter().map(|(job, _)| job).collect::<Vec<_>>());
+}
+
+/// What is sent for one stage is never received for another.
+pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now()), (extract(2, 10), ports.now())]).await;
+    assert_eq!(ports.receive(Stage::Discover, 10).await, []);
+    assert_eq!(ports.receive(Stage::Fetch, 10).await, []);
+    assert_eq!(jobs(ports.receive(Stage::Extract, 10).await), [extract(2, 10)]);
+    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(1)]);
+}
+
+/// Nobody else gets it before, somebody does after; each time it is counted.
+pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let mut receipts = Vec::new();
+    for receives in 1..=3 {
+        let ends = ports.in_steps(1);
+        let delivery = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+        assert_eq!((delivery.job, delivery.receives), (Ok(poll(1)), receives));
+        assert!(!receipts.contains(&delivery.receipt), "each delivery has its own receipt");
+        receipts.push(delivery.receipt);
+        ports.time.until_before(ends).await;
+        assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+        ports.time.until(ends).await;
+    }
+}
+
+/// Not then, and not when its visibility would have ended.
+pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
+    let received = ports.receive_for(Stage::Poll, 10, ports.time.step()).await;
+    let ends = ports.in_steps(1);
+    let first = received.iter().find(|d| d.job == Ok(poll(1))).expect("was received");
+    ports.ack(&first.receipt).await;
+    ports.time.until(ends).await;
+    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(2)]);
+    assert_eq!(ports.count(Stage::Poll).await.in_flight, 1);
+}
+
+/// Twice, made up, after the visibility: no error, and no other job is touched.
+pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let delivery = ports.receive_one(Stage::Poll).await;
+    ports.ack(&delivery.receipt).await;
+    ports.send(&[(poll(2), ports.now())]).await;
+    let made_up = ["", "-", "1", "1-1", "0-0", "99999999999999999999-1", "x'; --", "dead-1", "poll/", "poll/x", "שלום"];
+    for receipt in made_up.map(|text| Receipt(text.into())).iter().chain([&delivery.receipt]) {
+        // Nothing is handed out: no receipt names anything.
+        ports.ack(receipt).await;
+        ports.inbox.put_back(receipt, ports.in_steps(10)).await.expect("is harmless");
+        ports.inbox.dead_letter(receipt, "why", ports.now()).await.expect("is harmless");
+    }
+    assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
+    let second = ports.receive_one(Stage::Poll).await;
+    assert_eq!(second.job, Ok(poll(2)));
+    // Late, but before anybody else got it: done is done, or it comes again; an error it is not.
+    ports.ack(&second.receipt).await;
+    ports.ack(&second.receipt).await;
+}
+
+/// The job belongs to who received it last.
+pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let late = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+    ports.time.until(ports.in_steps(1)).await;
+    let present = ports.receive_one(Stage::Poll).await;
+    ports.inbox.put_back(&late.receipt, ports.now()).await.expect("is harmless");
+    ports.inbox.dead_letter(&late.receipt, "late", ports.now()).await.expect("is harmless");
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
+    ports.ack(&present.receipt).await;
+    ports.ack(&late.receipt).await;
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+}
+
+/// Sooner or later than its visibility would have ended; and it is still the same message.
+pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let first = ports.receive_one(Stage::Poll).await;
+    let soon = ports.in_steps(1);
+    ports.inbox.put_back(&first.receipt, soon).await.expect("puts back");
+    ports.time.until_before(soon).await;
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    ports.time.until(soon).await;
+    let second = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+    assert_eq!((second.job, second.receives), (Ok(poll(1)), 2));
+    let late = ports.in_steps(4);
+    ports.inbox.put_back(&second.receipt, late).await.expect("puts back");
+    ports.time.until(ports.in_steps(2)).await;
+    ports.time.until_before(late).await;
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    ports.time.until(late).await;
+    let third = ports.receive_one(Stage::Poll).await;
+    ports.ack(&third.receipt).await;
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+}
+
+/// However long that is: it is not handed out, and it can be seen.
+pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let delivery = ports.receive_one(Stage::Poll).await;
+    let due = ports.now() + HOUR.saturating_mul(24);
+    ports.inbox.put_back(&delivery.receipt, due).await.expect("puts back");
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount { waiting: 1, ..QueueCount::default() });
+    assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(due));
+}
+
+/// A person can read what was given up, when and why.
+pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let delivery = ports.receive_one(Stage::Poll).await;
+    ports.inbox.dead_letter(&delivery.receipt, "it's \"broken\"\n", at(7)).await.expect("is dead-lettered");
+    ports.inbox.dead_letter(&delivery.receipt, "again", at(8)).await.expect("is harmless");
+    ports.ack(&delivery.receipt).await;
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount { dead: 1, ..QueueCount::default() });
+    let dead = ports.inbox.dead(10).await.expect("lists");
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    assert_eq!((dead[0].stage, dead[0].error.as_str(), dead[0].at), (Stage::Poll, "it's \"broken\"\n", at(7)));
+    assert_eq!(Job::from_message(&dead[0].message), Ok(poll(1)));
+    assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
+}
+
+/// The newest is what a person looks for.
+pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
+    for (n, at) in [(1, at(10)), (2, at(30)), (3, at(20))] {
+        ports.send(&[(poll(n), ports.now())]).await;
+        let delivery = ports.receive_one(Stage::Poll).await;
+        ports.inbox.dead_letter(&delivery.receipt, &n.to_string(), at).await.expect("is dead-lettered");
+    }
+    let errors = |dead: Vec<curlew_ports::Dead>| dead.into_iter().map(|d| d.error).collect::<Vec<_>>();
+    assert_eq!(errors(ports.inbox.dead(10).await.expect("lists")), ["2", "3", "1"]);
+    assert_eq!(errors(ports.inbox.dead(2).await.expect("lists")), ["2", "3"]);
+    assert_eq!(errors(ports.inbox.dead(0).await.expect("lists")), [""; 0]);
+}
+
+/// As if it had just been sent.
+pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
+    for delivery in ports.receive(Stage::Poll, 10).await {
+        ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
+    }
+    let dead = ports.inbox.dead(10).await.expect("lists");
+    let first = dead.iter().find(|d| Job::from_message(&d.message) == Ok(poll(1))).expect("is dead");
+    let due = ports.in_steps(1);
+    ports.inbox.redrive(&first.receipt, due).await.expect("redrives");
+    ports.time.until_before(due).await;
+    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    ports.time.until(due).await;
+    let again = ports.receive_one(Stage::Poll).await;
+    assert_eq!((again.job, again.receives), (Ok(poll(1)), 1));
+    let left = ports.inbox.dead(10).await.expect("lists");
+    assert_eq!(left.iter().map(|d| Job::from_message(&d.message)).collect::<Vec<_>>(), [Ok(poll(2))]);
+}
+
+/// A receipt must never come to name another delivery.
+pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let old = ports.receive_one(Stage::Poll).await;
+    ports.inbox.dead_letter(&old.receipt, "why", at(1)).await.expect("is dead-lettered");
+    let dead = ports.inbox.dead(1).await.expect("lists");
+    ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
+    let new = ports.receive_one(Stage::Poll).await;
+    assert_ne!(new.receipt, old.receipt);
+    ports.ack(&old.receipt).await;
+    ports.inbox.put_back(&old.receipt, ports.now()).await.expect("is harmless");
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
+}
+
+/// A typing error, or somebody else was faster.
+pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now())]).await;
+    let delivery = ports.receive_one(Stage::Poll).await;
+    ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
+    let dead = ports.inbox.dead(1).await.expect("lists");
+    ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
+    for receipt in
+        [&dead[0].receipt, &Receipt("no such job".into()), &Receipt("dead/poll/x".into()), &Receipt("".into())]
+    {
+        let refused = ports.inbox.redrive(receipt, ports.now()).await;
+        assert!(matches!(refused, Err(PortError::NotFound(_))), "{receipt:?}: {refused:?}");
+    }
+    assert_eq!(ports.receive(Stage::Poll, 10).await.len(), 1);
+}
+
+/// What a person sees as parked, over all queues; and a runner learns how long it may sleep.
+pub async fn jobs_that_wait_for_hours_are_listed_earliest_first(ports: &QueuePorts) {
+    let now = ports.now();
+    let hours = |n| now + HOUR.saturating_mul(n);
+    ports.send(&[(poll(3), hours(3)), (poll(1), hours(1)), (extract(2, 50_000), hours(2))]).await;
+    let listed = |waiting: Vec<curlew_ports::Waiting>| {
+        waiting.into_iter().map(|w| (w.job.expect("a job"), w.due)).collect::<Vec<_>>()
+    };
+    let all = [(poll(1), hours(1)), (extract(2, 50_000), hours(2)), (poll(3), hours(3))];
+    assert_eq!(listed(ports.inbox.waiting(now, 10).await.expect("lists")), all);
+    assert_eq!(listed(ports.inbox.waiting(now, 2).await.expect("lists")), all[..2]);
+    assert_eq!(listed(ports.inbox.waiting(hours(1), 10).await.expect("lists")), all[1..]);
+    assert_eq!(listed(ports.inbox.waiting(hours(3), 10).await.expect("lists")), []);
+    assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(hours(1)));
+}
+
+/// Each job is in exactly one of the four.
+pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePorts) {
+    let now = ports.now();
+    let due: Vec<_> = (0..10).map(|n| (poll(n), if n < 6 { now } else { now + HOUR })).collect();
+    ports.send(&due).await;
+    ports.send(&[(extract(1, 1), now)]).await;
+    let received = ports.receive(Stage::Poll, 3).await;
+    ports.inbox.dead_letter(&received[0].receipt, "why", now).await.expect("is dead-lettered");
+    let expected = QueueCount { ready: 3, waiting: 4, in_flight: 2, dead: 1 };
+    assert_eq!(ports.count(Stage::Poll).await, expected);
+    assert_eq!(ports.count(Stage::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
+}
+
+/// It must not stop the queue, and a person must be able to see it.
+pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
+    let now = ports.now();
+    let of_tomorrow = r#"{"v":255,"job":"poll"}"#;
+    for (message, due) in [(" ", now), ("not JSON", now), (of_tomorrow, now), (of_tomorrow, now + HOUR)] {
+        ports.raw.send_raw(Stage::Poll, message, due).await.expect("sends");
+    }
+    ports.send(&[(poll(1), now)]).await;
+    let waiting = ports.inbox.waiting(now, 10).await.expect("lists");
+    assert_eq!(waiting.iter().map(|w| w.job.is_err()).collect::<Vec<_>>(), [true]);
+    let received = ports.receive(Stage::Poll, 10).await;
+    assert_eq!(received.iter().filter(|d| d.job.is_ok()).count(), 1);
+    assert_eq!(received.len(), 4);
+    let says = |d: &&Delivery| d.job.as_ref().is_err_and(|why| why.contains("255"));
+    let found = received.iter().find(says).expect("the reason names the version");
+    let why = found.job.clone().expect_err("is no job of this version");
+    ports.inbox.dead_letter(&found.receipt, &why, now).await.expect("is dead-lettered");
+    assert_eq!(ports.inbox.dead(1).await.expect("lists")[0].message, of_tomorrow);
+}
+
+/// A page travels inside its message.
+pub async fn a_message_of_a_megabyte_comes_back_whole(ports: &QueuePorts) {
+    // Base64 makes a third more of a body.
+    let job = extract(1, LARGE * 3 / 4);
+    assert!(job.to_message().expect("a message").len() > LARGE);
+    ports.send(&[(job.clone(), ports.now())]).await;
+    let first = ports.receive_one(Stage::Extract).await;
+    ports.inbox.put_back(&first.receipt, ports.now()).await.expect("puts back");
+    let second = ports.receive_one(Stage::Extract).await;
+    assert!(second.job == Ok(job), "the message has changed");
+    ports.ack(&second.receipt).await;
+}
+
+/// Many senders, many receivers: nothing is lost.
+pub async fn a_batch_is_shared_out_without_loss(ports: &QueuePorts) {
+    let received = share_out(ports).await;
+    assert_eq!(received.iter().collect::<BTreeSet<_>>().len(), SHARED);
+    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+}
+
+/// Jobs that [`share_out`] sends.
+pub(super) const SHARED: usize = 1_000;
+
+/// Sends jobs by several senders, receives them by several receivers; gives the messages of all deliveries.
+pub(super) async fn share_out(ports: &QueuePorts) -> Vec<String> {
+    race((0..4).map(|sender| {
+        let ports = ports.clone();
+        async move {
+            let batch: Vec<_> = (0..250).map(|n| (poll(sender * 250 + n), ports.now())).collect();
+            ports.send(&batch).await;
+        }
+    }))
+    .await;
+    let received = race((0..8).map(|_| {
+        let ports = ports.clone();
+        async move {
+            let mut mine = Vec::new();
+            loop {
+                let batch = ports.receive(Stage::Poll, 17).await;
+                if batch.is_empty() {
+                    return mine;
+                }
+                for delivery in batch {
+                    ports.ack(&delivery.receipt).await;
+                    mine.push(delivery.job.expect("a job").to_message().expect("a message"));
+                }
+            }
+        }
+    }))
+    .await;
+    received.concat()
+}
