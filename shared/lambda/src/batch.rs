@@ -8,7 +8,7 @@ use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::delivery::never_ends;
+use curlew_policy::delivery::{after_cut_off, never_ends};
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, PortError};
 use curlew_stages::stage::{StageError, with_causes};
@@ -20,6 +20,10 @@ use tracing::Instrument;
 
 /// Kept for the end of an invocation: sending again what waits, and the answer.
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
+/// Part of [`LAST_THINGS`] for putting back the messages of jobs that are cut off.
+const PUT_BACK_TIME: Millis = Millis::from_secs(1);
+/// Messages put back at once.
+const PUT_BACKS: usize = 16;
 /// The most time that one page takes to be extracted and written.
 const PAGE_TIME: Millis = Millis(500);
 /// Messages read at once; only those whose job lies in the bucket cost a call.
@@ -89,6 +93,11 @@ impl Bounds {
             Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
         }
     }
+
+    /// How long the lease lasts at most that a job of this stage may hold.
+    fn lease(&self, stage: Stage) -> Millis {
+        if stage == Stage::Extract { Millis::ZERO } else { self.rules.lease_length() }
+    }
 }
 
 /// How the messages of an invocation ended, counted.
@@ -122,6 +131,10 @@ impl Summary {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
+    /// Under way. If it stays so, its message is handed out again.
+    Begun,
+    /// To be sent again.
+    Waiting,
     Done,
     Deferred,
     Failed,
@@ -282,14 +295,40 @@ impl Batch {
                 () = this.clock.sleep(stop.saturating_sub(this.clock.monotonic())) => {
                     tracing::warn!(lanes = tasks.len(), "out of time; running jobs are cancelled and will be retried");
                     tasks.shutdown().await;
+                    this.leave(&this.numbers_of(None));
                     break;
                 }
             }
             this.send_again(SEND_AT).await;
         }
         let span = this.clock.monotonic().saturating_sub(began);
+        this.put_back_cut_off().await;
         this.send_again(1).await;
         this.summary(slots, span)
+    }
+
+    /// Puts back the messages of jobs that were cut off, as far as there is time: the others come when their visibility ends.
+    /// Both count as handed out, so these jobs run alone the next time.
+    async fn put_back_cut_off(&self) {
+        let begun = self.numbers_of(Some(Outcome::Begun));
+        let due = after_cut_off(self.bounds.lease(self.stage), self.clock.now());
+        let put_back = futures::stream::iter(&begun).for_each_concurrent(PUT_BACKS, |n| self.put_back(*n, due));
+        tokio::select! {
+            () = put_back => {}
+            () = self.clock.sleep(PUT_BACK_TIME) => {
+                tracing::warn!(jobs = begun.len(), "no time to put all messages back; some come when their visibility ends");
+            }
+        }
+    }
+
+    /// Has a message handed out again at an instant.
+    async fn put_back(&self, n: usize, due: Timestamp) {
+        let message = &self.messages[n];
+        if let Err(error) = self.queue.put_back(message, due).await {
+            // Then it is handed out again when its visibility ends, which is later.
+            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
+        }
+        self.note(n, Outcome::Failed);
     }
 
     async fn lane(&self, stages: &dyn Stages, members: &[usize], turn: Millis) {
@@ -313,6 +352,7 @@ impl Batch {
 
     async fn one(&self, stages: &dyn Stages, n: usize) {
         let Some(job) = &self.jobs[n] else { return };
+        self.note(n, Outcome::Begun);
         let settled = self.worker(stages).run(&n, self.messages[n].receives, job).await;
         self.noted(settled);
     }
@@ -323,6 +363,7 @@ impl Batch {
             _ => None,
         };
         let pages = members.iter().filter_map(job_of).collect();
+        members.iter().for_each(|n| self.note(*n, Outcome::Begun));
         let left = self.worker(stages).run_together(pages, || self.fits(&[0])).await;
         if let Some(left) = self.noted(left) {
             self.leave(&members[members.len() - left..]);
@@ -365,7 +406,9 @@ impl Batch {
     }
 
     fn wait(&self, n: usize, until: Timestamp) {
-        self.board().waiting.push((n, until));
+        let mut board = self.board();
+        board.waiting.push((n, until));
+        board.outcomes[n] = Some(Outcome::Waiting);
     }
 
     /// Sends what waits, in the order in which it came, if there are at least so many. A new message and not the old one
@@ -393,6 +436,12 @@ impl Batch {
         self.board().outcomes[n] = Some(outcome);
     }
 
+    /// The messages with a job that have come to this so far.
+    fn numbers_of(&self, outcome: Option<Outcome>) -> Vec<usize> {
+        let board = self.board();
+        (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some() && board.outcomes[*n] == outcome).collect()
+    }
+
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -406,7 +455,9 @@ impl Batch {
                 Some(Outcome::Done) => summary.done += 1,
                 Some(Outcome::Deferred) => summary.deferred += 1,
                 Some(Outcome::GivenUp) => summary.given_up += 1,
-                Some(Outcome::Failed) | None => summary.failures.push(message.id.clone()),
+                Some(Outcome::Failed | Outcome::Begun | Outcome::Waiting) | None => {
+                    summary.failures.push(message.id.clone())
+                }
             }
         }
         summary
@@ -430,12 +481,7 @@ impl Settlement for Batch {
     }
 
     async fn retry(&self, n: &usize, at: Timestamp) -> Result<(), PortError> {
-        let message = &self.messages[*n];
-        if let Err(error) = self.queue.put_back(message, at).await {
-            // Then it is handed out again when its visibility ends, which is later.
-            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
-        }
-        self.note(*n, Outcome::Failed);
+        self.put_back(*n, at).await;
         Ok(())
     }
 

@@ -6,7 +6,8 @@ use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem,
+    VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
@@ -40,6 +41,8 @@ pub(crate) struct TestWorld {
     pub(crate) web: Arc<Web>,
     pub(crate) politeness: Arc<Politeness>,
     pub(crate) bounds: Bounds,
+    /// Putting a message back takes for ever.
+    pub(crate) put_backs_hang: bool,
     ports: Ports,
 }
 
@@ -70,7 +73,7 @@ impl TestWorld {
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
-        TestWorld { stage, clock, jobs, web, politeness, bounds, ports }
+        TestWorld { stage, clock, jobs, web, politeness, bounds, put_backs_hang: false, ports }
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
@@ -91,7 +94,11 @@ impl TestWorld {
 
     pub(crate) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
         let messages = self.receive(messages).await;
-        let queue = Arc::new(MemoryMessages(self.jobs.clone()));
+        let queue = Arc::new(MemoryMessages {
+            queue: self.jobs.clone(),
+            inbox: self.jobs.clone(),
+            put_backs_hang: self.put_backs_hang,
+        });
         Batch::open(self.stage, messages, queue, self.clock.clone(), self.bounds.clone()).await
     }
 
@@ -166,7 +173,11 @@ pub(crate) fn stored(key: &str) -> Job {
 }
 
 /// The queue in memory as a batch sees it.
-struct MemoryMessages(Arc<MemoryJobs>);
+pub(crate) struct MemoryMessages {
+    pub(crate) queue: Arc<dyn Queue>,
+    pub(crate) inbox: Arc<dyn Inbox>,
+    pub(crate) put_backs_hang: bool,
+}
 
 #[async_trait]
 impl MessageQueue for MemoryMessages {
@@ -175,19 +186,22 @@ impl MessageQueue for MemoryMessages {
     }
 
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        self.0.send(jobs).await
+        self.queue.send(jobs).await
     }
 
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
-        self.0.put_back(&Receipt(message.handle.clone()), due).await
+        if self.put_backs_hang {
+            std::future::pending::<()>().await;
+        }
+        self.inbox.put_back(&Receipt(message.handle.clone()), due).await
     }
 
     async fn delete(&self, message: &Message) -> Result<(), PortError> {
-        self.0.ack(&Receipt(message.handle.clone())).await
+        self.inbox.ack(&Receipt(message.handle.clone())).await
     }
 
     async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError> {
-        self.0.dead_letter(&Receipt(message.handle.clone()), why, now).await
+        self.inbox.dead_letter(&Receipt(message.handle.clone()), why, now).await
     }
 }
 

@@ -44,6 +44,12 @@ pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterF
     }
 }
 
+/// Decides when a job that was cut off is handed out again: once the lease that it may hold, which lasts so long at most, has
+/// run out. Before that its host would be busy, and the job deferred as a new message of which nobody knows that it was cut off.
+pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
+    now + lease + RETRY
+}
+
 /// Why a job that is handed out for the `receives`-th time is given up instead of being run: whoever had it before did not
 /// even come to say how it failed.
 pub fn never_ends(receives: u32) -> Option<String> {
@@ -79,6 +85,13 @@ mod tests {
         for receives in [1, MAX_RECEIVES, u32::MAX] {
             assert_eq!(after_failure(receives, FailureKind::Throttled(hour), now), AfterFailure::Defer(now + hour));
         }
+    }
+
+    #[test]
+    fn what_was_cut_off_comes_once_its_lease_has_run_out() {
+        let lease = Millis::from_mins(5);
+        assert!(after_cut_off(lease, Timestamp::EPOCH) > Timestamp::EPOCH + lease);
+        assert!(after_cut_off(lease, Timestamp::EPOCH) < Timestamp::EPOCH + lease + Millis::from_mins(1));
     }
 
     #[test]

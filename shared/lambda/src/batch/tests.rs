@@ -5,7 +5,7 @@ mod simulation;
 use super::*;
 use crate::test_world::{TestWorld, page, stored, visit};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
-use curlew_ports::Inbox;
+use curlew_ports::{Delivery, Inbox};
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
@@ -122,13 +122,45 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_visit_that_hangs_is_broken_off_before_the_deadline() {
+async fn a_visit_that_hangs_is_cut_off_before_the_deadline_and_comes_again_when_its_lease_has_run_out() {
     let mut world = TestWorld::new(Stage::Fetch);
     world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
     let good = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
     let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
     let summary = world.run(&[(&hangs, 1), (&good, 1)]).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (1, ["message-0".to_owned()].as_slice()));
+    assert!(world.clock.monotonic() < world.bounds.deadline);
+    let lease_ends = world.clock.now() + world.bounds.rules.lease_length();
+    let early = world.jobs.receive(Stage::Fetch, 10, Millis(1), lease_ends).await.unwrap();
+    let soon = world.jobs.receive(Stage::Fetch, 10, Millis(1), lease_ends + RETRY).await.unwrap();
+    let receives: Vec<u32> = soon.iter().filter(|delivery| delivery.job.is_ok()).map(|d| d.receives).collect();
+    assert!(early.iter().all(|delivery| delivery.job.as_ref().unwrap().to_message().unwrap() == good), "{early:?}");
+    assert!(receives.contains(&2), "it counts as handed out, and so runs alone: {soon:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_begun_when_time_ran_out_is_sent_again_and_no_failure() {
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.bounds.slots = 1;
+    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
+    let hangs = visit("hang.example", &["https://hang.example/a", "https://hang.example/b"]).to_message().unwrap();
+    let behind = visit("hang.example", &["https://hang.example/c"]).to_message().unwrap();
+    let other = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
+    let summary = world.run(&[(&hangs, 1), (&behind, 1), (&other, 1)]).await;
+    assert_eq!((summary.deferred, summary.failures.as_slice()), (2, ["message-0".to_owned()].as_slice()));
+    let now = world.jobs.receive(Stage::Fetch, 10, Millis(1), world.clock.now()).await.unwrap();
+    let first = |delivery: Delivery| (delivery.job.unwrap().to_message().unwrap(), delivery.receives);
+    assert_eq!(now.into_iter().map(first).collect::<Vec<_>>(), [(behind, 1), (other, 1)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
+    world.put_backs_hang = true;
+    let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
+    let summary = world.run(&[(&hangs, 1)]).await;
+    assert_eq!(summary.failures, ["message-0"]);
     assert!(world.clock.monotonic() < world.bounds.deadline);
 }
 
