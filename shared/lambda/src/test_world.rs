@@ -6,7 +6,7 @@ use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, Purpose, Stage, Timestamp, Validators, VisitItem,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, Timestamp, Validators, VisitItem,
     VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use url::Url;
 
 /// A page that is kept.
-const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
+pub(crate) const ARTICLE: &str = "<html><head><title>Curlews return to the estuary</title>\
     <meta property=\"og:image\" content=\"https://pictures.example/curlew.jpg\"></head><body><article>\
     <p>The first curlews of the year have come back to the mudflats, some weeks before they were expected, and the \
     wardens who count them each morning say that there are more of them than in any year since the counts began.</p>\
@@ -43,7 +43,7 @@ pub(crate) struct TestWorld {
     pub(crate) bounds: Bounds,
     /// Putting a message back takes for ever.
     pub(crate) put_backs_hang: bool,
-    ports: Ports,
+    pub(crate) ports: Ports,
 }
 
 impl TestWorld {
@@ -140,6 +140,18 @@ pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
     };
     let host = HostKey::new(host).unwrap();
     Job::Fetch(VisitJob { host, feed: None, site_image: None, items: urls.iter().map(item).collect(), deferrals: 0 })
+}
+
+/// A visit of pages that a feed named, and their ids.
+pub(crate) fn new_pages(host: &str, urls: &[String]) -> (Job, Vec<PageId>) {
+    let Job::Fetch(mut job) = visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()) else {
+        panic!("no visit")
+    };
+    for item in &mut job.items {
+        item.purpose = Purpose::New { hints: EntryHints::default() };
+    }
+    let ids = job.items.iter().map(|item| item.page.clone()).collect();
+    (Job::Fetch(job), ids)
 }
 
 /// A page that was fetched from here.

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod faults;
 mod simulation;
 
 use super::*;
