@@ -1,0 +1,29 @@
+//! What a site asks to be signed (RFC 9421 §5).
+
+use sfv::{BareItem, Dictionary, ListEntry, Parser};
+
+/// Bytes of the header beyond which it is not read.
+const MAX_BYTES: usize = 4 * 1024;
+/// What a signature of this crawler can cover.
+const COVERED: [&str; 3] = ["@authority", "signature-agent", "@signature-params"];
+
+/// True if `Accept-Signature` asks for a signature that [`crate::request::sign`] makes: one whose tag, algorithm and
+/// covered components, where they are named, are ours.
+pub fn is_ours(accept_signature: &str) -> bool {
+    if accept_signature.len() > MAX_BYTES {
+        return false;
+    }
+    let Ok(asked) = Parser::new(accept_signature).parse::<Dictionary>() else { return false };
+    asked.values().any(|entry| {
+        let ListEntry::InnerList(list) = entry else { return false };
+        let is = |name: &str, ours: &str| {
+            list.params.get(name).is_none_or(|value| text(value).is_some_and(|value| value == ours))
+        };
+        let covers = list.items.iter().all(|item| text(&item.bare_item).is_some_and(|name| COVERED.contains(&name)));
+        covers && is("tag", "web-bot-auth") && is("alg", "ed25519")
+    })
+}
+
+fn text(item: &BareItem) -> Option<&str> {
+    item.as_string().map(sfv::StringRef::as_str)
+}

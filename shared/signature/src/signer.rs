@@ -1,0 +1,81 @@
+//! One key, and what it signs.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use curlew_model::{Millis, Timestamp};
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use sha2::{Digest, Sha256};
+
+/// Bytes of the seed of an Ed25519 key (RFC 8032 §5.1.5).
+pub(crate) const SEED_BYTES: usize = 32;
+
+/// An Ed25519 key that can sign.
+pub struct SigningKey {
+    pair: Ed25519KeyPair,
+    /// Keeps nonces from being guessed.
+    salt: [u8; 32],
+}
+
+impl SigningKey {
+    /// Returns the key of a seed. Every seed has one.
+    pub fn from_seed(seed: &[u8; SEED_BYTES]) -> Option<SigningKey> {
+        let pair = Ed25519KeyPair::from_seed_unchecked(seed).ok()?;
+        Some(SigningKey { pair, salt: Sha256::new().chain_update(b"nonce").chain_update(seed).finalize().into() })
+    }
+
+    /// Returns the public key as the `x` of a JSON Web Key (RFC 8037 §2).
+    pub fn x(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.pair.public_key())
+    }
+
+    /// Returns the thumbprint of the public key, by which signatures name it (RFC 7638, RFC 8037 appendix A.3).
+    pub fn id(&self) -> String {
+        let key = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{}"}}"#, self.x());
+        URL_SAFE_NO_PAD.encode(Sha256::digest(key))
+    }
+
+    /// Signs the covered components, each given as the line of the signature base without its name's parameters.
+    pub(crate) fn sign(&self, covered: &[(&str, &str)], tag: &str, window: Window) -> (String, String) {
+        let names: Vec<&str> = covered.iter().map(|(name, _)| *name).collect();
+        let Window { created, length, unique } = window;
+        let expires = created + length;
+        let params = format!(
+            r#"({});created={};expires={};keyid="{}";alg="ed25519";nonce="{}";tag="{tag}""#,
+            names.join(" "),
+            seconds(created),
+            seconds(expires),
+            self.id(),
+            self.nonce(created, unique),
+        );
+        let mut base: String = covered.iter().flat_map(|(name, value)| [*name, ": ", *value, "\n"]).collect();
+        base.push_str("\"@signature-params\": ");
+        base.push_str(&params);
+        let signature = format!(":{}:", STANDARD.encode(self.pair.sign(base.as_bytes())));
+        (params, signature)
+    }
+
+    fn nonce(&self, created: Timestamp, unique: u64) -> String {
+        let hash = Sha256::new().chain_update(self.salt).chain_update(unique.to_be_bytes());
+        STANDARD.encode(hash.chain_update(seconds(created).to_be_bytes()).finalize())
+    }
+}
+
+/// When a signature is valid, and what tells it from all others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    pub(crate) created: Timestamp,
+    pub(crate) length: Millis,
+    /// Drawn anew for each signature.
+    pub(crate) unique: u64,
+}
+
+/// Whole seconds since 1970, as signatures state instants (RFC 9421 §2.3).
+pub(crate) fn seconds(at: Timestamp) -> i64 {
+    at.as_millis().div_euclid(1_000)
+}
+
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SigningKey({})", self.id())
+    }
+}
