@@ -3,7 +3,7 @@
 use crate::config::{Config, ConfigError};
 use crate::decode::OFFERED;
 use crate::media;
-use curlew_model::Validators;
+use curlew_model::{SignatureHeaders, Validators};
 use curlew_ports::{Call, CallKind, ReplyHeaders};
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -12,6 +12,9 @@ const MAX_HEADER_BYTES: usize = 1_024;
 /// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL
 /// (2,048 bytes, a few more for whoever writes it), and a directive not to be indexed must not be lost for its length.
 const MAX_DIRECTIVE_BYTES: usize = 8_192;
+
+/// The longest `Accept-Signature` that is kept: a few signatures with their parameters.
+const MAX_ACCEPT_SIGNATURE_BYTES: usize = 4_096;
 
 /// The two user agents, checked.
 pub(crate) struct Agents {
@@ -49,6 +52,14 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
             headers.insert(name, value);
         }
     }
+    if let Some(SignatureHeaders { agent, input, signature }) = &call.signature {
+        let lines = [("signature-agent", agent), ("signature-input", input), ("signature", signature)];
+        for (name, text) in lines {
+            if let Ok(value) = HeaderValue::from_str(text) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
     headers
 }
 
@@ -58,19 +69,22 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
     let every = |name: HeaderName, most: usize| {
         headers.get_all(name).iter().filter_map(|v| text(v, most)).collect::<Vec<String>>()
     };
+    let joined = |name: HeaderName, most: usize| {
+        Some(every(name, most).join(", ")).filter(|joined| !joined.is_empty() && joined.len() <= most)
+    };
     ReplyHeaders {
         content_type: first(header::CONTENT_TYPE),
         validators: Validators { etag: first(header::ETAG), last_modified: first(header::LAST_MODIFIED) },
         location: headers.get(header::LOCATION).and_then(|v| text(v, MAX_DIRECTIVE_BYTES)),
         retry_after: first(header::RETRY_AFTER),
-        cache_control: Some(every(header::CACHE_CONTROL, MAX_HEADER_BYTES).join(", "))
-            .filter(|joined| !joined.is_empty() && joined.len() <= MAX_HEADER_BYTES),
+        cache_control: joined(header::CACHE_CONTROL, MAX_HEADER_BYTES),
         age: first(header::AGE),
         expires: first(header::EXPIRES),
         robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_DIRECTIVE_BYTES),
         content_usage: every(HeaderName::from_static("content-usage"), MAX_DIRECTIVE_BYTES),
         tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
+        accept_signature: joined(HeaderName::from_static("accept-signature"), MAX_ACCEPT_SIGNATURE_BYTES),
     }
 }
 

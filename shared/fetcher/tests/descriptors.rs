@@ -35,7 +35,7 @@ async fn without_a_descriptor_a_call_waits_and_no_host_is_blamed() {
     config.guard.ports.insert(url::Url::parse(&url).unwrap().port().unwrap());
     let fetcher = HttpFetcher::new(config).unwrap();
     let call =
-        |time| Call { url: url.clone(), kind: CallKind::Page, validators: Validators::default(), form: None, time };
+        |time| Call { url: url.clone(), kind: CallKind::Page, validators: Validators::default(), form: None, signature: None, time };
 
     let held = take_all();
     let refused = fetcher.call(&call(Millis::from_secs(1))).await;

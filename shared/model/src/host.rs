@@ -43,6 +43,9 @@ pub struct HostState {
     /// Texts recently shown in place of pages.
     #[serde(skip_serializing_if = "Substitutes::is_empty")]
     pub substitutes: Substitutes,
+    /// It asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a signature.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub signs: bool,
 }
 
 impl HostState {

@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Failure, Millis, Validators};
+use curlew_model::{Failure, Millis, SignatureHeaders, Validators};
 
 /// One GET to a site, or one POST to a hub. Exactly one: redirects come back as replies, since each further hop is a
 /// call that politeness has to admit first.
@@ -49,6 +49,8 @@ pub struct Call {
     pub validators: Validators,
     /// Body to POST, as `application/x-www-form-urlencoded`; without it the call is a GET.
     pub form: Option<String>,
+    /// Sent as they are, with a call that is signed.
+    pub signature: Option<SignatureHeaders>,
     /// The call ends within this time, whatever the server does.
     pub time: Millis,
 }
@@ -93,6 +95,8 @@ pub struct ReplyHeaders {
     pub tdm_reservation: Option<String>,
     /// Every `Link` (RFC 8288).
     pub links: Vec<String>,
+    /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.
+    pub accept_signature: Option<String>,
 }
 
 /// Why there is no answer, shaped by what the caller does next.

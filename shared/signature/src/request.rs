@@ -1,23 +1,12 @@
 //! Signatures of requests.
 
 use crate::signer::{SigningKey, Window};
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Millis, SignatureHeaders, Timestamp};
 
 /// What a signature of a request is made for, so that it is taken for no other (draft-ietf-webbotauth-httpsig-protocol).
 const TAG: &str = "web-bot-auth";
 /// How long the signature of a request is valid: long enough for clocks that differ, too short to be of use to others.
 pub const LIFETIME: Millis = Millis::from_mins(5);
-
-/// The three headers that make a request a signed one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SignatureHeaders {
-    /// `Signature-Agent`: where the keys are.
-    pub agent: String,
-    /// `Signature-Input`: what is signed, by which key, and until when (RFC 9421 §4.1).
-    pub input: String,
-    /// `Signature` (RFC 9421 §4.2).
-    pub signature: String,
-}
 
 /// Signs a request to `authority`, which is a host name in lower case, with its port if that is not the scheme's own
 /// (RFC 9421 §2.2.3). `agent` is the origin whose directory has the key. `unique` is drawn anew for each request.

@@ -3,5 +3,6 @@
 pub mod access;
 pub(crate) mod failures;
 pub mod robots_cache;
+pub mod signing;
 pub(crate) mod usage_preferences;
 pub mod visit;

@@ -78,6 +78,7 @@ impl Ports {
             scope: Arc::default(),
             known: Arc::default(),
             pool: Arc::new(InlinePool),
+            signer: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};
-use curlew_model::Validators;
+use curlew_model::{SignatureHeaders, Validators};
 use curlew_ports::{Call, CallKind, Fetch, FetchError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,6 +66,32 @@ async fn h12_h13_h14_h17_each_request_says_who_asks_and_nothing_else() {
         assert_eq!(names, ["accept", "accept-encoding", "accept-language", "host", "user-agent"]);
     }
     assert!(server.heads().iter().all(|head| head.contains("\r\naccept-encoding: gzip, br, zstd\r\n")));
+}
+
+#[tokio::test]
+async fn i01_a_signature_is_sent_as_it_is_and_what_cannot_stand_in_a_header_is_not() {
+    let server = Server::saying(html("in")).await;
+    let mut call = get(CallKind::Page, "http://site.test/");
+    let agent = r#"sig1="https://search.example""#.to_owned();
+    let input = r#"sig1=("@authority" "signature-agent";key="sig1");created=1;tag="web-bot-auth""#.to_owned();
+    call.signature = Some(SignatureHeaders { agent, input, signature: "sig1=:YQ==:\r\nX-Injected: 1".to_owned() });
+    make(&server.fetcher(), &call).await.unwrap();
+    let head = server.heads()[0].clone();
+    assert!(head.contains("\r\nsignature-agent: sig1=\"https://search.example\"\r\n"), "{head}");
+    let covered = "\r\nsignature-input: sig1=(\"@authority\" \"signature-agent\";key=\"sig1\");created=1;tag=";
+    assert!(head.contains(covered), "{head}");
+    assert!(!head.to_ascii_lowercase().contains("x-injected"), "{head}");
+}
+
+#[tokio::test]
+async fn i01_a_hostile_accept_signature_is_left_out() {
+    let asked = |value: &str| Server::saying(ok(&format!("Accept-Signature: {value}\r\nContent-Type: text/html\r\n"), b"in"));
+    let wanted = r#"sig1=("@authority");tag="web-bot-auth""#;
+    assert_eq!(asked(wanted).await.page().await.unwrap().headers.accept_signature.as_deref(), Some(wanted));
+    let long = format!("{wanted};x=\"{}\"", "y".repeat(64 << 10));
+    assert_eq!(asked(&long).await.page().await.unwrap().headers.accept_signature, None);
+    let many = format!("{wanted}\r\nAccept-Signature: a=(\"@method\")").replacen("a=", &format!("{}=", "a".repeat(4_060)), 1);
+    assert_eq!(asked(&many).await.page().await.unwrap().headers.accept_signature, None, "together they are too long");
 }
 
 #[tokio::test]

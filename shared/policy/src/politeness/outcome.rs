@@ -51,6 +51,8 @@ pub enum Outcome {
     Cut,
     /// The answer broke a limit or was no HTTP.
     Broken,
+    /// The server refused the call, but asks for a signed one, which follows.
+    SignatureAsked,
 }
 
 /// What a bad answer is evidence about.
@@ -85,7 +87,7 @@ impl Outcome {
             }
             Outcome::Cut => Some(HoldScope::Url(HoldReason::Network, CUT_LIMIT)),
             Outcome::Broken => Some(HoldScope::Url(HoldReason::Hostile, BROKEN_LIMIT)),
-            Outcome::Answered { .. } | Outcome::Network | Outcome::Outage => None,
+            Outcome::Answered { .. } | Outcome::Network | Outcome::Outage | Outcome::SignatureAsked => None,
         }
     }
 
@@ -124,7 +126,7 @@ pub fn record_outcome(
             if is_host { hold(state, rules, reason, outcome, now, seed) } else { state }
         }
         (None, Outcome::Network) => unreached(state, rules, now, seed),
-        (None, Outcome::Outage) => state,
+        (None, Outcome::Outage | Outcome::SignatureAsked) => state,
         (None, _) => {
             // RFC 9110 §10.2.3 gives Retry-After a meaning with redirects, too.
             if matches!(outcome, Outcome::Answered { status: 300..=399, .. }) {

@@ -133,6 +133,8 @@ pub enum Answer<R> {
         status: u16,
         /// The instant that Retry-After names, if it names one.
         retry_after: Option<Timestamp>,
+        /// The call was not signed, and the answer asks for a signature that can be made.
+        asks_signature: bool,
     },
     /// The server was not reached.
     Unreached {
@@ -241,7 +243,8 @@ impl VisitState {
         Some(CallEnd::Held(hold.until, hold.reason))
     }
 
-    /// Takes in what came of a call that took so long and has just ended, and decides how the call ends for its URL.
+    /// Takes in what came of a call that took so long and has just ended, and decides how the call ends for its URL. `None`
+    /// if the URL is called again, signed: that is asked of [`VisitState::next`] as for a new call.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -250,9 +253,10 @@ impl VisitState {
         rules: &Rules,
         now: Timestamp,
         seed: u64,
-    ) -> CallEnd<R> {
+    ) -> Option<CallEnd<R>> {
         let now = now + CLOCK_STEP;
-        let outcome = answer.outcome(target);
+        let is_repeated = self.learn_to_sign(&answer);
+        let outcome = if is_repeated { Outcome::SignatureAsked } else { answer.outcome(target) };
         self.last_call_end = Some(now);
         if outcome != Outcome::Outage {
             // Calls during our own outage do not count as attempts.
@@ -260,7 +264,10 @@ impl VisitState {
         }
         self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
         let rest = now + VISIT_REST;
-        match (answer, &self.learned.hold) {
+        if is_repeated {
+            return None;
+        }
+        Some(match (answer, &self.learned.hold) {
             (Answer::Limit(why), _) => CallEnd::Rejected(Rejection::Limit(why)),
             (Answer::Protocol(why), _) => CallEnd::Rejected(Rejection::Transport(why)),
             (_, Some(hold)) => CallEnd::Held(hold.until, hold.reason),
@@ -282,7 +289,19 @@ impl VisitState {
                 }
                 CallEnd::Reply(reply)
             }
+        })
+    }
+
+    /// Takes in that a host which refuses asks for signed calls. True if this call is repeated, signed: after a 401 or 403
+    /// without a wait, the first time. So a URL is never called twice for its signature, and a signed call that is refused
+    /// is a refusal.
+    fn learn_to_sign<R>(&mut self, answer: &Answer<R>) -> bool {
+        let Answer::Reply { status, retry_after, asks_signature: true, .. } = answer else { return false };
+        if self.learned.signs || !matches!(status, 401 | 403 | 429) {
+            return false;
         }
+        self.learned.signs = true;
+        *status != 429 && retry_after.is_none()
     }
 
     /// Takes in how a call under another host key's lease ended. Trouble with that host is no reason to leave this one.

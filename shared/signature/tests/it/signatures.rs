@@ -1,7 +1,7 @@
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Millis, SignatureHeaders, Timestamp};
 use curlew_signature::directory::SignedDirectory;
 use curlew_signature::keys::KeyRing;
-use curlew_signature::request::{LIFETIME, SignatureHeaders, sign};
+use curlew_signature::request::{LIFETIME, sign};
 use web_bot_auth::components::{CoveredComponent, DerivedComponent, HTTPField};
 use web_bot_auth::keyring;
 use web_bot_auth::message_signatures::{MessageVerifier, SignedMessage};

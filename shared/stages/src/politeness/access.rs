@@ -1,6 +1,7 @@
 //! The ports and rules of politeness, shared by all stages that call hosts.
 
 use crate::politeness::robots_cache::KnownRobots;
+use crate::politeness::signing::Signer;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Timestamp};
 use curlew_policy::address::{self, BadAddress, HostGroups};
@@ -43,6 +44,8 @@ pub struct Politeness {
     pub known: Arc<KnownRobots>,
     /// Where documents are parsed.
     pub pool: Arc<dyn CpuPool>,
+    /// Signs requests, if that is set up.
+    pub signer: Option<Arc<Signer>>,
 }
 
 /// What this process has heard of the hosts that it called last, shared by all its visits.

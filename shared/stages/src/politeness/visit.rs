@@ -6,9 +6,11 @@ pub(crate) mod robots;
 use crate::catalog::hidden::hidden_hosts;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
+use crate::politeness::signing::{SignatureMode, Signer};
 use crate::stage::StageError;
 use curlew_model::{
-    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, Timestamp, Validators, is_at_or_below,
+    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
+    is_at_or_below,
 };
 use curlew_policy::politeness::admission::{self, Admission, admit};
 use curlew_policy::politeness::http;
@@ -18,6 +20,7 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
+use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
@@ -241,7 +244,10 @@ impl<'a> Visit<'a> {
                         self.ledger_row = latest;
                         attempt.has_confirmed = true;
                     }
-                    Step::Call => return Ok(self.call(url, kind, validators, attempt.target).await),
+                    Step::Call => match self.call(url, kind, validators, attempt.target).await {
+                        Some(end) => return Ok(end),
+                        None => attempt = Attempt { has_waited: false, has_confirmed: false, ..attempt },
+                    },
                 }
             }
         })
@@ -289,23 +295,31 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Calls a URL, and takes in the answer.
-    async fn call(&mut self, url: &Url, kind: CallKind, validators: &Validators, target: CallTarget) -> CallEnd {
+    /// Calls a URL, and takes in the answer; `None` if it is called again, signed.
+    async fn call(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+        target: CallTarget,
+    ) -> Option<CallEnd> {
         let Politeness { rules, clock, .. } = self.politeness;
         let form = self.form.clone().filter(|_| kind == CallKind::Hub);
-        let call =
-            Call { url: url.as_str().to_owned(), kind, validators: validators.clone(), form, time: rules.call_time };
+        let (url, validators, signature) = (url.as_str().to_owned(), validators.clone(), self.signature(url).await);
+        let is_signed = signature.is_some();
+        let call = Call { url, kind, validators, form, signature, time: rules.call_time };
         let began = clock.monotonic();
         let answer = self.politeness.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
         let now = clock.now();
         if let Err(FetchError::Refused(why)) = answer {
-            return CallEnd::Rejected(Rejection::Address(why));
+            return Some(CallEnd::Rejected(Rejection::Address(why)));
         }
-        self.failure = failures::of_answer(&answer, kind).or(self.failure.take());
+        let asks_signature = !is_signed && self.asks_signature(&answer, now).await;
+        let failure = failures::of_answer(&answer, kind);
         let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
         let error = answer.as_ref().err().map(ToString::to_string);
-        let answer = self.judged(answer, now);
+        let answer = self.judged(answer, asks_signature, now);
         let is_outage = answer.outcome(target) == Outcome::Outage;
         let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
         let (host, events) = (&self.state.host, &self.politeness.events);
@@ -315,14 +329,31 @@ impl<'a> Visit<'a> {
         if let Some(hold) = &self.state.learned.hold {
             events.note(&Event::Held { host, reason: hold.reason });
             tracing::info!(%host, status, reason = hold.reason.as_str(), until = %hold.until, error, "the host is held");
-        } else if let CallEnd::Elsewhere(until) = end {
+        } else if let Some(CallEnd::Elsewhere(until)) = end {
             tracing::info!(%host, error, %until, "a URL is held");
+        }
+        if end.is_some() {
+            self.failure = failure.or(self.failure.take());
         }
         end
     }
 
+    /// The signature of a call, if this host's calls are signed.
+    async fn signature(&self, url: &Url) -> Option<SignatureHeaders> {
+        let Politeness { signer, clock, seeds, .. } = self.politeness;
+        let wants = |signer: &&Arc<Signer>| signer.mode == SignatureMode::Always || self.state.learned.signs;
+        signer.as_ref().filter(wants)?.sign(url, clock.now(), seeds.next()).await
+    }
+
+    /// True if an answer to a call without a signature asks for one that can be made.
+    async fn asks_signature(&self, answer: &Result<Reply, FetchError>, now: Timestamp) -> bool {
+        let asked = answer.as_ref().ok().and_then(|reply| reply.headers.accept_signature.as_deref());
+        let (Some(signer), Some(asked)) = (&self.politeness.signer, asked) else { return false };
+        is_ours(asked) && signer.has_key(now).await
+    }
+
     /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
-    fn judged(&self, answer: Result<Reply, FetchError>, now: Timestamp) -> Answer<Box<Reply>> {
+    fn judged(&self, answer: Result<Reply, FetchError>, asks_signature: bool, now: Timestamp) -> Answer<Box<Reply>> {
         let reached = !matches!(answer, Err(FetchError::Network(_)));
         let blame = match answer {
             Err(FetchError::Local(_)) => Fault::Local,
@@ -331,7 +362,7 @@ impl<'a> Visit<'a> {
         match answer {
             Ok(reply) => {
                 let retry_after = retry_after(&reply, now);
-                Answer::Reply { status: reply.status, retry_after, reply: Box::new(reply) }
+                Answer::Reply { status: reply.status, retry_after, asks_signature, reply: Box::new(reply) }
             }
             Err(FetchError::Network(_) | FetchError::Local(_)) => Answer::Unreached { is_local: blame == Fault::Local },
             Err(FetchError::Cut(why)) => Answer::Cut(why),

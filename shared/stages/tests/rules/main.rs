@@ -23,6 +23,7 @@ mod robots;
 mod schedule;
 mod scope;
 mod screening;
+mod signing;
 mod stats;
 mod test_world;
 mod thumbnails;

@@ -38,6 +38,7 @@ pub(super) fn source_key_in(n: u64, slot: u64) -> SourceKey {
 
 pub(super) fn full_state() -> HostState {
     HostState {
+        signs: true,
         lease: Some(Lease { owner: AWKWARD.into(), until: Timestamp::MAX, token: u64::MAX }),
         last_token: u64::MAX,
         not_before: Timestamp::MIN,

@@ -131,6 +131,7 @@ async fn a_process_that_has_crashed_calls_nobody() {
         kind: CallKind::Page,
         validators: Validators::default(),
         form: None,
+        signature: None,
         time: Millis::from_secs(30),
     };
     let faults = Faults::none(clock());

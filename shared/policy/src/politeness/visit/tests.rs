@@ -1,6 +1,6 @@
 use super::*;
 use crate::rules::{BUSY_RETRY, VISIT_REST};
-use curlew_model::{Hold, UrlHold};
+use curlew_model::{Circuit, Hold, UrlHold};
 use proptest::prelude::*;
 
 const URL: &str = "https://example.org/a";
@@ -125,16 +125,43 @@ fn a_visit_that_lost_its_lease_or_whose_host_is_held_meanwhile_makes_no_call() {
 #[test]
 fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
     let rules = Rules::default();
-    let reply = |status| Answer::Reply { reply: (), status, retry_after: None };
+    let reply = |status| Answer::Reply { reply: (), status, retry_after: None, asks_signature: false };
     for (status, ends) in [(200, false), (404, false), (403, true), (500, true)] {
         let mut visit = visit(HostState::default());
-        assert_eq!(visit.after_call(target(), reply(status), Millis(9), &rules, NOW, 1), CallEnd::Reply(()));
+        assert_eq!(visit.after_call(target(), reply(status), Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
         assert_eq!((visit.over.is_some(), visit.calls), (ends, 1), "{status}");
     }
     let mut visit = visit(HostState::default());
-    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1);
+    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1).unwrap();
     assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");
     assert_eq!(next(&visit, &attempt(), Millis::from_hours(0)), Step::End(end));
+}
+
+#[test]
+fn a_host_that_asks_for_a_signature_is_called_again_signed_once() {
+    let rules = Rules::default();
+    let refusal = |status, asks_signature| Answer::Reply { reply: (), status, retry_after: None, asks_signature };
+    for status in [401, 403] {
+        let probed = HostState { circuit: Circuit::Probe, holds_in_a_row: 1, ..HostState::default() };
+        let mut visit = visit(probed);
+        assert_eq!(visit.after_call(target(), refusal(status, true), Millis(9), &rules, NOW, 1), None);
+        assert!(visit.learned.signs && visit.learned.hold.is_none() && visit.learned.url_holds.is_empty());
+        assert_eq!((visit.learned.circuit, visit.calls), (Circuit::Probe, 1), "it counts, and decides nothing");
+        assert!(matches!(next(&visit, &attempt(), Millis::ZERO), Step::<()>::Wait(_)), "after the pause");
+        let end = visit.after_call(target(), refusal(status, true), Millis(9), &rules, NOW, 1);
+        assert!(end.is_some(), "never a third time, whatever it asks");
+        assert_eq!(visit.learned.hold.is_some(), status == 403, "a probe that is refused opens the circuit again");
+    }
+    for (status, retry_after, signs) in [(200, None, false), (404, None, false), (429, None, true), (403, Some(NOW), true)]
+    {
+        let mut visit = visit(HostState::default());
+        let answer = Answer::Reply { reply: (), status, retry_after, asks_signature: true };
+        assert!(visit.after_call(target(), answer, Millis(9), &rules, NOW, 1).is_some(), "{status}");
+        assert_eq!(visit.learned.signs, signs, "{status}");
+    }
+    let mut visit = visit(HostState::default());
+    assert!(visit.after_call(target(), refusal(403, false), Millis(9), &rules, NOW, 1).is_some());
+    assert!(!visit.learned.signs && !visit.learned.url_holds.is_empty());
 }
 
 #[test]
@@ -142,7 +169,7 @@ fn our_own_outage_is_nobodys_fault() {
     let rules = Rules::default();
     let mut visit = visit(HostState::default());
     let end = visit.after_call::<()>(target(), Answer::Unreached { is_local: true }, Millis(9), &rules, NOW, 1);
-    assert!(matches!(end, CallEnd::Later(_)), "{end:?}");
+    assert!(matches!(end, Some(CallEnd::Later(_))), "{end:?}");
     assert_eq!((visit.calls, visit.learned.failures), (0, 0));
 }
 
@@ -165,8 +192,8 @@ fn trouble_with_a_guest_host_is_no_reason_to_leave_this_one() {
 fn a_crawl_delay_that_is_learned_late_counts_from_the_call_before() {
     let rules = Rules::default();
     let mut visit = visit(HostState::default());
-    let reply = Answer::Reply { reply: (), status: 200, retry_after: None };
-    assert_eq!(visit.after_call(target(), reply, Millis(9), &rules, NOW, 1), CallEnd::Reply(()));
+    let reply = Answer::Reply { reply: (), status: 200, retry_after: None, asks_signature: false };
+    assert_eq!(visit.after_call(target(), reply, Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
     visit.learn_crawl_delay(Some(Millis::from_secs(20)), &rules, NOW + Millis(50));
     assert!(visit.learned.not_before >= NOW + Millis::from_secs(20));
     visit.learn_crawl_delay(None, &rules, NOW + Millis(90));

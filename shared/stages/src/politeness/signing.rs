@@ -1,0 +1,143 @@
+//! Signed requests (Web Bot Auth): the operator's keys as visits use them, and their directory as sites read it.
+
+use async_trait::async_trait;
+use curlew_model::{Millis, SignatureHeaders, Timestamp};
+use curlew_ports::{Blobs, PortError};
+use curlew_signature::directory::{LIFETIME, SignedDirectory};
+use curlew_signature::keys::KeyRing;
+use curlew_signature::request;
+use std::sync::{Arc, Mutex, PoisonError};
+use url::{Position, Url};
+
+/// Where the signed directory is kept for those who serve it. It has no secret in it.
+pub const DIRECTORY: &str = "web/signature-directory.json";
+/// Keys are read again after this time: far less than a new key waits before it signs.
+const REREAD_AFTER: Millis = Millis::from_mins(10);
+
+/// How often a process looks whether the directory is stale.
+const LOOKED_AT_EVERY: Millis = Millis::from_hours(1);
+
+/// Which requests are signed, where any are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignatureMode {
+    /// Those to hosts that asked for it when they refused one without a signature.
+    Asked,
+    /// All.
+    Always,
+}
+
+/// Where the operator's keys are kept.
+#[async_trait]
+pub trait KeySource: Send + Sync {
+    /// Reads the keys; `None` if there are none.
+    ///
+    /// # Errors
+    /// Why they cannot be had, without anything of what they are.
+    async fn load(&self) -> Result<Option<KeyRing>, PortError>;
+}
+
+/// The keys that a process has read last, and when.
+#[derive(Debug, Default)]
+pub struct KnownKeys {
+    ring: Mutex<Option<(Timestamp, Option<Arc<KeyRing>>)>>,
+    /// When the directory was looked at last.
+    published: Mutex<Option<Timestamp>>,
+}
+
+/// Signs requests.
+#[derive(Clone)]
+pub struct Signer {
+    /// All of them, or those that are asked for.
+    pub mode: SignatureMode,
+    /// Our own origin, whose directory has the keys.
+    pub agent: Url,
+    /// Where the keys are.
+    pub keys: Arc<dyn KeySource>,
+    /// What this process knows of them.
+    pub known: Arc<KnownKeys>,
+}
+
+impl Signer {
+    /// Signs a request to `url`, drawn `unique`; `None` if there is no key.
+    pub async fn sign(&self, url: &Url, now: Timestamp, unique: u64) -> Option<SignatureHeaders> {
+        let key = self.ring(now).await?.signing(now)?;
+        let agent = self.agent.origin().ascii_serialization();
+        Some(request::sign(&key, authority(url), &agent, now, unique))
+    }
+
+    /// True if there is a key.
+    pub async fn has_key(&self, now: Timestamp) -> bool {
+        self.ring(now).await.is_some()
+    }
+
+    /// Signs the directory anew if it has to be, and stores it. Cheap while there is no key.
+    ///
+    /// # Errors
+    /// What the objects say.
+    pub async fn publish(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
+        let Some(ring) = self.ring(now).await else { return Ok(()) };
+        let authority = authority(&self.agent);
+        if stored(blobs).await?.is_some_and(|stored| !stored.is_stale(&ring, authority, now)) {
+            return Ok(());
+        }
+        let directory = SignedDirectory::new(&ring, authority, now, unique);
+        let bytes = serde_json::to_vec(&directory).map_err(|e| PortError::unavailable("a directory of keys", e))?;
+        blobs.put(DIRECTORY, bytes.into()).await
+    }
+
+    /// The same, once an hour for each process.
+    ///
+    /// # Errors
+    /// What the objects say.
+    pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
+        let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if last.is_none_or(|at| now.since(at) >= LOOKED_AT_EVERY) {
+            self.publish(blobs, now, unique).await?;
+            last = Some(now);
+        }
+        *self.known.published.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        Ok(())
+    }
+
+    /// The keys as they were a few minutes ago at most. Those that cannot be read are told of, and requests go unsigned.
+    async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
+        let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = match last {
+            Some((at, ring)) if now.since(at) < REREAD_AFTER => return ring,
+            other => other.and_then(|(_, ring)| ring),
+        };
+        let ring = match self.keys.load().await {
+            Ok(ring) => ring.map(Arc::new),
+            // The store may be back the next time.
+            Err(error) if error.is_transient() => {
+                tracing::warn!(%error, "the keys that sign requests are out of reach");
+                before
+            }
+            Err(error) => {
+                tracing::error!(%error, "requests are not signed");
+                None
+            }
+        };
+        *self.known.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, ring.clone()));
+        ring
+    }
+}
+
+/// The directory as it was signed last, if its signatures are valid.
+///
+/// # Errors
+/// What the objects say.
+pub async fn directory(blobs: &dyn Blobs, now: Timestamp) -> Result<Option<SignedDirectory>, PortError> {
+    Ok(stored(blobs).await?.filter(|directory| now.since(directory.signed_at) < LIFETIME))
+}
+
+/// The directory that is stored; one that cannot be read is as good as none, since it is made anew.
+async fn stored(blobs: &dyn Blobs) -> Result<Option<SignedDirectory>, PortError> {
+    let Some(blob) = blobs.get(DIRECTORY).await? else { return Ok(None) };
+    Ok(serde_json::from_slice(&blob.bytes).ok())
+}
+
+/// The host of a URL in lower case, with its port if that is not the scheme's own (RFC 9421 §2.2.3).
+fn authority(url: &Url) -> &str {
+    &url[Position::BeforeHost..Position::AfterPort]
+}
