@@ -191,6 +191,8 @@ pub(crate) enum Command {
     Messages(MessagesArgs),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
+    /// The keys that sign requests, so that sites can tell this crawler from one that only uses its name
+    Key(KeyArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
     /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
@@ -277,6 +279,25 @@ pub(crate) enum ListWhat {
         /// Its key, its URL or its host
         key: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyArgs {
+    #[command(subcommand)]
+    pub(crate) what: KeyWhat,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum KeyWhat {
+    /// Make the first key
+    New,
+    /// The public halves of the keys, since when each is in use, and where sites find them
+    Show,
+    /// Make a new key, which takes over in a day; the old one stays published for a week after that
+    Rotate,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use curlew_model::Stage;
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_stages::operator::stats::Counts;
+use curlew_stages::politeness::signing::SignatureMode;
 use curlew_web::{QueueStatus, SystemStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -21,6 +22,8 @@ pub(crate) struct Status {
     dead: u64,
     years: Vec<i16>,
     index: Vec<IndexedYear>,
+    /// Which requests are signed, or why none is.
+    signatures: String,
 }
 
 impl Status {
@@ -28,6 +31,7 @@ impl Status {
         let mut status =
             Status { all: world.stats.take().await?, years: world.index.years().await?, ..Status::default() };
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
+        status.signatures = signatures(world).await;
         let now = world.clock.now();
         for stage in Stage::ALL {
             let count = world.ports.inbox.count(stage, now).await?;
@@ -71,8 +75,21 @@ impl Status {
             let published = year.published.map(|at| format!(", published {at}")).unwrap_or_default();
             lines.push((format!("index: {}", year.year), format!("{}{published}", output::count(year.pages, "page"))));
         }
+        lines.push(("signed requests".into(), self.signatures.clone()));
         let years: Vec<String> = self.years.iter().map(i16::to_string).collect();
         lines.push(("years".into(), if years.is_empty() { "none yet".into() } else { years.join(", ") }));
         lines
+    }
+}
+
+/// Says which requests are signed, or why none is.
+async fn signatures(world: &World) -> String {
+    let Some(mode) = world.config.signatures else { return "none: `[signatures] mode` is off".to_owned() };
+    match (world.keys.read().await, mode) {
+        (Err(error), _) => format!("none: {error}"),
+        (Ok(None), _) => "none: there is no key".to_owned(),
+        _ if world.config.signature_agent().is_none() => "none: `[web] base_url` is no https address".to_owned(),
+        (_, SignatureMode::Asked) => "those that sites ask for".to_owned(),
+        (_, SignatureMode::Always) => "all".to_owned(),
     }
 }

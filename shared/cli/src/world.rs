@@ -7,7 +7,7 @@ use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState};
 use curlew_ports::{Clock, Seeds};
 use curlew_stages::program::{Ports, Program};
-use curlew_wiring::{Memory, SystemClock, SystemSeeds, Tally, program};
+use curlew_wiring::{KeyStore, Memory, SystemClock, SystemSeeds, Tally, program};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub(crate) struct World {
     pub(crate) config: Config,
     pub(crate) tally: Arc<Tally>,
     pub(crate) memory: Memory,
+    pub(crate) keys: KeyStore,
     program: Program,
     /// The store of this machine, unless the run works on a stack.
     embedded: Option<Store>,
@@ -48,7 +49,8 @@ impl World {
             inbox: jobs,
             blobs: store.objects(),
         };
-        World::over(config, ports, Some(store))
+        let keys = KeyStore::in_folder(&config.data);
+        World::over(config, ports, keys, Some(store))
     }
 
     /// Connects to the stack of this name, with the credentials and the region of the environment.
@@ -56,19 +58,20 @@ impl World {
         let ports = crate::optional::stack(name).await?;
         // This machine calls no site: the functions do, and they have a contact of their own.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
-        World::over(config, ports, None)
+        let keys = KeyStore::Objects(ports.blobs.clone());
+        World::over(config, ports, keys, None)
     }
 
-    fn over(config: Config, ports: Ports, embedded: Option<Store>) -> Result<World> {
+    fn over(config: Config, ports: Ports, keys: KeyStore, embedded: Option<Store>) -> Result<World> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let seeds: Arc<dyn Seeds> = Arc::new(SystemSeeds::new());
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let program = program(&config, ports, clock, seeds, tally.clone(), &memory)
+        let program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)
             .context("the HTTP client cannot be set up")?
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
-        Ok(World { config, tally, memory, program, embedded })
+        Ok(World { config, tally, memory, keys, program, embedded })
     }
 
     /// Returns the same world while the pages are served, so that hubs can announce updates.

@@ -34,8 +34,14 @@ async fn without_a_descriptor_a_call_waits_and_no_host_is_blamed() {
     config.guard.allow_nets = vec!["127.0.0.0/8".parse().unwrap()];
     config.guard.ports.insert(url::Url::parse(&url).unwrap().port().unwrap());
     let fetcher = HttpFetcher::new(config).unwrap();
-    let call =
-        |time| Call { url: url.clone(), kind: CallKind::Page, validators: Validators::default(), form: None, signature: None, time };
+    let call = |time| Call {
+        url: url.clone(),
+        kind: CallKind::Page,
+        validators: Validators::default(),
+        form: None,
+        signature: None,
+        time,
+    };
 
     let held = take_all();
     let refused = fetcher.call(&call(Millis::from_secs(1))).await;

@@ -8,7 +8,7 @@ use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::with_causes;
-use curlew_wiring::{Flags, ImageScreening, Memory, Settings, SystemClock, SystemSeeds, program};
+use curlew_wiring::{Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -110,7 +110,8 @@ impl Cold {
             inbox: jobs,
             blobs: store.objects(),
         };
-        program(&self.settings, ports, self.clock.clone(), self.seeds.clone(), events, &self.memory)
+        let keys = KeyStore::Objects(store.objects());
+        program(&self.settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }
 

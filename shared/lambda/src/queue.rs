@@ -8,6 +8,7 @@ use crate::sqs_queue::SqsQueue;
 use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, Stage};
 use curlew_ports::{Names, NoNames};
+use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::Program;
 use curlew_wiring::Settings;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,9 @@ async fn handle(
     } else {
         let plan = batch.plan();
         let program = cold.program(meter)?.listening().looking_up(names(settings));
+        if stage == Stage::Poll {
+            keep_directory(&program).await;
+        }
         let program = Program {
             fetch: program.fetch.with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES),
             ..program
@@ -79,6 +83,15 @@ async fn handle(
     };
     let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();
     Ok(Answer { response: BatchResponse { batch_item_failures }, summary })
+}
+
+/// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which the
+/// search page, which anybody can call, may not.
+async fn keep_directory(program: &Program) {
+    let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.politeness else { return };
+    if let Err(error) = signer.publish_hourly(blobs.as_ref(), clock.now(), seeds.next()).await {
+        tracing::warn!(%error, "the directory of keys was not signed anew; it is tried again in an hour");
+    }
 }
 
 /// What an event source mapping of SQS sends, as far as it is needed (Lambda's guide, "Using Lambda with Amazon SQS").

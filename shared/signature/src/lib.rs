@@ -10,4 +10,4 @@ pub mod keys;
 pub mod request;
 mod signer;
 
-pub use signer::SigningKey;
+pub use signer::{SEED_BYTES, SigningKey};

@@ -7,7 +7,7 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use sha2::{Digest, Sha256};
 
 /// Bytes of the seed of an Ed25519 key (RFC 8032 §5.1.5).
-pub(crate) const SEED_BYTES: usize = 32;
+pub const SEED_BYTES: usize = 32;
 
 /// An Ed25519 key that can sign.
 pub struct SigningKey {

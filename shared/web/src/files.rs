@@ -3,13 +3,15 @@
 use crate::app::App;
 use crate::assets::{STYLE, WORK};
 use crate::language::Language;
-use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, typed};
+use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, stage_error, typed};
 use crate::words::Frame;
 use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::Millis;
+use curlew_signature::directory::MEDIA_TYPE;
+use curlew_stages::politeness::signing::directory;
 use std::sync::Arc;
 
 const FAVICON: &str = include_str!("../assets/favicon.svg");
@@ -17,6 +19,8 @@ const OLD_FAVICON: &[u8] = include_bytes!("../assets/favicon.ico");
 const PLAIN: &str = "text/plain; charset=utf-8";
 /// The style sheet and the script are requested by version, so one version never changes.
 const FOREVER: &str = "public, max-age=31536000, immutable";
+/// As long as `directory::MAX_AGE`.
+const FOR_VERIFIERS: &str = "public, max-age=43200";
 /// Validity of a security.txt; RFC 9116 §2.5.5 recommends less than a year.
 const SECURITY_EXPIRES: Millis = Millis::from_days(180);
 /// Maximum length of the name in an OpenSearch description ("OpenSearch 1.1 Draft 6", ShortName).
@@ -65,6 +69,22 @@ pub(crate) async fn security(State(app): State<Arc<App>>, language: Language) ->
     let canonical = canonical.map(|o| format!("Canonical: {o}/.well-known/security.txt\n")).unwrap_or_default();
     let text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n{canonical}");
     (typed(PLAIN, AN_HOUR), text).into_response()
+}
+
+/// `GET /.well-known/http-message-signatures-directory`: the public keys by which sites verify our requests, if there are some.
+pub(crate) async fn keys(State(app): State<Arc<App>>, language: Language) -> Response {
+    let directory = match directory(app.services.blobs.as_ref(), app.clock.now()).await {
+        Ok(Some(directory)) => directory,
+        Ok(None) => return no_such_page(app.site(language)),
+        Err(error) => return stage_error(app.site(language), "the directory of keys", &error.into()),
+    };
+    let mut response = (typed(MEDIA_TYPE, FOR_VERIFIERS), directory.body).into_response();
+    for (name, text) in [("signature-input", directory.input), ("signature", directory.signature)] {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
 }
 
 /// `GET /opensearch.xml`, if our own address is known: the description has to name it.

@@ -3,11 +3,13 @@
 use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, A_DAY, Site};
+use crate::page_settings::ShownSignatures;
 use crate::settings::OperatorContact;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_signature::directory::PATH;
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -21,6 +23,8 @@ struct Bot<'a> {
     pause: String,
     refused: String,
     failed: String,
+    signatures: ShownSignatures,
+    directory: &'static str,
 }
 
 /// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
@@ -35,6 +39,8 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         pause: language.span(politeness.min_pause),
         refused: language.span(politeness.hold_refused),
         failed: language.span(politeness.hold_server_error),
+        signatures: app.settings.signatures,
+        directory: PATH,
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
 }

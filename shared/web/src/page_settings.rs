@@ -28,8 +28,22 @@ pub struct PageSettings {
     /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
     /// not counted while `base_url` names no address but this machine's: they are then its user's own.
     pub searches_per_minute: u32,
+    /// Which requests are signed, as the bot page states it.
+    pub signatures: ShownSignatures,
     /// The crawler's politeness as the bot page states it.
     pub politeness: ShownPoliteness,
+}
+
+/// Requests of the crawler that are signed, once there is a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShownSignatures {
+    /// None.
+    #[default]
+    None,
+    /// Those to sites that ask for it.
+    Asked,
+    /// All.
+    All,
 }
 
 /// Politeness of the crawler, as it is configured.
@@ -76,6 +90,7 @@ impl PageSettings {
             forms_per_minute: FORMS_PER_MINUTE,
             calm_forms_per_hour: CALM_FORMS_PER_HOUR,
             searches_per_minute: SEARCHES_PER_MINUTE,
+            signatures: ShownSignatures::None,
             politeness: ShownPoliteness::default(),
         }
     }

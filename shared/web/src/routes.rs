@@ -10,6 +10,7 @@ use crate::{
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::get;
+use curlew_signature::directory::PATH;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -35,6 +36,7 @@ pub fn router(services: Services, settings: PageSettings) -> Router {
         .route("/status.json", get(status::json))
         .route("/robots.txt", get(files::robots))
         .route("/.well-known/security.txt", get(files::security))
+        .route(PATH, get(files::keys))
         .route("/style.css", get(files::style))
         .route("/work.js", get(files::work))
         .route("/favicon.svg", get(files::favicon))

@@ -6,6 +6,7 @@
 mod clock;
 mod contact;
 mod error;
+mod keys;
 mod program;
 mod screening;
 mod secret;
@@ -15,6 +16,7 @@ mod threads;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
+pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;

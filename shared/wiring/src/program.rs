@@ -1,6 +1,7 @@
 //! The program put together: the HTTP adapter and the settings below, the stages above.
 
 use crate::contact::ContactFirst;
+use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
@@ -9,6 +10,7 @@ use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::politeness::access::{OutageWatch, Politeness};
 use curlew_stages::politeness::robots_cache::KnownRobots;
+use curlew_stages::politeness::signing::{KnownKeys, Signer};
 use curlew_stages::program::{Ports, Program};
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ use std::sync::Arc;
 pub struct Memory {
     outage: Arc<OutageWatch>,
     known: Arc<KnownRobots>,
+    keys: Arc<KnownKeys>,
     pool: Arc<CpuThreads>,
 }
 
@@ -25,7 +28,7 @@ impl Memory {
     /// What a process that has just begun knows, and its threads for CPU-bound tasks.
     pub fn new(settings: &Settings) -> Memory {
         let pool = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
-        Memory { outage: Arc::default(), known: Arc::default(), pool }
+        Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), pool }
     }
 
     /// True if so many documents are still being parsed beyond their limit that the process should be started again.
@@ -41,6 +44,7 @@ impl Memory {
 pub fn program(
     settings: &Settings,
     ports: Ports,
+    keys: KeyStore,
     clock: Arc<dyn Clock>,
     seeds: Arc<dyn Seeds>,
     events: Arc<dyn Events>,
@@ -55,12 +59,19 @@ pub fn program(
         scope: Arc::new(settings.scope.clone()),
         known: memory.known.clone(),
         pool: memory.pool.clone(),
+        signer: signer(settings, keys, memory),
         ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
     let program = Program::over(politeness, ports, settings.judge.clone());
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
     Ok(Program { own, owners, ..program }.reached_at(settings.hub_base()))
+}
+
+/// What signs requests, if that is on and sites can reach the directory of keys.
+fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Signer>> {
+    let (mode, agent) = (settings.signatures?, settings.signature_agent()?);
+    Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))
 }
 
 fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {

@@ -24,7 +24,8 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
     Err(PortError::Corrupt { what: WEB_SECRET.into(), why: "it was written and is not there".into() })
 }
 
-fn draw() -> std::io::Result<[u8; BYTES]> {
+/// Random bytes of the kernel.
+pub(crate) fn draw() -> std::io::Result<[u8; BYTES]> {
     let mut drawn = [0; BYTES];
     std::fs::File::open(RANDOM)?.read_exact(&mut drawn)?;
     Ok(drawn)

@@ -12,13 +12,15 @@ use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
-use curlew_web::{PageSettings, ShownPoliteness};
+use curlew_stages::politeness::signing::SignatureMode;
+use curlew_web::{PageSettings, ShownPoliteness, ShownSignatures};
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use url::Url;
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -29,8 +31,8 @@ const MAX_WORKERS: usize = 1_000;
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 10] =
-    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "screen"];
+const TABLES: [&str; 11] =
+    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "signatures", "screen"];
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
@@ -70,6 +72,8 @@ pub struct Settings {
     pub name_server: Option<SocketAddr>,
     /// Limits of single calls.
     pub limits: Limits,
+    /// Which requests are signed, if any are.
+    pub signatures: Option<SignatureMode>,
     /// The search page.
     pub web: Web,
     /// What screens pages, if it is not what is compiled in.
@@ -125,6 +129,7 @@ struct File {
     exclude: Lists,
     robots: Robots,
     preferences: Preferences,
+    signatures: Signatures,
     screen: Screen,
 }
 
@@ -142,6 +147,24 @@ struct Robots {
 struct Preferences {
     aipref: Option<String>,
     tdmrep: Option<String>,
+}
+
+/// Web Bot Auth.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Signatures {
+    mode: Option<String>,
+}
+
+impl Signatures {
+    fn mode(&self) -> Result<Option<SignatureMode>, BadSettings> {
+        match self.mode.as_deref() {
+            None | Some("asked") => Ok(Some(SignatureMode::Asked)),
+            Some("always") => Ok(Some(SignatureMode::Always)),
+            Some("off") => Ok(None),
+            Some(other) => bad(format!("[signatures] mode must be 'off', 'asked' or 'always', not '{other}'")),
+        }
+    }
 }
 
 /// Who we say that we are.
@@ -246,9 +269,17 @@ impl Settings {
 
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
     pub fn hub_base(&self) -> Option<String> {
-        let base =
-            self.web.base_url.as_deref().filter(|base| self.rules.websub && is_private_enough(base, &self.rules))?;
-        url::Url::parse(base).ok().map(|url| url.origin().ascii_serialization())
+        self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
+    }
+
+    /// Our own address as signed requests name it, where sites find the keys: on the same terms.
+    pub fn signature_agent(&self) -> Option<Url> {
+        self.private_base().filter(Url::has_host)
+    }
+
+    fn private_base(&self) -> Option<Url> {
+        let base = self.web.base_url.as_deref().filter(|base| is_private_enough(base, &self.rules))?;
+        Url::parse(base).ok()
     }
 
     /// What of it the pages show and need. The secret signs their forms.
@@ -260,6 +291,11 @@ impl Settings {
             user_agent_token: self.token.clone(),
             user_agent: self.page_agent.clone(),
             contact: self.contact.clone(),
+            signatures: match self.signatures.filter(|_| self.signature_agent().is_some()) {
+                None => ShownSignatures::None,
+                Some(SignatureMode::Asked) => ShownSignatures::Asked,
+                Some(SignatureMode::Always) => ShownSignatures::All,
+            },
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
             politeness: ShownPoliteness {
                 poll_interval: rules.poll_interval,
@@ -371,6 +407,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         name_server: file.network.name_server,
         guard: guard(file.network, flags)?,
         limits: file.limits,
+        signatures: file.signatures.mode()?,
         web: file.web,
         judge: Arc::new(Judge::new(screener.clone(), eye)),
         image,

@@ -41,6 +41,7 @@ const TEXT: &str = "curlew-text";
 const FEED: &str = "curlew-feed";
 const ARTICLE: &str = "curlew-article";
 const SCREEN: &str = "curlew-screen";
+const SIGNATURE: &str = "curlew-signature";
 const SEARCH: &str = "curlew-search";
 const PORTS: &str = "curlew-ports";
 const STAGES: &str = "curlew-stages";
@@ -68,9 +69,10 @@ const RULES: &[Rule] = &[
     Rule { name: FEED, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: ARTICLE, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: SIGNATURE, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: SEARCH, knows: &[MODEL], kind: Kind::Plain },
     Rule { name: PORTS, knows: &[MODEL], kind: Kind::Plain },
-    Rule { name: STAGES, knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS], kind: Kind::Plain },
+    Rule { name: STAGES, knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, PORTS], kind: Kind::Plain },
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
@@ -78,7 +80,7 @@ const RULES: &[Rule] = &[
     Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
     Rule { name: REKOGNITION, knows: &[SCREEN], kind: Kind::Aws },
     // Joins settings, the HTTP adapter and the stages, over any store.
-    Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
+    Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, SIGNATURE, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
     Rule {
         name: LAMBDA,
         knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WIRING, AWS, REKOGNITION, WEB],
@@ -92,7 +94,7 @@ const RULES: &[Rule] = &[
     Rule { name: "curlew-fn-index", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
-    Rule { name: WEB, knows: &[MODEL, POLICY, PORTS, STAGES], kind: Kind::Plain },
+    Rule { name: WEB, knows: &[MODEL, POLICY, SIGNATURE, PORTS, STAGES], kind: Kind::Plain },
     // The bundled web of the demo uses none of our crates, since its content and its logs judge the rest.
     Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
     // The simulator drives the stages over fakes of its own.
@@ -110,6 +112,7 @@ const RULES: &[Rule] = &[
             ARTICLE,
             SCREEN,
             SEARCH,
+            SIGNATURE,
             PORTS,
             STAGES,
             FETCHER,
@@ -277,6 +280,7 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         ("curlew-fn-fetch", STAGES, Production, "curlew-fn-fetch may know only"),
         (POLICY, "tokio", Production, "a pure crate"),
         (ARTICLE, "rand", Production, "a pure crate"),
+        (SIGNATURE, "getrandom", Production, "a pure crate"),
         (SCREEN, "reqwest", Production, "only curlew-fetcher opens sockets"),
         (XTASK, MODEL, Production, "xtask knows no crate of ours"),
         (TESTS, EMBEDDED, Production, "curlew-tests may know only"),

@@ -27,4 +27,5 @@ mod permissions;
 mod politeness;
 mod profiles;
 mod requests;
+mod signatures;
 mod websub;

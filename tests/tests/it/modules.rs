@@ -52,6 +52,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "screener",
         ],
     ),
+    ("curlew-signature", &["signer", "keys", "accept", "request", "directory"]),
     (
         "curlew-search",
         &[
@@ -90,6 +91,7 @@ const STRICT: &[&str] = &[
     "curlew-model",
     "curlew-screen",
     "curlew-search",
+    "curlew-signature",
     "curlew-fetcher",
     "curlew-embedded",
     "curlew-aws",

@@ -5,6 +5,7 @@ mod blocks;
 mod crawl;
 mod demo;
 mod failures;
+mod key;
 mod list;
 mod messages;
 mod named;
@@ -21,7 +22,7 @@ mod status;
 mod summary;
 mod transfer;
 
-use crate::args::{Command, Import, Shared};
+use crate::args::{Command, Import, KeyWhat, Shared};
 use crate::config::Config;
 use crate::failure::usage;
 use crate::world::World;
@@ -110,6 +111,11 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
+        // The first key may be made before the first crawl.
+        Command::Key(args) if place == Place::Here && args.what == KeyWhat::New && !config.data.exists() => {
+            key::run(&Box::pin(exclusive(config)).await?, &args).await
+        }
+        Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
         Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
         Command::Import { what: Import::Opml, file, output } => {

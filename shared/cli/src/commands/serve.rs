@@ -92,6 +92,12 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
         Schedule { name: "serve-archive", every: ARCHIVE, at_once: false, work: Work::Archive },
     ];
     while !stop.load(Ordering::Relaxed) {
+        if let Some(signer) = &world.politeness.signer {
+            let (now, unique) = (world.clock.now(), world.politeness.seeds.next());
+            if let Err(error) = signer.publish_hourly(world.ports.blobs.as_ref(), now, unique).await {
+                tracing::warn!(%error, "the directory of keys was not signed anew; it is tried again in an hour");
+            }
+        }
         for schedule in &schedules {
             if let Err(error) = schedule.run_if_due(&world).await {
                 tracing::error!(

@@ -85,12 +85,14 @@ async fn i01_a_signature_is_sent_as_it_is_and_what_cannot_stand_in_a_header_is_n
 
 #[tokio::test]
 async fn i01_a_hostile_accept_signature_is_left_out() {
-    let asked = |value: &str| Server::saying(ok(&format!("Accept-Signature: {value}\r\nContent-Type: text/html\r\n"), b"in"));
+    let asked =
+        |value: &str| Server::saying(ok(&format!("Accept-Signature: {value}\r\nContent-Type: text/html\r\n"), b"in"));
     let wanted = r#"sig1=("@authority");tag="web-bot-auth""#;
     assert_eq!(asked(wanted).await.page().await.unwrap().headers.accept_signature.as_deref(), Some(wanted));
     let long = format!("{wanted};x=\"{}\"", "y".repeat(64 << 10));
     assert_eq!(asked(&long).await.page().await.unwrap().headers.accept_signature, None);
-    let many = format!("{wanted}\r\nAccept-Signature: a=(\"@method\")").replacen("a=", &format!("{}=", "a".repeat(4_060)), 1);
+    let many =
+        format!("{wanted}\r\nAccept-Signature: a=(\"@method\")").replacen("a=", &format!("{}=", "a".repeat(4_060)), 1);
     assert_eq!(asked(&many).await.page().await.unwrap().headers.accept_signature, None, "together they are too long");
 }
 

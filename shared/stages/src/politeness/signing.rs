@@ -85,18 +85,17 @@ impl Signer {
         blobs.put(DIRECTORY, bytes.into()).await
     }
 
-    /// The same, once an hour for each process.
+    /// The same, once an hour for each process, whether it fails or not.
     ///
     /// # Errors
     /// What the objects say.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
-        let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if last.is_none_or(|at| now.since(at) >= LOOKED_AT_EVERY) {
-            self.publish(blobs, now, unique).await?;
-            last = Some(now);
+        let last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
+        if last.is_some_and(|at| now.since(at) < LOOKED_AT_EVERY) {
+            *self.known.published.lock().unwrap_or_else(PoisonError::into_inner) = last;
+            return Ok(());
         }
-        *self.known.published.lock().unwrap_or_else(PoisonError::into_inner) = last;
-        Ok(())
+        self.publish(blobs, now, unique).await
     }
 
     /// The keys as they were a few minutes ago at most. Those that cannot be read are told of, and requests go unsigned.

@@ -11,6 +11,7 @@ mod contact;
 mod feeds;
 mod files;
 mod hostile;
+mod keys;
 mod language;
 mod owner;
 mod search;

@@ -72,6 +72,24 @@ fn f13_hubs_are_told_an_address_over_https_or_none() {
 }
 
 #[test]
+fn i01_requests_are_signed_as_the_mode_says_and_only_where_sites_reach_the_keys() {
+    let load = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs));
+    for (mode, signs) in [
+        (None, Some(SignatureMode::Asked)),
+        (Some("asked"), Some(SignatureMode::Asked)),
+        (Some("always"), Some(SignatureMode::Always)),
+        (Some("off"), None),
+    ] {
+        let pairs: Vec<_> = mode.map(|mode| ("CURLEW_SIGNATURES_MODE", mode)).into_iter().collect();
+        assert_eq!(load(&pairs).unwrap().signatures, signs, "{mode:?}");
+    }
+    assert!(load(&[("CURLEW_SIGNATURES_MODE", "often")]).unwrap_err().to_string().contains("'always', not 'often'"));
+    let agent = |base| load(&[("CURLEW_WEB_BASE_URL", base)]).unwrap().signature_agent().map(String::from);
+    assert_eq!(agent("https://search.example/curlew").as_deref(), Some("https://search.example/curlew"));
+    assert_eq!(agent("http://search.example"), None);
+}
+
+#[test]
 fn what_is_excluded_and_heeded_comes_from_the_environment_too() {
     let settings = Settings::load(
         &Flags::default(),

@@ -152,7 +152,8 @@ fn a_host_that_asks_for_a_signature_is_called_again_signed_once() {
         assert!(end.is_some(), "never a third time, whatever it asks");
         assert_eq!(visit.learned.hold.is_some(), status == 403, "a probe that is refused opens the circuit again");
     }
-    for (status, retry_after, signs) in [(200, None, false), (404, None, false), (429, None, true), (403, Some(NOW), true)]
+    for (status, retry_after, signs) in
+        [(200, None, false), (404, None, false), (429, None, true), (403, Some(NOW), true)]
     {
         let mut visit = visit(HostState::default());
         let answer = Answer::Reply { reply: (), status, retry_after, asks_signature: true };

@@ -1,0 +1,88 @@
+//! `curlew key`: the keys that sign requests.
+
+use crate::args::{KeyArgs, KeyWhat};
+use crate::output;
+use crate::world::World;
+use anyhow::{Context, Result, bail};
+use curlew_signature::directory::PATH;
+use curlew_signature::keys::KeyRing;
+use curlew_wiring::KeyStore;
+use serde_json::json;
+
+pub(super) async fn run(world: &World, args: &KeyArgs) -> Result<()> {
+    let (keys, now) = (&world.keys, world.clock.now());
+    let ring = match args.what {
+        KeyWhat::Show => stored(keys).await?.0,
+        KeyWhat::New => {
+            let ring = KeyRing::new(&seed()?, now);
+            if !keys.create(&ring).await? {
+                bail!("there is a key in {} already: `curlew key rotate` makes one that takes over", keys.place());
+            }
+            ring
+        }
+        KeyWhat::Rotate => {
+            let (ring, seen) = stored(keys).await?;
+            let ring = ring.rotate(&seed()?, now)?;
+            keys.replace(&seen, &ring).await?;
+            ring
+        }
+    };
+    if !matches!(args.what, KeyWhat::Show)
+        && let Some(signer) = &world.politeness.signer
+    {
+        let published = signer.publish(world.ports.blobs.as_ref(), now, world.politeness.seeds.next()).await;
+        published
+            .context("the key was made; its directory follows when the crawler runs, since it cannot be stored now")?;
+    }
+    tell(world, &ring, args.json)
+}
+
+fn seed() -> Result<[u8; 32]> {
+    KeyStore::draw_seed().context("there are no random bytes to be had")
+}
+
+async fn stored(keys: &KeyStore) -> Result<(KeyRing, curlew_wiring::KeyVersion)> {
+    let stored = keys.read().await?;
+    stored.with_context(|| format!("there is no key in {}: `curlew key new` makes one", keys.place()))
+}
+
+/// Prints the public halves of the keys.
+fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
+    let now = world.clock.now();
+    let signing = ring.signing(now).map(|key| key.id());
+    let base = world.config.web.base_url.as_deref().map(|base| base.trim_end_matches('/'));
+    let agent = world.config.signature_agent().map(|url| url.origin().ascii_serialization());
+    let directory = agent.map(|origin| format!("{origin}{PATH}"));
+    let published = ring.published(now);
+    if json {
+        let keys = published.iter().map(|(stored, key)| {
+            json!({
+                "id": key.id(),
+                "jwk": {"kty": "OKP", "crv": "Ed25519", "kid": key.id(), "x": key.x()},
+                "made": stored.made,
+                "signs_from": stored.signs_from,
+                "published_until": stored.published_until,
+                "signs": Some(key.id()) == signing,
+            })
+        });
+        return Ok(output::json(&json!({ "keys": keys.collect::<Vec<_>>(), "directory": directory }))?);
+    }
+    for (stored, key) in &published {
+        let until = stored.published_until.map(|until| format!(", published until {until}")).unwrap_or_default();
+        let signs = if Some(key.id()) == signing { "signs" } else { "does not sign now" };
+        output::line(&format!("{}  {signs}; made {}, signs from {}{until}", key.id(), stored.made, stored.signs_from))?;
+        let jwk = json!({"kty": "OKP", "crv": "Ed25519", "kid": key.id(), "x": key.x()});
+        output::line(&format!("  public key: {jwk}"))?;
+    }
+    output::line(&match (directory, base) {
+        (Some(directory), _) => format!("directory: {directory}"),
+        (None, Some(base)) => format!(
+            "no request is signed: sites would have to reach the directory over https, and `[web] base_url` is {base}"
+        ),
+        (None, None) => "no request is signed until `[web] base_url` says where sites find the directory".to_owned(),
+    })?;
+    if world.config.signatures.is_none() {
+        output::line("no request is signed: `[signatures] mode` is off")?;
+    }
+    Ok(())
+}
