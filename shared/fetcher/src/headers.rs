@@ -12,6 +12,10 @@ const MAX_HEADER_BYTES: usize = 1_024;
 /// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL
 /// (2,048 bytes, a few more for whoever writes it), and a directive not to be indexed must not be lost for its length.
 const MAX_DIRECTIVE_BYTES: usize = 8_192;
+/// Number of header lines that are handed on as they are.
+const MAX_LINES: usize = 64;
+/// Bytes of the value of such a line that are.
+const MAX_LINE_BYTES: usize = 64;
 
 /// The longest `Accept-Signature` that is kept: a few signatures with their parameters.
 const MAX_ACCEPT_SIGNATURE_BYTES: usize = 4_096;
@@ -85,7 +89,13 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
         accept_signature: joined(HeaderName::from_static("accept-signature"), MAX_ACCEPT_SIGNATURE_BYTES),
+        lines: headers.iter().take(MAX_LINES).map(|(name, value)| line(name, value)).collect(),
     }
+}
+
+fn line(name: &HeaderName, value: &HeaderValue) -> (String, String) {
+    let start = value.as_bytes().get(..MAX_LINE_BYTES).unwrap_or(value.as_bytes());
+    (name.as_str().chars().take(MAX_LINE_BYTES).collect(), String::from_utf8_lossy(start).into_owned())
 }
 
 fn text(value: &HeaderValue, most: usize) -> Option<String> {

@@ -104,6 +104,16 @@ pub struct Substitutes {
     /// Number of holds in a row that one of them caused.
     #[serde(rename = "n")]
     pub holds: u32,
+    /// When the first of these holds began.
+    #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Whose interstitial it is, if it carries a vendor's mark.
+    #[serde(rename = "v", skip_serializing_if = "String::is_empty")]
+    pub vendor: String,
+    /// Short hashes of pages that showed their own text and asked not to be indexed, since a page last did not ask that; a
+    /// few are enough.
+    #[serde(rename = "x", skip_serializing_if = "Vec::is_empty")]
+    pub noindexed: Vec<u32>,
 }
 
 impl Substitutes {
@@ -201,7 +211,7 @@ pub enum HoldReason {
     NotFound,
     /// Repeated answers that exceed limits: bombs, endless bodies.
     Hostile,
-    /// One text replaces all pages: a bot wall, a challenge, a login.
+    /// One text replaces all pages, or an answer carries the mark of a bot wall: a challenge, a login.
     Interstitial,
     /// The hour for one visit window is used up.
     WindowSpent,
@@ -279,7 +289,8 @@ mod tests {
         // A host either sends pages on or fails; hardly ever much of both at once.
         let busy = HostState { sent: SentPages("0123456789".repeat(24)), ..state.clone() };
         let text = Substitute { text: u32::MAX, pages: vec![u32::MAX; 3] };
-        let substitutes = Substitutes { texts: vec![text; 3], holds: 9 };
+        let (since, vendor) = (Some(Timestamp::MAX), "ParkingCrew".to_owned());
+        let substitutes = Substitutes { texts: vec![text; 3], holds: 9, since, vendor, noindexed: vec![] };
         let walled = HostState { substitutes, ..state.clone() };
         let held = UrlHold { url: u32::MAX, what: HoldReason::ServerError, until: Timestamp::MAX, before: 9 };
         for state in [busy, walled, HostState { url_holds: vec![held; 5], ..state }] {

@@ -4,6 +4,7 @@ pub mod admission;
 pub mod deferral;
 pub mod http;
 pub mod interstitial;
+pub mod marks;
 pub mod outage;
 pub mod outcome;
 pub mod pace;

@@ -97,6 +97,9 @@ pub struct ReplyHeaders {
     pub links: Vec<String>,
     /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.
     pub accept_signature: Option<String>,
+    /// Names in lower case and values of the first lines, whatever they are; a value is cut. Marks of bot walls are looked for
+    /// in them.
+    pub lines: Vec<(String, String)>,
 }
 
 /// Why there is no answer, shaped by what the caller does next.

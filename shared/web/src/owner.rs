@@ -274,6 +274,9 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
     if let Some((until, reason)) = kept.hold {
         rows.push((t.hold, format!("{} ({})", moment(until), reason.replace('_', " "))));
     }
+    if let Some((since, vendor)) = &kept.wall {
+        rows.push((t.wall, (t.wall_since)(&moment(*since), vendor)));
+    }
     if let Some(robots) = &kept.robots {
         let lets_in = if robots.lets_in { t.lets_in } else { t.keeps_out };
         rows.push((t.robots, format!("{lets_in} {}", (t.robots_read)(&moment(robots.at), &moment(robots.until)))));

@@ -32,6 +32,7 @@ struct Report {
     /// Why nothing is called at present, or from when on something may be.
     blocked: BTreeSet<String>,
     hold: Option<curlew_model::Hold>,
+    wall: Option<Wall>,
     circuit: curlew_model::Circuit,
     failures: u32,
     holds_in_a_row: u32,
@@ -46,6 +47,16 @@ struct Report {
     pages: BTreeMap<String, u64>,
     latest: Vec<Fetched>,
     next: Vec<Next>,
+}
+
+/// A bot wall that stands before the host's pages.
+#[derive(Serialize)]
+struct Wall {
+    since: Timestamp,
+    /// Empty if no mark names it.
+    vendor: String,
+    /// The name by which the owner can let the crawler through.
+    token: String,
 }
 
 #[derive(Serialize)]
@@ -158,13 +169,26 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
     let next_call = next_call(&state, rules, now);
     let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
     let HostState {
-        blocked, hold, circuit, failures, holds_in_a_row, lease, window, crawl_delay, last_response, ..
+        blocked,
+        hold,
+        circuit,
+        failures,
+        holds_in_a_row,
+        lease,
+        window,
+        crawl_delay,
+        last_response,
+        substitutes,
+        ..
     } = state;
+    let token = world.config.token.clone();
+    let wall = substitutes.since.map(|since| Wall { since, vendor: substitutes.vendor, token });
     Ok(Report {
         host,
         now,
         blocked,
         hold: hold.filter(|hold| hold.until > now),
+        wall,
         circuit,
         failures,
         holds_in_a_row,
@@ -286,6 +310,12 @@ fn print(report: &Report) -> Result<()> {
             report.holds_in_a_row
         ))?,
         None => output::line("held          no")?,
+    }
+    if let Some(Wall { since, vendor, token }) = &report.wall {
+        let vendor = if vendor.is_empty() { String::new() } else { format!(" ({vendor})") };
+        output::line(&format!(
+            "bot wall      since {since}{vendor}; its pages wait. Its owner can let {token} through, by its user agent or by its signature"
+        ))?;
     }
     let circuit = match (report.circuit, report.hold.is_some()) {
         (curlew_model::Circuit::Closed, _) => "closed",

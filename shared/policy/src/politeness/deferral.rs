@@ -28,14 +28,14 @@ pub struct Remainder {
     pub calls: u32,
     /// When what is left may go on.
     pub until: Timestamp,
-    /// True if the host was held.
-    pub held: bool,
+    /// Why the host was held, if it was.
+    pub held: Option<HoldReason>,
 }
 
 /// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
-/// site: whatever queues behind it gets its turn.
+/// site: whatever queues behind it gets its turn. A bot wall says nothing of the pages behind it: they wait until it is gone.
 pub fn counts(reason: HoldReason) -> bool {
-    reason != HoldReason::WindowSpent
+    !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial)
 }
 
 /// True if a job that was put off so often is given up.
@@ -70,8 +70,11 @@ pub fn of_items_apart(deferrals: u32, until: Timestamp, rules: &Rules, now: Time
 
 /// What is left of a visit waits.
 pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
+    if rest.held.is_some_and(|reason| !counts(reason)) {
+        return Deferral::Again { at: rest.until, deferrals };
+    }
     // What began and did not end within a visit may never do so: without this, it would begin again for ever.
-    let held = rest.held || (rest.done == 0 && rest.calls > 0);
+    let held = rest.held.is_some() || (rest.done == 0 && rest.calls > 0);
     if rest.done > 0 {
         // Progress starts the count anew: only a host that never lets anything through is given up.
         return Deferral::Again { at: rest.until, deferrals: if held { 1 } else { deferrals } };
@@ -93,7 +96,7 @@ mod tests {
     fn a_job_that_never_ends_waits_longer_each_time_and_is_given_up() {
         let rules = Rules::default();
         let (mut deferrals, mut waits) = (0, vec![]);
-        let nothing_done = Remainder { done: 0, calls: 1, until: NOW, held: false };
+        let nothing_done = Remainder { done: 0, calls: 1, until: NOW, held: None };
         while let Deferral::Again { at, deferrals: next } = of_remainder(deferrals, nothing_done, &rules, NOW) {
             assert_eq!(next, deferrals + 1);
             waits.push(at.since(NOW));
@@ -106,10 +109,10 @@ mod tests {
     #[test]
     fn progress_starts_the_count_anew() {
         let rules = Rules::default();
-        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: true };
+        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: Some(HoldReason::Forbidden) };
         let again = Deferral::Again { at: NOW + Millis(5), deferrals: 1 };
         assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
-        let busy = Remainder { done: 0, calls: 0, held: false, ..rest };
+        let busy = Remainder { done: 0, calls: 0, held: None, ..rest };
         assert!(
             matches!(of_remainder(rules.max_deferrals, busy, &rules, NOW), Deferral::Again { deferrals, .. } if deferrals == rules.max_deferrals),
             "a visit that was never begun is not given up"
@@ -124,6 +127,16 @@ mod tests {
         let own = Deferral::Again { at: NOW, deferrals: many };
         assert_eq!(of_held_host(many, NOW, HoldReason::WindowSpent, &rules), own);
         assert_eq!(of_held_host(0, NOW, HoldReason::Network, &rules), Deferral::Again { at: NOW, deferrals: 1 });
+    }
+
+    #[test]
+    fn what_waits_behind_a_wall_waits_as_long_as_it_stands() {
+        let rules = Rules::default();
+        let at = NOW + Millis::from_days(14);
+        let again = Deferral::Again { at, deferrals: rules.max_deferrals };
+        assert_eq!(of_held_host(rules.max_deferrals, at, HoldReason::Interstitial, &rules), again);
+        let rest = Remainder { done: 0, calls: 2, until: at, held: Some(HoldReason::Interstitial) };
+        assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
     }
 
     #[test]

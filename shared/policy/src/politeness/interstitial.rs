@@ -1,12 +1,12 @@
 //! Interstitials: a bot wall, a challenge or a login that a server shows in place of every page with status 200.
 //!
-//! No vendor's marks are looked for. An interstitial is one and the same text in place of several different pages of a host
+//! Told by behaviour, without a vendor's marks (those are in `marks.rs`): an interstitial is one and the same text in place of several different pages of a host
 //! key, with no page of it in between that shows a text of its own. A `noindex` for the whole site is none, since each page
 //! keeps its own text; nor is a soft 404, since other pages of the host are still themselves.
 
 use crate::politeness::outcome::{hold_length, longer};
 use crate::rules::Rules;
-use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, PageId, Substitute, Timestamp};
+use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, PageId, Substitute, Substitutes, Timestamp};
 
 /// Number of different pages of one host key that must show the same text before it counts as an interstitial.
 pub const PAGES: usize = 3;
@@ -14,6 +14,10 @@ pub const PAGES: usize = 3;
 const MOST_TEXTS: usize = 3;
 /// Bytes of a text that its key is made of.
 const KEYED_BYTES: usize = 4_000;
+/// Number of words of an entry's title that are looked for in its page.
+const TITLE_WORDS: usize = 12;
+/// Bytes from which on a word says more than that a text is of its language.
+const LONG_WORD_BYTES: usize = 4;
 
 /// Returns a short hash of what a document says. Words of the text that hold a digit are left out: request numbers, times
 /// and addresses, which challenges like to show, differ with each answer.
@@ -23,6 +27,18 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     title.split_whitespace().chain(["\n"]).chain(words).fold(FNV_OFFSET, |hash, word| {
         word.bytes().chain([b' ']).fold(hash, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(FNV_PRIME))
     })
+}
+
+/// Whether a page says what its feed's entry announced: most words of the entry's title, the short ones left out if there are
+/// others. Nothing if the title has no word.
+pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
+    let entry = entry?.to_lowercase();
+    let said = format!("{title}\n{}", &text[..text.floor_char_boundary(KEYED_BYTES)]).to_lowercase();
+    let words = entry.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(TITLE_WORDS);
+    let long: Vec<&str> = words.clone().filter(|word| word.len() >= LONG_WORD_BYTES).collect();
+    let words = if long.is_empty() { words.collect() } else { long };
+    let found = words.iter().filter(|word| said.contains(**word)).count();
+    (!words.is_empty()).then_some(found * 2 > words.len())
 }
 
 /// Parameters of the FNV-1a hash.
@@ -63,15 +79,36 @@ pub fn is_interstitial(state: &HostState, text: u32) -> bool {
 /// A page showed a text of its own: nothing stands before all pages of this host.
 #[must_use]
 pub fn own_text(state: HostState) -> HostState {
-    HostState { substitutes: curlew_model::Substitutes::default(), ..state }
+    HostState { substitutes: Substitutes::default(), ..state }
+}
+
+/// A page showed a text of its own, and asked not to be indexed.
+#[must_use]
+pub fn own_noindex(state: HostState, page: &PageId) -> HostState {
+    let page = page_key(page);
+    let mut noindexed = state.substitutes.noindexed;
+    if noindexed.len() < PAGES && !noindexed.contains(&page) {
+        noindexed.push(page);
+    }
+    HostState { substitutes: Substitutes { noindexed, ..Substitutes::default() }, ..state }
+}
+
+/// True if the site as a whole asks not to be indexed: several of its pages did, each with its own text, and none in between
+/// did not. No wall says that, so it needs no second look.
+pub fn is_noindex_site_wide(state: &HostState) -> bool {
+    state.substitutes.noindexed.len() >= PAGES
 }
 
 /// Leaves a host alone that shows an interstitial, as one that refuses: twice as long each time, since every good status
-/// in between is the interstitial's and forgives nothing.
+/// in between is the interstitial's and forgives nothing. The vendor is empty if no mark names one.
 #[must_use]
-pub fn hold_interstitial(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+pub fn hold_interstitial(mut state: HostState, vendor: &str, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_refused, Millis::ZERO, state.substitutes.holds, rules, seed);
     state.substitutes.holds = state.substitutes.holds.saturating_add(1);
+    state.substitutes.since.get_or_insert(now);
+    if !vendor.is_empty() {
+        vendor.clone_into(&mut state.substitutes.vendor);
+    }
     state.circuit = Circuit::Probe;
     state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::Interstitial, since: now }));
     state
@@ -126,16 +163,30 @@ mod tests {
         let mut longest = Millis::ZERO;
         for n in 0..5 {
             state.hold = None;
-            state = hold_interstitial(state, &rules, Timestamp::EPOCH, n);
+            state = hold_interstitial(state, "", &rules, Timestamp::EPOCH + Millis(n), n);
             let hold = state.hold.clone().unwrap();
             assert_eq!(hold.reason, HoldReason::Interstitial);
-            let length = hold.until.since(Timestamp::EPOCH);
+            let length = hold.until.since(hold.since);
             assert!(length >= longest && length <= rules.hold_cap, "{n}");
             longest = Millis(length.0 / 11 * 10);
         }
         assert!(longest > Millis::from_days(10));
-        let again = hold_interstitial(HostState { hold: None, ..own_text(state) }, &rules, Timestamp::EPOCH, 1);
+        assert_eq!(state.substitutes.since, Some(Timestamp::EPOCH), "when the first one began");
+        let again =
+            hold_interstitial(HostState { hold: None, ..own_text(state) }, "Anubis", &rules, Timestamp::EPOCH, 1);
         assert!(again.hold.unwrap().until.since(Timestamp::EPOCH) < Millis::from_days(4));
+        assert_eq!(again.substitutes.vendor, "Anubis");
+    }
+
+    #[test]
+    fn a_site_asks_as_a_whole_once_three_pages_did_with_texts_of_their_own_and_none_did_not() {
+        let mut state = substituted(HostState::default(), WALL, &page(9));
+        for n in 0..3 {
+            assert!(!is_noindex_site_wide(&state));
+            state = own_noindex(own_noindex(state, &page(n)), &page(n));
+        }
+        assert!(is_noindex_site_wide(&state) && state.substitutes.texts.is_empty());
+        assert!(!is_noindex_site_wide(&own_text(state)));
     }
 
     #[test]
@@ -145,6 +196,15 @@ mod tests {
         assert_ne!(text_key("Walk number 1", ""), text_key("Walk number 2", ""), "titles count whole");
         assert_ne!(text_key("a", "b c"), text_key("a", "b d"));
         assert_ne!(text_key("a b", ""), text_key("a", "b"));
+    }
+
+    #[test]
+    fn a_page_says_what_its_entry_announced_and_a_wall_does_not() {
+        let text = "The curlew walks along the edge of the water.";
+        assert_eq!(is_announced(Some("A curlew by the water"), "Birds", text), Some(true));
+        assert_eq!(is_announced(Some("Godwits of Friesland"), "One moment", "Checking your browser."), Some(false));
+        assert_eq!(is_announced(Some("\u{9dfa}"), "\u{9dfa}\u{306e}\u{6d77}", ""), Some(true));
+        assert_eq!((is_announced(None, "a", "b"), is_announced(Some(" ... "), "a", "b")), (None, None));
     }
 
     proptest! {

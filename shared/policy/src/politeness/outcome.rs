@@ -1,15 +1,18 @@
 //! What the answer to a call means for the next one: the pause, holds, the circuit.
 //!
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
-//! 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the same.
-use crate::rules::{
-    BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, NETWORK_BACKOFF, SERVER_ERROR_LIMIT, VISIT_REST,
-};
+//! 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the
+//! same. An answer that carries the mark of a bot wall speaks for the host key at once. That images are refused, as sites do that
+//! show theirs on their own pages alone, speaks for each image.
 
 use crate::chance::{between, mix};
+use crate::politeness::interstitial::hold_interstitial;
 use crate::politeness::pace;
 use crate::rules::MAX_URL_HOLDS;
 use crate::rules::Rules;
+use crate::rules::{
+    BROKEN_LIMIT, CIRCUIT_FAILURES, CUT_LIMIT, FORBIDDEN_LIMIT, NETWORK_BACKOFF, SERVER_ERROR_LIMIT, VISIT_REST,
+};
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
 /// By how much each further failure in a row lengthens [`NETWORK_BACKOFF`].
@@ -20,16 +23,33 @@ const BACKOFF_GROWS: u64 = 4;
 pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
-    /// True if it is a robots.txt, which is often served even when all else fails, so its success clears no hold.
-    pub is_robots: bool,
+    /// What it is to the crawl.
+    pub role: Role,
+}
+
+/// What a URL is to the crawl, as far as its answer means something else for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// A page, a home page or a feed.
+    Document,
+    /// A robots.txt, which is often served even when all else fails, so its success clears no hold.
+    Robots,
+    /// An image.
+    Image,
+    /// A WebSub hub.
+    Hub,
 }
 
 impl CallTarget {
     /// Of a URL.
-    pub fn of(url: &str, is_robots: bool) -> CallTarget {
+    pub fn of(url: &str, role: Role) -> CallTarget {
         // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
         let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        CallTarget { url: hash, is_robots }
+        CallTarget { url: hash, role }
+    }
+
+    fn is_robots(self) -> bool {
+        self.role == Role::Robots
     }
 }
 
@@ -43,6 +63,8 @@ pub enum Outcome {
         /// The instant that Retry-After names, if it names one.
         retry_after: Option<Timestamp>,
     },
+    /// An answer with the mark of a bot wall, of this vendor.
+    Challenge(&'static str),
     /// The server was not reached: DNS, connection, TLS.
     Network,
     /// The server was not reached, but nor was anybody else: our own network is down.
@@ -64,12 +86,17 @@ enum HoldScope {
 }
 
 impl Outcome {
-    /// The same of a robots.txt: 402 and 451 mean that there is none (RFC 9309 §2.3.1.3), and refuse nothing else.
+    /// The same of a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309 §2.3.1.3), and 202 is
+    /// that of a challenge; 202 of a hub is its consent (WebSub §5.2).
     #[must_use]
-    pub fn of_robots(self) -> Outcome {
-        match self {
-            Outcome::Answered { status: 402 | 451, retry_after } => Outcome::Answered { status: 404, retry_after },
-            other => other,
+    pub fn of(self, role: Role) -> Outcome {
+        match (self, role) {
+            (Outcome::Answered { status: 202, .. }, Role::Robots) => Outcome::Challenge(""),
+            (Outcome::Answered { status: 402 | 451, retry_after }, Role::Robots)
+            | (Outcome::Answered { status: 202, retry_after }, Role::Hub) => {
+                Outcome::Answered { status: 404, retry_after }
+            }
+            (other, _) => other,
         }
     }
 
@@ -78,8 +105,8 @@ impl Outcome {
             Outcome::Answered { status: 429, .. } => Some(HoldScope::Host(HoldReason::TooManyRequests)),
             // RFC 9110 §15.6.4: it is the server that cannot handle the request.
             Outcome::Answered { status: 503, .. } => Some(HoldScope::Host(HoldReason::ServerError)),
-            // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does.
-            Outcome::Answered { status: 402 | 403 | 451, .. } => {
+            // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does. No page answers a GET with 202; challenges do.
+            Outcome::Answered { status: 202 | 402 | 403 | 451, .. } => {
                 Some(HoldScope::Url(HoldReason::Forbidden, FORBIDDEN_LIMIT))
             }
             Outcome::Answered { status: 500.., .. } => {
@@ -87,7 +114,11 @@ impl Outcome {
             }
             Outcome::Cut => Some(HoldScope::Url(HoldReason::Network, CUT_LIMIT)),
             Outcome::Broken => Some(HoldScope::Url(HoldReason::Hostile, BROKEN_LIMIT)),
-            Outcome::Answered { .. } | Outcome::Network | Outcome::Outage | Outcome::SignatureAsked => None,
+            Outcome::Answered { .. }
+            | Outcome::Challenge(_)
+            | Outcome::Network
+            | Outcome::Outage
+            | Outcome::SignatureAsked => None,
         }
     }
 
@@ -123,8 +154,10 @@ pub fn record_outcome(
             state = remember(state, rules, asked.url, (reason, outcome), now, seed);
             let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
             let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
-            if is_host { hold(state, rules, reason, outcome, now, seed) } else { state }
+            let is_image = asked.role == Role::Image && reason == HoldReason::Forbidden;
+            if is_host && !is_image { hold(state, rules, reason, outcome, now, seed) } else { state }
         }
+        (None, Outcome::Challenge(vendor)) => hold_interstitial(state, vendor, rules, now, seed),
         (None, Outcome::Network) => unreached(state, rules, now, seed),
         (None, Outcome::Outage | Outcome::SignatureAsked) => state,
         (None, _) => {
@@ -153,10 +186,10 @@ fn unreached(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> 
 fn answered_well(mut state: HostState, asked: CallTarget) -> HostState {
     state.url_holds.retain(|held| {
         let is_refusal = matches!(held.what, HoldReason::Forbidden | HoldReason::ServerError);
-        held.url != asked.url && (is_refusal || asked.is_robots)
+        held.url != asked.url && (is_refusal || asked.is_robots())
     });
     // A host that could not be reached is reached again, by whatever; one that refused is asked for more than its rules.
-    if !asked.is_robots || state.failures > 0 {
+    if !asked.is_robots() || state.failures > 0 {
         state.circuit = Circuit::Closed;
         state.holds_in_a_row = 0;
     }
@@ -187,7 +220,7 @@ fn remember(
 /// Until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
 pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
     let held = state.url_holds.iter().find(|held| held.url == asked.url && held.until > now);
-    held.filter(|_| !asked.is_robots).map(|held| held.until)
+    held.filter(|_| !asked.is_robots()).map(|held| held.until)
 }
 
 fn hold(

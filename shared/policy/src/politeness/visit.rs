@@ -7,7 +7,7 @@ use crate::rules::{BUSY_RETRY, VISIT_REST};
 use crate::chance::mix;
 use crate::politeness::admission;
 use crate::politeness::outage;
-use crate::politeness::outcome::{self, CallTarget, Outcome, record_outcome, url_held, url_held_until};
+use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::pace;
 use crate::rules::Rules;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
@@ -136,6 +136,8 @@ pub enum Answer<R> {
         /// The call was not signed, and the answer asks for a signature that can be made.
         asks_signature: bool,
     },
+    /// The server answered with the mark of a bot wall, of this vendor.
+    Challenge(&'static str),
     /// The server was not reached.
     Unreached {
         /// Because our own network is down or this process is short of something; the host is not to blame.
@@ -150,18 +152,19 @@ pub enum Answer<R> {
 }
 
 impl<R> Answer<R> {
-    /// The same, as the host's state takes it in. That of a robots.txt refuses nothing else.
+    /// The same, as the host's state takes it in.
     pub fn outcome(&self, target: CallTarget) -> Outcome {
         let outcome = match self {
             Answer::Reply { status, retry_after, .. } => {
                 Outcome::Answered { status: *status, retry_after: *retry_after }
             }
+            Answer::Challenge(vendor) => Outcome::Challenge(vendor),
             Answer::Unreached { is_local: true } => Outcome::Outage,
             Answer::Unreached { is_local: false } => Outcome::Network,
             Answer::Cut(_) => Outcome::Cut,
             Answer::Limit(_) | Answer::Protocol(_) => Outcome::Broken,
         };
-        if target.is_robots { outcome.of_robots() } else { outcome }
+        outcome.of(target.role)
     }
 }
 
@@ -278,11 +281,13 @@ impl VisitState {
             }
             (Answer::Cut(why), None) => {
                 self.over = Some(rest);
-                match target.is_robots {
+                match target.role == Role::Robots {
                     true => CallEnd::Rejected(Rejection::Transport(why)),
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
                 }
             }
+            // Such an answer holds the host key.
+            (Answer::Challenge(_), None) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, None) => {
                 if url_held_until(rules, outcome, 0, now, 0).is_some() {
                     self.over = Some(rest);

@@ -17,8 +17,8 @@ use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, discover};
 use curlew_model::{
-    DiscoverJob, Failure, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
-    Validators,
+    DiscoverJob, Failure, FeedSource, HoldReason, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey,
+    Timestamp, Validators,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -144,6 +144,11 @@ impl Discover {
             visit.hold_not_found();
         }
         if let Some(until) = visit.url_held_until(reply, 0) {
+            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+        }
+        if let Some(vendor) = visit.interstitial_in(reply, &got.url).await? {
+            let until = visit.hold_interstitial(vendor, &got.url);
+            site.failure = Some(failures::held(HoldReason::Interstitial));
             return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
         }
         if reply.status != 200 {

@@ -4,11 +4,10 @@ use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::politeness::access::Politeness;
-use crate::politeness::visit::LeaseOutcome;
-use crate::politeness::visit::{CallEnd, Fetched};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, Job, PollJob, Source, Validators};
+use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, PollJob, Source, Validators};
 use curlew_policy::address;
 use curlew_policy::polling::decision::{
     self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
@@ -250,7 +249,7 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
         let request = request(&feed, &url, politeness);
-        let got = match visit.get(&url, CallKind::Feed, &request.validators).await {
+        let got = match read(&mut visit, &url, &request).await {
             Ok(got) => got,
             Err(error) => {
                 // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
@@ -277,6 +276,17 @@ impl Stage for Poll {
         }
         self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure)).await
     }
+}
+
+/// Asks for a feed. A bot wall in its place says nothing of the feed: the host is held.
+async fn read(visit: &mut Visit<'_>, url: &Url, request: &FeedRequest) -> Result<Fetched, StageError> {
+    let mut got = visit.get(url, CallKind::Feed, &request.validators).await?;
+    if let CallEnd::Reply(reply) = &got.end
+        && let Some(vendor) = visit.interstitial_in(reply, &got.url).await?
+    {
+        got.end = CallEnd::Held(visit.hold_interstitial(vendor, &got.url), HoldReason::Interstitial);
+    }
+    Ok(got)
 }
 
 /// How a feed is asked for now.

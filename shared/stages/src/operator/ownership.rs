@@ -81,6 +81,8 @@ pub struct HostView {
     pub not_before: Timestamp,
     /// End and reason of a hold, if the host is held.
     pub hold: Option<(Timestamp, &'static str)>,
+    /// Since when a bot wall stands before its pages, and whose it is; empty if no mark names it.
+    pub wall: Option<(Timestamp, String)>,
     /// Minimum time between two calls.
     pub pause: Millis,
     /// robots.txt as last read, if it was.
@@ -207,6 +209,7 @@ impl Owners {
         Ok(HostView {
             block: self.blocks.blocked_by(host).await?,
             not_before: pace::next_call_at(&state, &self.rules, now),
+            wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
             hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),
             pause: self.rules.min_pause.max(state.crawl_delay),
             robots: self.robots_of(&home).await?,

@@ -19,8 +19,8 @@ use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
-    Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
+    Rejection, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::Directives;
@@ -30,6 +30,7 @@ use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
 use ending::page_row;
+use interstitial::{MOST_SUSPECTS, Sight, Suspect};
 use lru::LruCache;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -61,7 +62,8 @@ enum Item {
     /// The visit ends here; this item and those after it wait until then.
     Later {
         until: Timestamp,
-        held: bool,
+        /// Why the host is held, if it is.
+        held: Option<HoldReason>,
     },
 }
 
@@ -84,6 +86,10 @@ struct VisitRun<'j, 'v> {
     apart: BTreeMap<Timestamp, Vec<VisitItem>>,
     /// How many pages the state of the host key has been given to remember.
     remembered: usize,
+    /// New pages that are decided about at the end of the visit.
+    suspects: Vec<Suspect>,
+    /// The home page that was asked for to compare, and the key of what it says.
+    home: Option<(Url, Option<u32>)>,
 }
 
 impl Fetch {
@@ -165,29 +171,37 @@ impl Fetch {
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
             return Ok(Item::Apart(until));
         }
-        let seen = match self.look(reply, &got.url).await? {
-            Ok(seen) => seen,
-            Err(why) => {
-                let hidden = match why {
-                    Rejection::Noindex => self.new_noindex_hidden(round, &item.page, &got.url, reply).await?,
-                    _ => None,
-                };
-                return match hidden {
-                    Some(waits) => Ok(waits),
-                    None => self.reject(round, item, why).await,
-                };
+        let seen = self.look(reply, &got.url).await?;
+        match self.sight(round, (&item.page, hints), &got, &seen).await? {
+            Sight::Interstitial(waits) => Ok(waits),
+            Sight::Suspicious if round.suspects.len() < MOST_SUSPECTS => {
+                round.suspects.push(Suspect { item: item.clone(), before, got, seen });
+                Ok(Item::Done)
             }
-        };
-        if let Some(waits) = self.new_page_hidden(round, (&item.page, hints), &got.url, &seen).await? {
-            return Ok(waits);
+            Sight::Itself | Sight::Suspicious => self.take_in(round, (item, before), &got, seen).await,
         }
+    }
+
+    /// Sends a new page that answered on to extraction, or rejects it.
+    async fn take_in(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        (item, before): (&VisitItem, Row),
+        got: &Fetched,
+        seen: Result<ScannedPage, Rejection>,
+    ) -> Result<Item, StageError> {
+        let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(why) => return self.reject(round, item, why).await,
+        };
         let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
             StatedUsage::MayBeFound(usage) => usage,
             StatedUsage::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
             StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         self.politeness.events.note(&Event::PageFetched);
-        let known_as = self.known_as(&mut round.visit, &got, &seen.glance).await?;
+        let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
         let id = address::page_id(&known_as);
         let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
         if before == Row::Decided {
@@ -197,10 +211,10 @@ impl Fetch {
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
         let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
         // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
-        let calls_left = self.calls_left(&got);
+        let calls_left = self.calls_left(got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
-        let found = PageFacts { got: &got, reply, seen: &seen, usage, image, calls_left };
+        let found = PageFacts { got, reply, seen: &seen, usage, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
         let has_room = round.remembered < self.remembered && before == Row::None;
         if has_room && host == round.visit.state.host {
@@ -383,8 +397,8 @@ struct ScannedPage {
 fn waits(end: &CallEnd) -> Option<Item> {
     match end {
         CallEnd::Elsewhere(until) => Some(Item::Apart(*until)),
-        CallEnd::Later(until) => Some(Item::Later { until: *until, held: false }),
-        CallEnd::Held(until, _) => Some(Item::Later { until: *until, held: true }),
+        CallEnd::Later(until) => Some(Item::Later { until: *until, held: None }),
+        CallEnd::Held(until, why) => Some(Item::Later { until: *until, held: Some(*why) }),
         CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
     }
 }
@@ -413,12 +427,13 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let mut round = VisitRun { job, visit, apart: BTreeMap::new(), remembered: 0 };
+        let (apart, suspects) = (BTreeMap::new(), Vec::new());
+        let mut round = VisitRun { job, visit, apart, remembered: 0, suspects, home: None };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
             if let Some(until) = self.turn_over(&round.visit, done) {
-                end = Ok(Some((until, false)));
+                end = Ok(Some((until, None)));
                 break;
             }
             match self.item(&mut round, item).await {
@@ -437,11 +452,22 @@ impl Stage for Fetch {
                 }
             }
         }
+        let mut walled = vec![];
+        for suspect in std::mem::take(&mut round.suspects) {
+            let item = suspect.item.clone();
+            match self.resolve(&mut round, suspect).await {
+                Ok(Item::Done) => {}
+                Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }) => walled.push((until, item)),
+                Ok(Item::Apart(until) | Item::Later { until, .. }) => round.apart.entry(until).or_default().push(item),
+                Err(error) => end = Err(error),
+            }
+        }
         let VisitRun { visit, apart, .. } = round;
         let calls = visit.state.calls;
         let closed = visit.close().await;
         let end = end?;
         self.leave_apart(job, apart).await?;
+        self.leave_walled(job, walled).await?;
         if let Some((until, held)) = end {
             self.leave(job, Remainder { done, calls, until, held }).await?;
         }

@@ -1,6 +1,7 @@
 //! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through [`Visit::get`]
 //! or [`Visit::post`]. What happens next is decided by [`VisitState::next`] and the like; this shell does it.
 
+pub(crate) mod interstitial;
 pub(crate) mod robots;
 
 use crate::catalog::hidden::hidden_hosts;
@@ -14,8 +15,9 @@ use curlew_model::{
 };
 use curlew_policy::politeness::admission::{self, Admission, admit};
 use curlew_policy::politeness::http;
+use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outage::Fault;
-use curlew_policy::politeness::outcome::{CallTarget, Outcome, url_held_until};
+use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_until};
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
@@ -265,7 +267,7 @@ impl<'a> Visit<'a> {
             name: url.host_str().unwrap_or_default(),
             excluded: excluded.as_ref().map(ToString::to_string),
             permission: None,
-            target: CallTarget::of(url.as_str(), is_robots),
+            target: CallTarget::of(url.as_str(), role(kind)),
             has_lengthened: false,
             has_waited: false,
             has_confirmed: false,
@@ -319,7 +321,7 @@ impl<'a> Visit<'a> {
         let failure = failures::of_answer(&answer, kind);
         let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
         let error = answer.as_ref().err().map(ToString::to_string);
-        let answer = self.judged(answer, asks_signature, now);
+        let answer = self.judged(answer, kind, asks_signature, now);
         let is_outage = answer.outcome(target) == Outcome::Outage;
         let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
         let (host, events) = (&self.state.host, &self.politeness.events);
@@ -353,12 +355,24 @@ impl<'a> Visit<'a> {
     }
 
     /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
-    fn judged(&self, answer: Result<Reply, FetchError>, asks_signature: bool, now: Timestamp) -> Answer<Box<Reply>> {
+    fn judged(
+        &self,
+        answer: Result<Reply, FetchError>,
+        kind: CallKind,
+        asks_signature: bool,
+        now: Timestamp,
+    ) -> Answer<Box<Reply>> {
         let reached = !matches!(answer, Err(FetchError::Network(_)));
         let blame = match answer {
             Err(FetchError::Local(_)) => Fault::Local,
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
+        // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next answer.
+        let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub);
+        let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
+        if let Some(vendor) = marked.filter(|_| speaks_for_host) {
+            return Answer::Challenge(vendor);
+        }
         match answer {
             Ok(reply) => {
                 let retry_after = retry_after(&reply, now);
@@ -424,6 +438,15 @@ impl<'a> Visit<'a> {
                 other => return Ok(other.map(|_| ())?),
             }
         }
+    }
+}
+
+fn role(kind: CallKind) -> Role {
+    match kind {
+        CallKind::Robots => Role::Robots,
+        CallKind::Image => Role::Image,
+        CallKind::Hub => Role::Hub,
+        CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Page => Role::Document,
     }
 }
 

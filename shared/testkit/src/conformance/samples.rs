@@ -53,7 +53,13 @@ pub(super) fn full_state() -> HostState {
         last_response: Millis(1),
         crawl_delay: Millis(u64::MAX),
         sent: sent_pages(),
-        substitutes: Substitutes { texts: vec![Substitute { text: u32::MAX, pages: vec![0, 7] }], holds: 3 },
+        substitutes: Substitutes {
+            texts: vec![Substitute { text: u32::MAX, pages: vec![0, 7] }],
+            holds: 3,
+            since: Some(Timestamp::EPOCH),
+            vendor: "Anubis".into(),
+            noindexed: vec![7],
+        },
     }
 }
 

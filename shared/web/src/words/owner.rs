@@ -55,6 +55,9 @@ pub(crate) struct Owner {
     pub(crate) pause: &'static str,
     pub(crate) not_before: &'static str,
     pub(crate) hold: &'static str,
+    pub(crate) wall: &'static str,
+    /// Since when, and whose it is or an empty word.
+    pub(crate) wall_since: fn(&str, &str) -> String,
     pub(crate) robots: &'static str,
     pub(crate) lets_in: &'static str,
     pub(crate) keeps_out: &'static str,
@@ -157,6 +160,11 @@ const ENGLISH: Owner = Owner {
     pause: "Time between two calls, at least",
     not_before: "No call before",
     hold: "Left alone until",
+    wall: "Bot wall",
+    wall_since: |since, vendor| {
+        let vendor = if vendor.is_empty() { String::new() } else { format!(" ({vendor})") };
+        format!("since {since}{vendor}. Its pages wait; let the crawler through by its user agent or its signature.")
+    },
     robots: "robots.txt",
     lets_in: "lets us in;",
     keeps_out: "keeps us out;",
@@ -258,6 +266,13 @@ const ITALIAN: Owner = Owner {
     pause: "Tempo tra due chiamate, almeno",
     not_before: "Nessuna chiamata prima del",
     hold: "Lasciato in pace fino al",
+    wall: "Muro contro i bot",
+    wall_since: |since, vendor| {
+        let vendor = if vendor.is_empty() { String::new() } else { format!(" ({vendor})") };
+        format!(
+            "dal {since}{vendor}. Le pagine aspettano; lascia passare il crawler per il suo user agent o la sua firma."
+        )
+    },
     robots: "robots.txt",
     lets_in: "ci lascia entrare;",
     keeps_out: "non ci lascia entrare;",

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
     Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis, Miss, OwnerRequest,
-    Ownership, PageLine, Timestamp, Validators, Way,
+    Ownership, PageLine, Substitutes, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, HostLedger, RobotsCopy, RobotsStore, Version};
@@ -46,7 +46,8 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
     let (host, now) = ("example.org".to_owned(), world.clock.now());
     world.own(&Ownership { host, claims: vec![claim], report: Some(report(now)), ..Ownership::default() });
     let held = Hold { until: now + Millis::from_days(3), reason: HoldReason::TooManyRequests, since: now };
-    let state = HostState { hold: Some(held), ..HostState::default() };
+    let substitutes = Substitutes { since: Some(now), vendor: "Anubis".into(), ..Substitutes::default() };
+    let state = HostState { hold: Some(held), substitutes, ..HostState::default() };
     ready(world.hosts.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state)).unwrap();
     let copy = RobotsCopy {
         standing: "rules".into(),
@@ -180,6 +181,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
     for part in [
         "1,234",
         "too many requests",
+        "(Anubis). Its pages wait",
         "Disallow: /<private>",
         "https://example.org/<a>",
         "can be found since",

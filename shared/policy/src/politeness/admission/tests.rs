@@ -1,11 +1,11 @@
 //! Tests of admission.
 
 use super::*;
-use crate::politeness::outcome::{CallTarget, Outcome, record_outcome};
+use crate::politeness::outcome::{CallTarget, Outcome, Role, record_outcome};
 use curlew_model::Circuit;
 use proptest::prelude::*;
 
-const PAGE: CallTarget = CallTarget { url: 1, is_robots: false };
+const PAGE: CallTarget = CallTarget { url: 1, role: Role::Document };
 
 fn host() -> HostKey {
     HostKey::new("example.org").unwrap_or_else(|e| panic!("{e}"))

@@ -17,7 +17,7 @@ fn a_missing_home_page_rests_the_host_key_for_a_day() {
     assert_eq!(hold_not_found(state, &rules, now, 7).hold, Some(longer));
 }
 
-const ROBOTS: CallTarget = CallTarget { url: 0, is_robots: true };
+const ROBOTS: CallTarget = CallTarget { url: 0, role: Role::Robots };
 
 fn none() -> HostState {
     HostState::default()
@@ -32,7 +32,7 @@ fn hours(n: u64) -> u64 {
 }
 
 fn page(url: u32) -> CallTarget {
-    CallTarget { url, is_robots: false }
+    CallTarget { url, role: Role::Document }
 }
 
 fn answered(status: u16) -> Outcome {
@@ -259,7 +259,7 @@ fn a_url_in_trouble_is_left_alone_itself_and_for_longer_each_time() {
         let until = url_held(&state, page(1), now).unwrap_or_else(|| panic!("{days}: not held"));
         assert!(until.since(now) >= Millis::from_days(days) && until.since(now) <= rules.hold_cap, "{days}");
         assert_eq!(url_held(&state, page(2), now), None);
-        assert_eq!(url_held(&state, CallTarget { is_robots: true, ..page(1) }, now), None);
+        assert_eq!(url_held(&state, CallTarget { role: Role::Robots, ..page(1) }, now), None);
         now = until;
     }
     assert_eq!(held(&state), None);
@@ -288,17 +288,18 @@ fn a_url_alone_is_held_as_long_as_its_host_would_be() {
 proptest! {
     #[test]
     fn whatever_comes_the_state_stays_small_and_holds_stay_within_their_cap(
-        calls in prop::collection::vec((0u32..12, 0u8..8, any::<bool>(), any::<u64>()), 1..60),
+        calls in prop::collection::vec((0u32..12, 0u8..9, any::<bool>(), any::<u64>()), 1..60),
     ) {
         let rules = Rules::default();
         let mut state = none();
         for (n, (url, what, is_robots, seed)) in calls.into_iter().enumerate() {
             let outcome = match what {
                 0 => answered(200), 1 => answered(403), 2 => answered(429), 3 => answered(500),
-                4 => Outcome::Network, 5 => Outcome::Cut, 6 => Outcome::Broken, _ => Outcome::Outage,
+                4 => Outcome::Network, 5 => Outcome::Cut, 6 => Outcome::Broken, 7 => Outcome::Challenge("Anubis"), _ => Outcome::Outage,
             };
             let now = at(n as u64 * 60_000);
-            state = record_outcome(state, &rules, CallTarget { url, is_robots }, outcome, Millis(5), now, seed);
+            let role = if is_robots { Role::Robots } else { Role::Document };
+            state = record_outcome(state, &rules, CallTarget { url, role }, outcome, Millis(5), now, seed);
             prop_assert!(state.url_holds.len() <= MAX_URL_HOLDS);
             prop_assert!(state.not_before >= now + rules.min_pause);
             if let Some(hold) = state.hold.take() {
@@ -327,4 +328,38 @@ fn a_hold_of_the_host_does_not_shorten_what_one_url_is_left_alone_for() {
     assert_eq!(held(&state), Some(HoldReason::ServerError));
     assert_eq!(url_held(&state, page(1), at(hours(24 * 15))), until);
     assert_eq!(url_held(&state, page(2), at(hours(24 * 15))), None);
+}
+
+#[test]
+fn an_answer_with_the_mark_of_a_wall_holds_the_host_at_once_and_longer_each_time() {
+    let rules = Rules::default();
+    let first = record_outcome(none(), &rules, page(1), Outcome::Challenge("Anubis"), Millis(9), at(0), 1);
+    assert_eq!((held(&first), first.substitutes.since), (Some(HoldReason::Interstitial), Some(at(0))));
+    let until = |state: &HostState| state.hold.as_ref().map_or(at(0), |hold| hold.until);
+    let later = at(hours(90));
+    let second = HostState { hold: None, ..first.clone() };
+    // A robots.txt behind it refuses as much.
+    let second = record_outcome(second, &rules, ROBOTS, Outcome::Challenge(""), Millis(9), later, 1);
+    assert!(until(&second).since(later) > until(&first).since(at(0)));
+    assert_eq!((second.substitutes.since, second.substitutes.vendor.as_str()), (Some(at(0)), "Anubis"));
+}
+
+#[test]
+fn images_that_are_refused_are_left_alone_and_hold_no_host() {
+    let image = |url| CallTarget { url, role: Role::Image };
+    let state = after(none(), &[(image(1), answered(403)), (image(2), answered(403)), (image(3), answered(402))]);
+    assert_eq!(held(&state), None);
+    assert!((1..=3).all(|url| url_held(&state, image(url), at(9_000)).is_some()));
+    assert_eq!(held(&after(none(), &[(image(1), answered(429))])), Some(HoldReason::TooManyRequests));
+}
+
+#[test]
+fn a_202_refuses_a_page_or_a_robots_txt_and_no_hub() {
+    let of = |role| answered(202).of(role);
+    assert_eq!((of(Role::Document), of(Role::Hub)), (answered(202), answered(404)));
+    let state =
+        after(none(), &[(page(1), of(Role::Document)), (page(2), of(Role::Document)), (page(3), of(Role::Document))]);
+    assert_eq!(held(&state), Some(HoldReason::Forbidden));
+    assert_eq!(held(&after(none(), &[(page(4), of(Role::Hub)), (page(5), of(Role::Hub))])), None);
+    assert_eq!(held(&after(none(), &[(ROBOTS, of(Role::Robots))])), Some(HoldReason::Interstitial));
 }

@@ -73,6 +73,18 @@ impl Fetch {
         Ok(())
     }
 
+    /// Sends on the items that wait behind an interstitial, which is no fault of theirs.
+    pub(super) async fn leave_walled(
+        &self,
+        job: &VisitJob,
+        walled: Vec<(Timestamp, VisitItem)>,
+    ) -> Result<(), StageError> {
+        let Some((at, _)) = walled.first() else { return Ok(()) };
+        let after = Deferral::Again { at: *at, deferrals: job.deferrals };
+        let items: Vec<VisitItem> = walled.into_iter().map(|(_, item)| item).collect();
+        self.defer(job, &items, after, HoldReason::Interstitial.as_str()).await
+    }
+
     /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
     pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
         let after = deferral::of_remainder(job.deferrals, rest, &self.politeness.rules, self.politeness.clock.now());

@@ -1,62 +1,110 @@
-//! Interstitials: a text that stands in place of several pages of a host removes none of them and rejects none for good.
+//! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
 
-use super::{Fetch, Item, ScannedPage, VisitRun, waits};
+use super::{Fetch, Item, Row, ScannedPage, VisitRun, waits};
 use crate::parsing::parsed;
-use crate::politeness::visit::{CallEnd, Fetched, Visit};
+use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, key_of};
+use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract, validity};
-use curlew_model::{EntryHints, HoldReason, HostState, Page, PageId, Rejection, Timestamp, Validators};
-use curlew_policy::politeness::interstitial::{self, text_key};
-use curlew_ports::{CallKind, Event, Reply};
+use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Validators, VisitItem};
+use curlew_policy::politeness::{interstitial, marks};
+use curlew_ports::{CallKind, Reply};
 use url::Url;
 
-/// Bytes of a document up to which a page that is new is looked at for an interstitial; they are small, and extraction reads
-/// the document once more.
-const LOOKED_AT_BYTES: usize = 32 * 1024;
+/// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
+pub(super) const MOST_SUSPECTS: usize = 16;
 /// Stands for any image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
+/// A new page that seems not to be worth keeping, and may be hidden by an interstitial that is not known yet.
+pub(super) struct Suspect {
+    pub(super) item: VisitItem,
+    pub(super) before: Row,
+    pub(super) got: Fetched,
+    pub(super) seen: Result<ScannedPage, Rejection>,
+}
+
+/// What stands at the address of a new page.
+pub(super) enum Sight {
+    /// The page.
+    Itself,
+    /// An interstitial: the item waits.
+    Interstitial(Item),
+    /// A text that may be an interstitial's.
+    Suspicious,
+}
+
 impl Fetch {
-    /// Whether a new page may be one that an interstitial hides: then the host is held and the item waits.
-    pub(super) async fn new_page_hidden(
+    /// What stands at the address of a new page; if that is an interstitial, the host is held.
+    pub(super) async fn sight(
         &self,
         round: &mut VisitRun<'_, '_>,
         (page, hints): (&PageId, &EntryHints),
-        url: &Url,
-        seen: &ScannedPage,
-    ) -> Result<Option<Item>, StageError> {
-        if seen.html.len() > LOOKED_AT_BYTES {
-            round.visit.own_text();
-            return Ok(None);
+        got: &Fetched,
+        seen: &Result<ScannedPage, Rejection>,
+    ) -> Result<Sight, StageError> {
+        let CallEnd::Reply(reply) = &got.end else { return Ok(Sight::Itself) };
+        if reply.status == 200
+            && let Some(vendor) = marks::by_address(&got.url)
+        {
+            return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
         }
-        let Some(article) = self.article(&seen.html, url).await? else { return Ok(None) };
-        let title = article.title.as_deref().or(hints.title.as_deref());
-        let valid = validity(title, &article.text, Some(ANY_IMAGE));
+        let html = match seen {
+            Ok(seen) if seen.html.len() > LOOKED_AT_BYTES => {
+                round.visit.own_text();
+                return Ok(Sight::Itself);
+            }
+            Ok(seen) => seen.html.clone(),
+            Err(Rejection::Noindex) if reply.body.len() <= LOOKED_AT_BYTES && !reply.body_skipped => html_of(reply),
+            Err(_) => return Ok(Sight::Itself),
+        };
+        let Some(article) = self.article(&html, &got.url).await? else { return Ok(Sight::Itself) };
+        if let Some(vendor) = marks::by_document(&html, &article.text) {
+            return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
+        }
+        let title = article.title.as_deref().unwrap_or_default();
+        let announced = interstitial::is_announced(hints.title.as_deref(), title, &article.text);
+        let valid = validity(article.title.as_deref().or(hints.title.as_deref()), &article.text, Some(ANY_IMAGE));
         let is_short = matches!(valid, Err(Rejection::NoTitle | Rejection::ShortText));
-        let key = key_of(&article);
-        if !is_short && !round.visit.has_substitute(key) {
-            round.visit.own_text();
-            return Ok(None);
+        let is_worthless = is_short || seen.is_err();
+        let text = key_of(&article);
+        if announced == Some(true) || marks::is_parked(&html, &article.text) {
+            if !is_worthless {
+                round.visit.own_text();
+            }
+            return Ok(Sight::Itself);
         }
-        round.visit.substituted(key, page);
-        Ok(self.hidden(round, url, key))
+        if !is_worthless && announced.is_none() && !round.visit.has_substitute(text) {
+            round.visit.own_text();
+            return Ok(Sight::Itself);
+        }
+        round.visit.substituted(text, page);
+        if let Some(waits) = self.hidden(round, &got.url, text) {
+            return Ok(Sight::Interstitial(waits));
+        }
+        if !is_worthless {
+            return Ok(Sight::Itself);
+        }
+        match self.home_shows(round, &got.url, &got.url, text).await? {
+            Ok(true) => round.visit.covers_home(text),
+            Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
+            Ok(false) | Err(_) => {}
+        }
+        Ok(match self.hidden(round, &got.url, text) {
+            Some(waits) => Sight::Interstitial(waits),
+            None => Sight::Suspicious,
+        })
     }
 
-    /// The same of one that asks not to be indexed.
-    pub(super) async fn new_noindex_hidden(
-        &self,
-        round: &mut VisitRun<'_, '_>,
-        page: &PageId,
-        url: &Url,
-        reply: &Reply,
-    ) -> Result<Option<Item>, StageError> {
-        if reply.body.len() > LOOKED_AT_BYTES {
-            return Ok(None);
+    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; the others are what
+    /// they seem to be.
+    pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item, StageError> {
+        let hold = round.visit.state.learned.hold.as_ref();
+        let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
+        match walled {
+            Some(until) => Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }),
+            None => self.take_in(round, (&suspect.item, suspect.before), &suspect.got, suspect.seen).await,
         }
-        let Some(article) = self.shown_by(reply, url).await? else { return Ok(None) };
-        let key = key_of(&article);
-        round.visit.substituted(key, page);
-        Ok(self.hidden(round, url, key))
     }
 
     /// The article of a document, if it can be read.
@@ -66,24 +114,15 @@ impl Fetch {
         Ok(parsed(self.politeness.pool.as_ref(), html.len(), read).await?.ok().flatten())
     }
 
-    /// The article of an answer, if there is one to read.
-    pub(super) async fn shown_by(&self, reply: &Reply, url: &Url) -> Result<Option<Article>, StageError> {
-        if reply.body_skipped {
-            return Ok(None);
-        }
-        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
-        let read = move || extract(&decode(&body, media.as_deref()), &base, &Limits::default()).ok();
-        Ok(parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await?.ok().flatten())
+    /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
+    pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, text: u32) -> Option<Item> {
+        round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
     }
 
-    /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
-    pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, key: u32) -> Option<Item> {
-        if !round.visit.is_interstitial(key) {
-            return None;
-        }
-        let until = round.visit.hold_interstitial();
-        tracing::info!(host = %round.visit.state.host, %url, %until, "one text stands in place of several pages; the host is held");
-        Some(Item::Later { until, held: true })
+    /// Holds the host and lets the visit wait.
+    pub(super) fn hold(&self, round: &mut VisitRun<'_, '_>, url: &Url, vendor: &str) -> Item {
+        let until = round.visit.hold_interstitial(vendor, url);
+        Item::Later { until, held: Some(HoldReason::Interstitial) }
     }
 
     /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands before all
@@ -93,70 +132,55 @@ impl Fetch {
         round: &mut VisitRun<'_, '_>,
         page: &Page,
         got: &Fetched,
-        key: u32,
+        text: u32,
     ) -> Result<Option<Item>, StageError> {
-        let home = Url::parse(&page.url).ok().and_then(|url| url.join("/").ok());
-        let Some(home) = home.filter(|home| *home != got.url && home.as_str() != page.url) else { return Ok(None) };
+        let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
+        match self.home_shows(round, &url, &got.url, text).await? {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                round.visit.covers_home(text);
+                Ok(self.hidden(round, &got.url, text))
+            }
+            Err(waits) => Ok(Some(waits)),
+        }
+    }
+
+    /// Whether the home page of a page's site shows this text, too; it is asked once a visit. The page itself has led to
+    /// `answered`. The error is what the item waits for.
+    async fn home_shows(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        url: &Url,
+        answered: &Url,
+        text: u32,
+    ) -> Result<Result<bool, Item>, StageError> {
+        let home = url.join("/").ok().filter(|home| home != answered && home != url);
+        let Some(home) = home else { return Ok(Ok(false)) };
+        if let Some((known, shown)) = &round.home
+            && *known == home
+        {
+            return Ok(Ok(*shown == Some(text)));
+        }
         let answer = round.visit.get(&home, CallKind::Page, &Validators::default()).await?;
-        let reply = match &answer.end {
-            CallEnd::Reply(reply) => reply,
-            CallEnd::Rejected(_) => return Ok(None),
-            end => return Ok(waits(end)),
+        let shown = match &answer.end {
+            CallEnd::Reply(reply) => {
+                if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
+                    return Ok(Err(Item::Apart(until)));
+                }
+                match reply.status == 200 && !reply.body_skipped {
+                    true => self.article(&html_of(reply), &answer.url).await?.map(|article| key_of(&article)),
+                    false => None,
+                }
+            }
+            CallEnd::Rejected(_) => None,
+            end => return Ok(waits(end).map_or(Ok(false), Err)),
         };
-        if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-            return Ok(Some(Item::Apart(until)));
-        }
-        let article = if reply.status == 200 { self.shown_by(reply, &answer.url).await? } else { None };
-        if article.is_none_or(|article| key_of(&article) != key) {
-            return Ok(None);
-        }
-        round.visit.covers_home(key);
-        Ok(self.hidden(round, &got.url, key))
+        round.home = Some((home, shown));
+        Ok(Ok(shown == Some(text)))
     }
 }
 
-impl Visit<'_> {
-    /// Notes that a page showed a text that is not its own.
-    pub(super) fn substituted(&mut self, text: u32, page: &PageId) {
-        self.change(|state| interstitial::substituted(state, text, page));
-    }
-
-    /// Notes that a page showed a text of its own.
-    pub(super) fn own_text(&mut self) {
-        self.change(interstitial::own_text);
-    }
-
-    /// Notes that the home page shows a text that stood in place of another page.
-    pub(super) fn covers_home(&mut self, text: u32) {
-        self.change(|state| interstitial::covers_home(state, text));
-    }
-
-    /// True if a text stood in place of a page of this host lately.
-    pub(super) fn has_substitute(&self, text: u32) -> bool {
-        self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
-    }
-
-    /// True if a text is known to stand in place of several pages of this host.
-    pub(super) fn is_interstitial(&self, text: u32) -> bool {
-        interstitial::is_interstitial(&self.state.learned, text)
-    }
-
-    /// Leaves the host alone once this visit is closed, since it shows an interstitial; says until when.
-    pub(super) fn hold_interstitial(&mut self) -> Timestamp {
-        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
-        let rules = self.politeness.rules.clone();
-        self.change(|state| interstitial::hold_interstitial(state, &rules, now, seed));
-        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
-        self.state.learned.hold.as_ref().map_or(now, |hold| hold.until)
-    }
-
-    fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
-        let state = std::mem::take(&mut self.state.learned);
-        self.state.learned = change(state);
-    }
-}
-
-/// The key of what a page says.
-pub(super) fn key_of(article: &Article) -> u32 {
-    text_key(article.title.as_deref().unwrap_or_default(), &article.text)
+/// The document of an answer.
+pub(super) fn html_of(reply: &Reply) -> String {
+    decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
 }

@@ -1,10 +1,11 @@
 //! Re-checks: an indexed page is looked at again, and what is gone or must not be found leaves the index.
 
-use super::interstitial::key_of;
+use super::interstitial::html_of;
 use super::{Fetch, Item, PageFacts, VisitRun, waits};
 use crate::catalog::segment::RecordReader;
 use crate::pages::variant::hash_of;
 use crate::politeness::usage_preferences::StatedUsage;
+use crate::politeness::visit::interstitial::key_of;
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::Article;
@@ -14,6 +15,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{PageText, is_same_page};
+use curlew_policy::politeness::marks;
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
@@ -27,6 +29,10 @@ enum Comparison {
     Revised(Box<(Article, Record)>),
     /// Another text, of this key.
     Other(u32),
+    /// The mark of this vendor's wall.
+    Walled(&'static str),
+    /// That its domain is parked.
+    Parked,
 }
 
 impl Fetch {
@@ -79,9 +85,9 @@ impl Fetch {
             },
             Recheck::Present => match self.look(reply, &got.url).await? {
                 Err(Rejection::Noindex) => {
-                    let shown = match self.shown_by(reply, &got.url).await? {
-                        Some(article) => self.compare(page, article).await?,
-                        None => Comparison::Own,
+                    let shown = match reply.body_skipped {
+                        false => self.compare(page, &html_of(reply), &got.url).await?,
+                        true => Comparison::Own,
                     };
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
                 }
@@ -114,11 +120,7 @@ impl Fetch {
         found: PageFacts<'_>,
     ) -> Result<Item, StageError> {
         let PageFacts { got, seen, reply, .. } = found;
-        let shown = match self.article(&seen.html, &got.url).await? {
-            Some(article) => self.compare(page, article).await?,
-            // What cannot be read says nothing.
-            None => Comparison::Own,
-        };
+        let shown = self.compare(page, &seen.html, &got.url).await?;
         if got.hops > 0 {
             let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
             if address::page_id(&known_as) != page.id {
@@ -155,11 +157,15 @@ impl Fetch {
         shown: Comparison,
         known_as: &Url,
     ) -> Result<Item, StageError> {
-        if let Comparison::Other(key) = shown {
-            round.visit.substituted(key, &page.id);
-            if let Some(waits) = self.hidden(round, &got.url, key) {
-                return Ok(waits);
+        match shown {
+            Comparison::Walled(vendor) => return Ok(self.hold(round, &got.url, vendor)),
+            Comparison::Other(key) => {
+                round.visit.substituted(key, &page.id);
+                if let Some(waits) = self.hidden(round, &got.url, key) {
+                    return Ok(waits);
+                }
             }
+            _ => {}
         }
         self.follow(page, known_as, self.politeness.clock.now()).await?;
         self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
@@ -175,7 +181,17 @@ impl Fetch {
         shown: Comparison,
         reason: Gone,
     ) -> Result<Item, StageError> {
-        let found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
+        let mut found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
+        if let Comparison::Walled(vendor) = shown {
+            let waits = self.hold(round, &got.url, vendor);
+            self.removal.trust(&page.id).await?;
+            return Ok(waits);
+        }
+        // The page itself asks not to be indexed; if others do as well, there is nothing to doubt.
+        let asks = reason == Gone::Noindex && matches!(shown, Comparison::Own | Comparison::Revised(_));
+        if asks && round.visit.own_noindex(&page.id) {
+            found = Recheck::Gone(reason);
+        }
         if let Comparison::Other(key) = shown {
             // Second looks are at pages that were found replaced, so they tell nothing about all the others.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
@@ -197,11 +213,16 @@ impl Fetch {
     }
 
     /// Whether what the server shows is what it showed before, however it has changed.
-    async fn compare(&self, page: &Page, article: Article) -> Result<Comparison, StageError> {
+    async fn compare(&self, page: &Page, html: &str, url: &Url) -> Result<Comparison, StageError> {
+        // What cannot be read says nothing.
+        let Some(article) = self.article(html, url).await? else { return Ok(Comparison::Own) };
         let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
         let title = article.title.as_deref().unwrap_or_default();
         if hash_of(title, &article.text) == *content_hash {
             return Ok(Comparison::Own);
+        }
+        if let Some(vendor) = marks::by_address(url).or_else(|| marks::by_document(html, &article.text)) {
+            return Ok(Comparison::Walled(vendor));
         }
         let record = match RecordReader(self.blobs.as_ref()).read(location).await {
             Ok(Some(record)) => record,
@@ -211,7 +232,8 @@ impl Fetch {
         };
         let then = PageText { title: &record.title, text: &record.text };
         if !is_same_page(then, PageText { title, text: &article.text }) {
-            return Ok(Comparison::Other(key_of(&article)));
+            let is_parked = marks::is_parked(html, &article.text);
+            return Ok(if is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
         }
         // A feed may have given the title.
         let is_unchanged =

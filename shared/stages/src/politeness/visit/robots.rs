@@ -160,6 +160,11 @@ impl Visit<'_> {
                 }
                 end => return Ok(RobotsFetch::NotNow(end)),
             };
+            if let Some(vendor) = self.interstitial_in(&reply, &here).await? {
+                // What stands in the way of everything says nothing of what is allowed.
+                self.hold_interstitial(vendor, &here);
+                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+            }
             if !is_redirect(reply.status) {
                 return Ok(RobotsFetch::Fetched(Box::new(answered(old, &reply, now))));
             }

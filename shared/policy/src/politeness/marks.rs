@@ -1,0 +1,185 @@
+//! Marks of interstitials: headers, markup and addresses by which the walls of known vendors are told at the first answer.
+//!
+//! A mark is the second signal; the first is behaviour (`interstitial.rs`), which needs several pages and no vendor's name.
+
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
+use url::Url;
+
+/// The list of marks, and the description of its format.
+const LIST: &str = include_str!("../../data/interstitials.txt");
+/// Bytes of a document that are searched for marks.
+pub const SEARCHED_BYTES: usize = 32 * 1024;
+/// Number of characters from which on a text is an article of its own, whatever stands in the markup. Anubis explains itself
+/// in some 1,200.
+const ARTICLE_CHARS: usize = 2_000;
+
+/// One mark.
+struct Mark {
+    vendor: &'static str,
+    text: &'static str,
+    finder: Finder<'static>,
+}
+
+/// The marks by where they are looked for.
+#[derive(Default)]
+struct Marks {
+    header: Vec<Mark>,
+    refusal: Vec<Mark>,
+    body: Vec<Mark>,
+    address: Vec<Mark>,
+    parked: Vec<Mark>,
+}
+
+static MARKS: LazyLock<Marks> = LazyLock::new(|| read(LIST));
+
+/// Reads a list; lines that are no mark are left out, and a test shows that there are none.
+fn read(list: &'static str) -> Marks {
+    let mut marks = Marks::default();
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let mut cells = line.split('|').map(str::trim);
+        let (Some(place), Some(vendor), Some(text), None) = (cells.next(), cells.next(), cells.next(), cells.next())
+        else {
+            continue;
+        };
+        let marks = match place {
+            "header" => &mut marks.header,
+            "refusal" => &mut marks.refusal,
+            "body" => &mut marks.body,
+            "address" => &mut marks.address,
+            "parked" => &mut marks.parked,
+            _ => continue,
+        };
+        marks.push(Mark { vendor, text, finder: Finder::new(text) });
+    }
+    marks
+}
+
+/// The vendor whose mark the headers of an answer carry: names in lower case, and values. 404, 410, redirects and 304 are no
+/// interstitials, whoever sends them.
+pub fn by_headers(status: u16, headers: &[(String, String)]) -> Option<&'static str> {
+    if matches!(status, 300..=399 | 404 | 410) {
+        return None;
+    }
+    let refusal = matches!(status, 401 | 403 | 405 | 429).then_some(&MARKS.refusal);
+    let mut marks = MARKS.header.iter().chain(refusal.into_iter().flatten());
+    marks.find(|mark| headers.iter().any(|header| carries(header, mark.text))).map(|mark| mark.vendor)
+}
+
+fn carries((name, value): &(String, String), mark: &str) -> bool {
+    mark.split_once(':')
+        .is_some_and(|(wanted, part)| name == wanted && value.to_ascii_lowercase().contains(part.trim_start()))
+}
+
+/// The vendor whose wall stands at the address to which a page's redirects led.
+pub fn by_address(address: &Url) -> Option<&'static str> {
+    let place = format!("{}{}", address.host_str().unwrap_or_default(), address.path());
+    let is_at = |mark: &&Mark| {
+        if mark.text.starts_with('/') { address.path().starts_with(mark.text) } else { place.starts_with(mark.text) }
+    };
+    MARKS.address.iter().find(is_at).map(|mark| mark.vendor)
+}
+
+/// The vendor whose mark a document carries, where the visible text is all that it says.
+pub fn by_document(html: &str, text: &str) -> Option<&'static str> {
+    in_body(&MARKS.body, html, text).map(|mark| mark.vendor)
+}
+
+/// True if a document is that of a parked domain.
+pub fn is_parked(html: &str, text: &str) -> bool {
+    in_body(&MARKS.parked, html, text).is_some()
+}
+
+/// A mark in the markup of a document without an article. What the visible text says itself is a mention.
+fn in_body<'m>(marks: &'m [Mark], html: &str, text: &str) -> Option<&'m Mark> {
+    if text.chars().nth(ARTICLE_CHARS).is_some() {
+        return None;
+    }
+    let html = html[..html.floor_char_boundary(SEARCHED_BYTES)].to_ascii_lowercase();
+    let mark = marks.iter().find(|mark| mark.finder.find(html.as_bytes()).is_some())?;
+    (!text.to_ascii_lowercase().contains(mark.text)).then_some(mark)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use super::*;
+
+    fn headers(lines: &[(&str, &str)]) -> Vec<(String, String)> {
+        lines.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn every_line_of_the_list_is_a_mark() {
+        let lines = LIST.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+        let Marks { header, refusal, body, address, parked } = read(LIST);
+        let all: Vec<Mark> = [header, refusal, body, address, parked].into_iter().flatten().collect();
+        assert_eq!(all.len(), lines);
+        for mark in all {
+            assert!(!mark.vendor.is_empty() && mark.text.len() >= 6, "{}", mark.text);
+            assert_eq!(mark.text, mark.text.to_ascii_lowercase());
+        }
+        assert!(read("nowhere | X | y\nheader | X\n\nheader | X | y | z").header.is_empty());
+    }
+
+    #[test]
+    fn headers_that_only_challenges_carry_tell_at_any_status_but_that_of_a_missing_page() {
+        let cloudflare = headers(&[("server", "cloudflare"), ("cf-mitigated", "Challenge")]);
+        for status in [200, 202, 402, 403, 429, 503] {
+            assert_eq!(by_headers(status, &cloudflare), Some("Cloudflare"), "{status}");
+        }
+        for status in [301, 304, 404, 410] {
+            assert_eq!(by_headers(status, &cloudflare), None, "{status}");
+        }
+        assert_eq!(by_headers(202, &headers(&[("x-amzn-waf-action", "challenge")])), Some("AWS WAF"));
+        assert_eq!(by_headers(403, &headers(&[("x-sucuri-block", "x")])), Some("Sucuri"));
+        assert_eq!(by_headers(403, &headers(&[("server", "cloudflare"), ("cf-ray", "8f3a")])), None);
+    }
+
+    #[test]
+    fn headers_of_ordinary_pages_tell_beside_a_refusal_alone() {
+        for (line, vendor) in [(("x-datadome", "protected"), "DataDome"), (("set-cookie", "_pxhd=ab; Path=/"), "HUMAN")]
+        {
+            let lines = headers(&[line]);
+            assert_eq!((by_headers(200, &lines), by_headers(403, &lines)), (None, Some(vendor)));
+        }
+        assert_eq!(by_headers(403, &headers(&[("set-cookie", "session=_px")])), None);
+    }
+
+    #[test]
+    fn markup_tells_where_there_is_no_article() {
+        let anubis = "<html><SCRIPT ID=\"anubis_challenge\" type=application/json>{}</script><p>Wait.</p></html>";
+        assert_eq!(by_document(anubis, "Wait."), Some("Anubis"));
+        assert_eq!(by_document(anubis, &"An article. ".repeat(200)), None, "it has an article");
+        assert_eq!(by_document("<p>Set id=\"anubis_challenge\"</p>", "Set id=\"anubis_challenge\""), None, "a mention");
+        let late = format!("{}{anubis}", " ".repeat(SEARCHED_BYTES));
+        assert_eq!(by_document(&late, "Wait."), None, "no more is searched");
+        for (html, vendor) in [
+            ("<script>window._cf_chl_opt={}</script>", "Cloudflare"),
+            ("<script>window.gokuProps = {}</script>", "AWS WAF"),
+            ("<script>var dd={'host':'geo.captcha-delivery.com'}</script>", "DataDome"),
+            ("<div id=\"px-captcha\"></div>", "HUMAN"),
+            ("<script>sucuri_cloudproxy_js='';</script>", "Sucuri"),
+        ] {
+            assert_eq!(by_document(html, ""), Some(vendor), "{html}");
+        }
+        let detection = "<script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>";
+        assert_eq!(by_document(detection, "A photograph."), None, "ordinary pages carry that");
+    }
+
+    #[test]
+    fn a_consent_wall_is_told_by_where_it_stands() {
+        let at = |url: &str| by_address(&Url::parse(url).unwrap());
+        assert_eq!(at("https://consent.yahoo.com/v2/collectConsent?sessionId=1"), Some("consent"));
+        assert_eq!(at("https://www.example.org/consent/tcf/story/1"), Some("consent"));
+        assert_eq!(at("https://example.org/2026/consent/tcf/"), None);
+        assert_eq!(at("https://consent.yahoo.com.example.org/"), None);
+    }
+
+    #[test]
+    fn a_parked_domain_is_no_wall() {
+        let parked = "<script src=\"https://img.sedoparking.com/js/x.js\"></script>";
+        assert!(is_parked(parked, "example.org is for sale") && !is_parked("<p>x</p>", "x"));
+        assert_eq!(by_document(parked, ""), None);
+    }
+}

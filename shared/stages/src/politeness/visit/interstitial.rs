@@ -1,0 +1,96 @@
+//! What a visit learns of interstitials, and documents that are one in place of a robots.txt, a feed or a home page.
+
+use crate::parsing::parsed;
+use crate::politeness::visit::Visit;
+use crate::stage::StageError;
+use curlew_article::{Article, Limits, decode, extract};
+use curlew_model::{HoldReason, HostState, PageId, Timestamp};
+use curlew_policy::politeness::{interstitial, marks};
+use curlew_ports::{Event, Reply};
+use url::Url;
+
+/// Bytes of a document up to which it is looked at for an interstitial; they are small, and what is none is read once more.
+pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
+/// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
+const TELLING_BYTES: usize = 512;
+
+impl Visit<'_> {
+    /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark names
+    /// one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
+    pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>, StageError> {
+        if reply.status != 200 || reply.body_skipped {
+            return Ok(None);
+        }
+        if let Some(vendor) = marks::by_address(url) {
+            return Ok(Some(vendor));
+        }
+        if reply.body.len() > LOOKED_AT_BYTES || !is_html(&reply.body) {
+            return Ok(None);
+        }
+        let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
+        let base = url.clone();
+        let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
+        let read = parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await?.ok().flatten();
+        let Some((html, article)) = read else { return Ok(None) };
+        let marked = marks::by_document(&html, &article.text);
+        Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
+    }
+
+    /// Notes that a page showed a text that is not its own.
+    pub(crate) fn substituted(&mut self, text: u32, page: &PageId) {
+        self.change(|state| interstitial::substituted(state, text, page));
+    }
+
+    /// Notes that a page showed a text of its own.
+    pub(crate) fn own_text(&mut self) {
+        self.change(interstitial::own_text);
+    }
+
+    /// The same of one that asks not to be indexed; true if the site as a whole does.
+    pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
+        self.change(|state| interstitial::own_noindex(state, page));
+        interstitial::is_noindex_site_wide(&self.state.learned)
+    }
+
+    /// Notes that the home page shows a text that stood in place of another page.
+    pub(crate) fn covers_home(&mut self, text: u32) {
+        self.change(|state| interstitial::covers_home(state, text));
+    }
+
+    /// True if a text stood in place of a page of this host lately.
+    pub(crate) fn has_substitute(&self, text: u32) -> bool {
+        self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
+    }
+
+    /// True if a text is known to stand in place of several pages of this host.
+    pub(crate) fn is_interstitial(&self, text: u32) -> bool {
+        interstitial::is_interstitial(&self.state.learned, text)
+    }
+
+    /// Leaves the host alone once this visit is closed, since it shows an interstitial, of this vendor if that is known; says
+    /// until when.
+    pub(crate) fn hold_interstitial(&mut self, vendor: &str, url: &Url) -> Timestamp {
+        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
+        let rules = self.politeness.rules.clone();
+        self.change(|state| interstitial::hold_interstitial(state, vendor, &rules, now, seed));
+        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
+        let until = self.state.learned.hold.as_ref().map_or(now, |hold| hold.until);
+        tracing::info!(host = %self.state.host, %url, vendor, %until, "a bot wall stands before the host's pages; the host is held");
+        until
+    }
+
+    fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
+        let state = std::mem::take(&mut self.state.learned);
+        self.state.learned = change(state);
+    }
+}
+
+/// The key of what a page says.
+pub(crate) fn key_of(article: &Article) -> u32 {
+    interstitial::text_key(article.title.as_deref().unwrap_or_default(), &article.text)
+}
+
+fn is_html(body: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(body.get(..TELLING_BYTES).unwrap_or(body)).to_ascii_lowercase();
+    ["<html", "<!doctype html", "<head", "<body"].iter().any(|tag| start.contains(tag))
+}
