@@ -3,7 +3,7 @@
 use crate::test_world::{TestWorld, host, html, moved, new, status, visit};
 use async_trait::async_trait;
 use curlew_model::{HoldReason, HostState, Millis, Timestamp};
-use curlew_ports::{Blobs, Call, CallKind, Clock, HostLedger, PortError, Reply};
+use curlew_ports::{Blobs, Call, CallKind, HostLedger, PortError, Reply};
 use curlew_signature::keys::KeyRing;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::signing::{DIRECTORY, KeySource, SignatureMode, Signer, directory};

@@ -132,7 +132,7 @@ fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
         assert_eq!((visit.over.is_some(), visit.calls), (ends, 1), "{status}");
     }
     let mut visit = visit(HostState::default());
-    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1).unwrap();
+    let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1).expect("the call has ended");
     assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");
     assert_eq!(next(&visit, &attempt(), Millis::from_hours(0)), Step::End(end));
 }
