@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod deferral;
+mod hold;
 pub mod http;
 pub mod interstitial;
 pub mod marks;

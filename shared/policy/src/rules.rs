@@ -55,8 +55,6 @@ pub const MOVES_BELIEVED: u32 = 3;
 pub const MOVES_APART: Millis = Millis::from_days(1);
 /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
 pub const SUSPECT_AFTER: u32 = 3;
-/// Minimum time between a poll and the next one on a person's request.
-pub const POLL_ON_REQUEST: Millis = Millis::from_mins(5);
 
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +118,8 @@ pub struct Rules {
     pub feeds_per_site: usize,
     /// Minimum time between two polls of a feed with validators.
     pub poll_floor: Millis,
+    /// Minimum time between a poll and the next one on a person's request.
+    pub poll_on_request: Millis,
     /// Usual time between two polls.
     pub poll_interval: Millis,
     /// Minimum time between two polls of a feed without validators.
@@ -190,6 +190,7 @@ impl Default for Rules {
             calls_per_page: 2,
             feeds_per_site: 3,
             poll_floor: Millis::from_hours(1),
+            poll_on_request: Millis::from_mins(5),
             poll_interval: Millis::from_hours(8),
             poll_interval_blind: Millis::from_hours(24),
             poll_cap: Millis::from_days(7),

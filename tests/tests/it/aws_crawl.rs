@@ -1,5 +1,6 @@
 //! The bundled web, crawled by a stack on the emulator: the same result as of one process, with the same politeness.
 
+use crate::demo::called_twice;
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
 use curlew_tests::aws::emulator::Emulator;
@@ -95,8 +96,7 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert_eq!(judge::forbidden(calls, farm), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
-    let twice: Vec<_> = judge::repeated(calls).into_iter().filter(|repeat| repeat.kind != Kind::Other).collect();
-    assert!(twice.is_empty(), "called twice: {twice:?}");
+    assert_eq!(called_twice(calls), []);
     assert!(judge::calls_per_page(calls) <= 2.0, "{:?}", judge::tally(calls));
 }
 

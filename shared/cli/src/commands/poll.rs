@@ -15,7 +15,6 @@ use curlew_embedded::OpenError;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};
 use curlew_policy::address;
 use curlew_policy::polling::schedule;
-use curlew_policy::rules::POLL_ON_REQUEST;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -108,11 +107,11 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
         let reason = format!("its host is left alone ({})", hold.reason.as_str());
         return Ok(not_sent("held", Some(hold.until), Some(reason)));
     }
-    let at = schedule::on_request(&feed, now);
+    let at = schedule::on_request(&feed, &world.politeness.rules, now);
     if at > now {
         let reason = if feed.polling.retry_at.is_some_and(|retry_at| retry_at > now) {
             "its server asks to be left alone (Retry-After)".to_owned()
-        } else if feed.polled_at + POLL_ON_REQUEST > now {
+        } else if feed.polled_at + world.politeness.rules.poll_on_request > now {
             format!("it was polled at {}", feed.polled_at)
         } else {
             "it asks to be left alone in these hours (skipHours, skipDays)".to_owned()

@@ -8,7 +8,7 @@
 use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
-use crate::politeness::outcome::longer;
+use crate::politeness::hold::longer;
 use crate::politeness::pace;
 use crate::rules::Rules;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};

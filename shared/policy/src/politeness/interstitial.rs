@@ -4,7 +4,7 @@
 //! key, with no page of it in between that shows a text of its own. A `noindex` for the whole site is none, since each page
 //! keeps its own text; nor is a soft 404, since other pages of the host are still themselves.
 
-use crate::politeness::outcome::{hold_length, longer};
+use crate::politeness::hold::{hold_length, longer};
 use crate::rules::Rules;
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, PageId, Substitute, Substitutes, Timestamp};
 

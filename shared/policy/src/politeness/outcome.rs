@@ -6,6 +6,7 @@
 //! show theirs on their own pages alone, speaks for each image.
 
 use crate::chance::{between, mix};
+use crate::politeness::hold::{hold_length, longer};
 use crate::politeness::interstitial::hold_interstitial;
 use crate::politeness::pace;
 use crate::rules::MAX_URL_HOLDS;
@@ -272,21 +273,6 @@ pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed:
     let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
     state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));
     state
-}
-
-/// The base doubled for each hold in a row, or what Retry-After asks if that is longer; up to a tenth
-/// longer by chance, so that hosts held together do not return together.
-pub(crate) fn hold_length(base: Millis, asked: Millis, in_a_row: u32, rules: &Rules, seed: u64) -> Millis {
-    let doubled = base.saturating_mul(1u64 << in_a_row.min(16)).max(asked).min(rules.hold_cap);
-    (doubled + Millis(between(mix(seed), 0, doubled.0 / 10))).min(rules.hold_cap)
-}
-
-/// The one that ends later.
-pub(crate) fn longer(a: Option<Hold>, b: Option<Hold>) -> Option<Hold> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(if a.until >= b.until { a } else { b }),
-        (a, b) => a.or(b),
-    }
 }
 
 #[cfg(test)]

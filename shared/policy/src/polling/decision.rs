@@ -22,7 +22,7 @@ pub enum PollAdmission {
 /// Decides whether the poll of a job takes place.
 pub fn admit(feed: &FeedSource, job: &PollJob, rules: &Rules, now: Timestamp) -> PollAdmission {
     if job.on_request {
-        let is_now = !feed.gone && schedule::on_request(feed, now) <= now;
+        let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
         let why = "the feed was polled a moment ago, or asks to be left alone";
         return if is_now { PollAdmission::Now } else { PollAdmission::Never(why) };
     }

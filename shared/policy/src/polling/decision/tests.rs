@@ -1,5 +1,4 @@
 use super::*;
-use crate::rules::POLL_ON_REQUEST;
 use curlew_model::{Millis, Rejection, Slot, SourceKey};
 
 const HOUR: Millis = Millis::from_hours(1);
@@ -48,7 +47,7 @@ fn a_poll_that_a_person_asks_for_ignores_the_interval_but_not_the_last_poll() {
     let waiting = FeedSource { not_before: slot() + HOUR, ..feed() };
     assert_eq!(admitted(&waiting, &on_request(), slot()), PollAdmission::Now);
     let polled = FeedSource { polled_at: slot(), ..feed() };
-    let almost = slot() + POLL_ON_REQUEST - Millis(1);
+    let almost = slot() + Rules::default().poll_on_request - Millis(1);
     assert!(matches!(admitted(&polled, &on_request(), almost), PollAdmission::Never(_)));
     assert_eq!(admitted(&polled, &on_request(), almost + Millis(1)), PollAdmission::Now);
 }

@@ -3,7 +3,6 @@
 //! A feed's slot follows from its key, so three polls a day need no index of due times and no write. A longer interval
 //! skips cycles. A shorter one, which only adaptive mode gives, adds slots: the feed is listed under up to seven further
 //! ones, evenly spaced, by small rows that are written once (see [`curlew_model::ExtraSlot`]).
-use crate::rules::POLL_ON_REQUEST;
 
 use super::after_skips;
 use crate::rules::Rules;
@@ -108,10 +107,10 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
 }
 
 /// When a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier failures
-/// say, unless its last poll was less than [`POLL_ON_REQUEST`] ago, its server has named an instant by `Retry-After`,
+/// say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by `Retry-After`,
 /// or it asks to be left alone in these hours.
-pub fn on_request(feed: &FeedSource, now: Timestamp) -> Timestamp {
-    let rested = feed.polled_at + POLL_ON_REQUEST;
+pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
+    let rested = feed.polled_at + rules.poll_on_request;
     let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
     after_skips(now.max(rested).max(asked), &feed.polling.hints)
 }

@@ -1,5 +1,4 @@
 use super::*;
-use crate::rules::POLL_ON_REQUEST;
 use crate::rules::Rules;
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Slot, SourceKey, Why};
 
@@ -304,15 +303,16 @@ fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
 
 #[test]
 fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_else() {
+    let rules = Rules::default();
     let now = at("2026-11-24T12:00:00Z");
     let wanted = |change: &dyn Fn(&mut FeedSource)| {
         let mut feed = FeedSource { not_before: now + Millis::from_days(5), ..feed(7, Millis::from_days(7)) };
         change(&mut feed);
-        on_request(&feed, now)
+        on_request(&feed, &rules, now)
     };
     assert_eq!(wanted(&|_| {}), now, "neither interval nor back-off");
-    assert_eq!(wanted(&|feed| feed.polled_at = now - POLL_ON_REQUEST), now);
-    assert_eq!(wanted(&|feed| feed.polled_at = now), now + POLL_ON_REQUEST);
+    assert_eq!(wanted(&|feed| feed.polled_at = now - rules.poll_on_request), now);
+    assert_eq!(wanted(&|feed| feed.polled_at = now), now + rules.poll_on_request);
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now + HOUR)), now + HOUR);
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now - HOUR)), now);
     assert_eq!(wanted(&|feed| feed.polling.hints.skip_hours = 0b11 << 12), now + HOUR + HOUR);
