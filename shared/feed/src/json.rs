@@ -2,6 +2,7 @@
 
 use crate::draft::RawEntry;
 use crate::finish::finish;
+use crate::paging::Paging;
 use crate::work::Work;
 use crate::{Feed, FeedError, Format, Hints, Limits, NotAFeed, Repair, link, text};
 use curlew_model::Faults;
@@ -54,6 +55,8 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         image: mender.link(&document.icon).or_else(|| mender.link(&document.favicon)),
         updated: None,
         hints,
+        generator: None,
+        paging: Paging::default(),
         entries: Vec::new(),
         deleted: Vec::new(),
         repairs: Vec::new(),

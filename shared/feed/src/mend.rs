@@ -11,6 +11,7 @@ use crate::entity::Entities;
 use crate::finish::{deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
+use crate::paging::Paging;
 use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
@@ -451,6 +452,8 @@ impl<'a> Mender<'a> {
             image: draft.image.take(),
             updated: draft.updated.take(),
             hints,
+            generator: None,
+            paging: Paging::default(),
             entries: Vec::new(),
             deleted: deletions(draft.deleted, self.limits),
             repairs: self.repairs,

@@ -1,5 +1,6 @@
 //! Feeds and entries, as the result of reading.
 
+use crate::paging::{Generator, Paging};
 use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
@@ -63,6 +64,10 @@ pub struct Feed {
     pub updated: Option<Timestamp>,
     /// Polling hints: interval and address.
     pub hints: Hints,
+    /// Program that made the feed, if its older documents have usual addresses.
+    pub generator: Option<Generator>,
+    /// Links to older documents of the feed.
+    pub paging: Paging,
     /// Entries in document order.
     pub entries: Vec<Entry>,
     /// Entries that the feed declares deleted (RFC 6721), in document order; none of them is in `entries`.

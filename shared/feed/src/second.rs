@@ -3,6 +3,7 @@
 
 use crate::draft::RawEntry;
 use crate::finish::finish;
+use crate::paging::Paging;
 use crate::work::Work;
 use crate::{Feed, Format, Hints, Limits, link, text};
 use curlew_model::{Faults, Timestamp};
@@ -48,6 +49,8 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
         image: read.logo.and_then(|i| address(i.uri)),
         updated: read.updated.map(|t| Timestamp::from_millis(t.timestamp_millis())),
         hints: Hints::default(),
+        generator: None,
+        paging: Paging::default(),
         entries: Vec::new(),
         deleted: Vec::new(),
         repairs: Vec::new(),
