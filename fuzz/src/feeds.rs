@@ -1,6 +1,7 @@
 //! Feeds, lists of feeds, and the search for them in pages.
 
 use crate::input::{first_line, unfolded, within};
+use curlew_feed::sitemap::{self, SitemapLimits};
 use curlew_feed::{Limits, feeds_of_opml, parse, parse_counted};
 use std::collections::HashSet;
 use url::Url;
@@ -12,11 +13,12 @@ fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.username().is_empty() && url.password().is_none()
 }
 
-/// The first line is the `Content-Type`, the rest is the document.
+/// The first line is the `Content-Type`, the rest is the document. It is read as a sitemap too.
 pub(crate) fn feed(data: &[u8]) {
     let (head, body) = first_line(data);
     let (content_type, body) = (String::from_utf8_lossy(head), unfolded(body));
     let Ok(url) = Url::parse("https://feeds.example/all") else { return };
+    sitemap(&body, &content_type, &url);
     let limits =
         Limits { entries: 8, title_chars: 40, text_chars: 200, url_bytes: 120, faults: 6, ..Limits::default() };
     let (read, steps) = parse_counted(&body, Some(&content_type), &url, &limits);
@@ -37,6 +39,22 @@ pub(crate) fn feed(data: &[u8]) {
         for (text, most) in [(&entry.title, limits.title_chars), (&entry.summary, limits.text_chars)] {
             assert!(text.as_ref().is_none_or(|text| !text.is_empty() && text.chars().count() <= most));
         }
+    }
+}
+
+fn sitemap(body: &[u8], content_type: &str, url: &Url) {
+    let limits = SitemapLimits { bytes: 64 * 1024, urls: 8, url_bytes: 120, title_chars: 40 };
+    let read = sitemap::parse(body, Some(content_type), url, &limits);
+    assert_eq!(read, sitemap::parse(body, Some(content_type), url, &limits), "the same twice");
+    let Ok(sitemap) = read else { return };
+    assert!(sitemap.sitemaps.len() + sitemap.pages.len() <= limits.urls);
+    let images = sitemap.pages.iter().filter_map(|page| page.image.as_ref());
+    let locs = sitemap.sitemaps.iter().map(|link| &link.loc).chain(sitemap.pages.iter().map(|page| &page.loc));
+    for loc in locs.chain(images) {
+        assert!(loc.len() <= limits.url_bytes && Url::parse(loc).is_ok_and(|loc| is_web(&loc)));
+    }
+    for title in sitemap.pages.iter().filter_map(|page| page.title.as_ref()) {
+        assert!(!title.is_empty() && title.chars().count() <= limits.title_chars);
     }
 }
 

@@ -1,6 +1,7 @@
 //! State of a feed or an entry during reading.
 
 use crate::Hints;
+use crate::paging::{Generator, Paging};
 use curlew_model::Timestamp;
 
 /// Interpretation of a text.
@@ -84,11 +85,26 @@ pub(crate) struct FeedDraft {
     pub(crate) author: Slot,
     pub(crate) updated: Slot<Timestamp>,
     pub(crate) hints: Hints,
+    pub(crate) generator: Option<Generator>,
+    pub(crate) paging: Paging,
     pub(crate) deleted: Vec<Deletion>,
     /// Milliseconds of `sy:updatePeriod`.
     pub(crate) period: Option<u64>,
     /// `sy:updateFrequency`.
     pub(crate) frequency: Option<u64>,
+}
+
+impl FeedDraft {
+    /// Returns the address of another resource of the feed, by the relation in its link.
+    pub(crate) fn relation(&mut self, relation: &str) -> Option<&mut Option<String>> {
+        match relation {
+            "self" => Some(&mut self.hints.self_url),
+            "hub" => Some(&mut self.hints.hub),
+            "next" => Some(&mut self.paging.next),
+            "prev-archive" => Some(&mut self.paging.prev_archive),
+            _ => None,
+        }
+    }
 }
 
 /// State of an entry during reading.

@@ -11,7 +11,6 @@ use crate::entity::Entities;
 use crate::finish::{deletions, finish};
 use crate::leaf::Leaf;
 use crate::names::{Names, Ns};
-use crate::paging::Paging;
 use crate::token::{Tag, Token, Tokens, attribute, has_href};
 use crate::vocabulary::{Role, ends_a_text, ends_a_word, in_entry, in_feed, is_loose_html};
 use crate::work::Work;
@@ -452,8 +451,8 @@ impl<'a> Mender<'a> {
             image: draft.image.take(),
             updated: draft.updated.take(),
             hints,
-            generator: None,
-            paging: Paging::default(),
+            generator: draft.generator,
+            paging: draft.paging,
             entries: Vec::new(),
             deleted: deletions(draft.deleted, self.limits),
             repairs: self.repairs,

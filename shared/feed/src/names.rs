@@ -27,6 +27,10 @@ pub(crate) enum Ns {
     Media,
     /// Atom's tombstones (RFC 6721).
     Tombstone,
+    /// Feed paging and archiving (RFC 5005).
+    History,
+    /// OpenSearch's elements of a list of results.
+    OpenSearch,
     /// Anything else.
     Other,
 }
@@ -116,6 +120,8 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "www.w3.org/1999/xhtml" => Ns::Xhtml,
         "search.yahoo.com/mrss" | "tools.search.yahoo.com/mrss" => Ns::Media,
         "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
+        "purl.org/syndication/history/1.0" => Ns::History,
+        "a9.com/-/spec/opensearch/1.1" | "a9.com/-/spec/opensearchrss/1.0" => Ns::OpenSearch,
         // An unknown default namespace was meant for the feed's own elements.
         _ if prefix.is_empty() => Ns::Core,
         _ if is_rss(uri) => Ns::Core,
@@ -144,6 +150,8 @@ fn of_prefix(prefix: &str) -> Ns {
         "xhtml" => Ns::Xhtml,
         "media" => Ns::Media,
         "at" => Ns::Tombstone,
+        "fh" => Ns::History,
+        "openSearch" | "opensearch" => Ns::OpenSearch,
         _ => Ns::Other,
     }
 }

@@ -31,6 +31,20 @@ pub enum Generator {
     Blogger,
 }
 
+impl Generator {
+    /// Returns the program that a name or an address means.
+    pub(crate) fn of(text: &str) -> Option<Generator> {
+        let text = text.trim();
+        let text = text[..text.floor_char_boundary(MAX_NAME)].to_ascii_lowercase();
+        if text.contains("wordpress") {
+            return Some(Generator::WordPress);
+        }
+        (text == "blogger" || text.contains("www.blogger.com")).then_some(Generator::Blogger)
+    }
+}
+
+/// Maximum length of a program's name or address that is looked at, in bytes.
+const MAX_NAME: usize = 200;
 /// Number of entries asked of Blogger in one document, which is the most that it serves.
 pub const BLOGGER_ENTRIES: u32 = 150;
 
@@ -39,6 +53,76 @@ pub const BLOGGER_ENTRIES: u32 = 150;
 /// `document` counts from 1, the feed itself. `entries` is the number of entries in all documents before it. `None` for
 /// the feed itself, and after the last number.
 pub fn usual(feed: &Url, generator: Generator, document: u32, entries: u32) -> Option<Url> {
-    let _ = (feed, generator, document, entries);
-    None
+    if document < 2 {
+        return None;
+    }
+    Some(match generator {
+        Generator::WordPress => with_query(feed, &[("paged", document)]),
+        Generator::Blogger => {
+            with_query(feed, &[("start-index", entries.checked_add(1)?), ("max-results", BLOGGER_ENTRIES)])
+        }
+    })
+}
+
+/// Returns the address with these fields in its query, in place of any of the same names.
+fn with_query(url: &Url, fields: &[(&str, u32)]) -> Url {
+    let others = url.query().unwrap_or_default().split('&').filter(|field| {
+        let name = field.split('=').next().unwrap_or_default();
+        !field.is_empty() && fields.iter().all(|(own, _)| *own != name)
+    });
+    let own = fields.iter().map(|(name, value)| format!("{name}={value}"));
+    let query: Vec<String> = others.map(str::to_owned).chain(own).collect();
+    let mut url = url.clone();
+    url.set_query(Some(&query.join("&")));
+    url.set_fragment(None);
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_recognised_by_its_name_or_address() {
+        for text in ["https://wordpress.org/?v=6.4.2", " WordPress ", "http://wordpress.com/", "WordPress/2.0"] {
+            assert_eq!(Generator::of(text), Some(Generator::WordPress), "{text}");
+        }
+        for text in ["Blogger", "http://www.blogger.com", "https://www.blogger.com/"] {
+            assert_eq!(Generator::of(text), Some(Generator::Blogger), "{text}");
+        }
+        for text in ["", "Hugo -- gohugo.io", "a happy blogger", "Ghost 5", &"wordpres".repeat(100_000)] {
+            assert_eq!(Generator::of(text), None);
+        }
+    }
+
+    #[test]
+    fn usual_addresses_keep_the_rest_of_the_query() {
+        let usual = |feed: &str, generator, document, entries| {
+            let feed = feed.parse().unwrap_or_else(|error| panic!("{error}"));
+            super::usual(&feed, generator, document, entries).map(String::from)
+        };
+        let (wordpress, blogger) = (Generator::WordPress, Generator::Blogger);
+        for (feed, generator, document, entries, expected) in [
+            ("https://a.example/feed/", wordpress, 2, 10, "https://a.example/feed/?paged=2"),
+            ("https://a.example/?feed=rss2", wordpress, 3, 20, "https://a.example/?feed=rss2&paged=3"),
+            (
+                "https://a.example/?paged=3&x=a%20b&&feed#top",
+                wordpress,
+                4,
+                9,
+                "https://a.example/?x=a%20b&feed&paged=4",
+            ),
+            (
+                "https://b.example/feeds/posts/default?alt=rss&max-results=5",
+                blogger,
+                2,
+                25,
+                "https://b.example/feeds/posts/default?alt=rss&start-index=26&max-results=150",
+            ),
+        ] {
+            assert_eq!(usual(feed, generator, document, entries).as_deref(), Some(expected));
+        }
+        assert_eq!(usual("https://a.example/feed/", wordpress, 1, 0), None);
+        assert_eq!(usual("https://a.example/feed/", blogger, 9, u32::MAX), None);
+    }
 }

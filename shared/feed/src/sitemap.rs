@@ -1,8 +1,14 @@
 //! Reads sitemaps (sitemaps.org): index files, lists of pages with the news and image extensions, plain text, and feeds
 //! in their place; gzip-compressed or not.
 
-use crate::FeedError;
+mod xml;
+
+use crate::{FeedError, Limits, link};
 use curlew_model::Timestamp;
+use curlew_text::charset::{self, Document};
+use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
+use std::io::Read as _;
 use url::Url;
 
 /// Limits on the cost of a sitemap. sitemaps.org allows 50,000 addresses and 50 MiB.
@@ -10,7 +16,7 @@ use url::Url;
 pub struct SitemapLimits {
     /// Maximum size of the document in bytes, uncompressed; the rest of a larger one is left out.
     pub bytes: usize,
-    /// Maximum number of addresses, from the top of the document; the rest is left out.
+    /// Maximum number of addresses, usable or not, from the top of the document; the rest is left out.
     pub urls: usize,
     /// Maximum length of an address in bytes; a longer one is left out.
     pub url_bytes: usize,
@@ -65,8 +71,8 @@ pub enum SitemapError {
     /// The document is something else, such as a web page.
     #[error("not a sitemap: {0}")]
     NotASitemap(String),
-    /// It is compressed and cannot be unfolded within the limits.
-    #[error("the sitemap cannot be unfolded: {0}")]
+    /// It begins as a gzip file does, but nothing can be unfolded.
+    #[error("the sitemap is a broken gzip file: {0}")]
     Compression(String),
     /// It is a feed, and cannot be read as one.
     #[error("the sitemap is a feed that cannot be read: {0}")]
@@ -76,6 +82,8 @@ pub enum SitemapError {
 /// Reads a sitemap: an index file, a list of pages, plain text with an address a line, or a feed, whose entries count as
 /// pages. Repaired if possible. Relative addresses are resolved against `url`, the document's own.
 ///
+/// Dates are not checked: they may lie in the future or in the year 1. Addresses may occur twice.
+///
 /// # Errors
 /// [`SitemapError`], if the document is none.
 pub fn parse(
@@ -84,6 +92,77 @@ pub fn parse(
     url: &Url,
     limits: &SitemapLimits,
 ) -> Result<Sitemap, SitemapError> {
-    let _ = (body, content_type, url, limits);
-    Err(SitemapError::NotASitemap("sitemaps cannot be read yet".to_owned()))
+    let (body, is_cut) = unfold(body, limits.bytes)?;
+    let decoded = charset::decode(&body, content_type, Document::Feed);
+    let text = decoded.text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}' || c == '\0');
+    let mut sitemap = match text.bytes().next() {
+        None => Err(SitemapError::NotASitemap("the document is empty".to_owned())),
+        Some(b'{') => feed(&body, content_type, url, limits),
+        Some(b'<') => match xml::read(text, url, limits) {
+            Err(xml::NotXml::Feed) => feed(&body, content_type, url, limits),
+            read => read.map_err(|other| SitemapError::NotASitemap(other.to_string())),
+        },
+        Some(_) => lines(text, url, limits),
+    }?;
+    sitemap.is_cut |= is_cut;
+    Ok(sitemap)
 }
+
+/// How a gzip file begins (RFC 1952 §2.3).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Returns the document, of a gzip file the one in it, cut at `max_bytes`; true if it was cut.
+fn unfold(body: &[u8], max_bytes: usize) -> Result<(Cow<'_, [u8]>, bool), SitemapError> {
+    if !body.starts_with(&GZIP) {
+        let (head, is_cut) = whole_lines(body, max_bytes, false);
+        return Ok((Cow::Borrowed(head), is_cut));
+    }
+    let mut out = Vec::new();
+    let end = MultiGzDecoder::new(body).take(max_bytes as u64 + 1).read_to_end(&mut out);
+    match end {
+        Err(error) if out.is_empty() => Err(SitemapError::Compression(error.to_string())),
+        end => {
+            let (head, is_cut) = whole_lines(&out, max_bytes, end.is_err());
+            out.truncate(head.len());
+            Ok((Cow::Owned(out), is_cut))
+        }
+    }
+}
+
+/// Returns the bytes up to `max_bytes`; of a document that is cut there, or was before, up to the last end of a tag or
+/// line, so that it does not end within a character.
+fn whole_lines(body: &[u8], max_bytes: usize, was_cut: bool) -> (&[u8], bool) {
+    let head = &body[..body.len().min(max_bytes)];
+    let is_cut = was_cut || head.len() < body.len();
+    let end = head.iter().rposition(|byte| matches!(byte, b'>' | b'\n')).filter(|_| is_cut);
+    (&head[..end.map_or(head.len(), |at| at + 1)], is_cut)
+}
+
+/// Reads a feed in the place of a sitemap.
+fn feed(body: &[u8], content_type: Option<&str>, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, SitemapError> {
+    let (entries, title_chars, url_bytes) = (limits.urls, limits.title_chars, limits.url_bytes);
+    let limits = Limits { entries, title_chars, text_chars: title_chars, url_bytes, ..Limits::default() };
+    let feed = crate::parse(body, content_type, url, &limits)?;
+    let page = |entry: crate::Entry| {
+        let (lastmod, title, published) = (entry.updated, entry.title, entry.published);
+        Some(SitemapUrl { loc: entry.link?, lastmod, title, published, image: None })
+    };
+    let pages = feed.entries.into_iter().filter_map(page).collect();
+    Ok(Sitemap { sitemaps: Vec::new(), pages, is_cut: feed.truncated })
+}
+
+/// Reads a sitemap in plain text. Lines that are no absolute address are ignored, unless all are.
+fn lines(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, SitemapError> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.by_ref().take(limits.urls);
+    let found = first.filter(|line| link::is_absolute(line));
+    let page = |loc| SitemapUrl { loc, ..SitemapUrl::default() };
+    let pages: Vec<_> = found.filter_map(|line| link::resolve(line, url, limits.url_bytes)).map(page).collect();
+    if pages.is_empty() {
+        return Err(SitemapError::NotASitemap("it is neither XML nor a list of addresses".to_owned()));
+    }
+    Ok(Sitemap { sitemaps: Vec::new(), pages, is_cut: lines.next().is_some() })
+}
+
+#[cfg(test)]
+mod tests;

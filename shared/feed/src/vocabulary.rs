@@ -54,6 +54,14 @@ pub(crate) enum Role {
     UpdatePeriod,
     /// `sy:updateFrequency`.
     UpdateFrequency,
+    /// Program that made the feed.
+    Generator,
+    /// `fh:archive`: the document is an archive.
+    Archive,
+    /// `fh:complete`: the document contains all entries.
+    Complete,
+    /// `openSearch:totalResults`.
+    Total,
     /// Ignored, with all its content.
     Other,
 }
@@ -101,7 +109,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
 
 /// Returns the role of an element inside a channel or feed, or beside the channel as in RDF.
 pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
-    use Ns::{Atom, Core, Dc, Itunes, Sy, Tombstone};
+    use Ns::{Atom, Core, Dc, History, Itunes, OpenSearch, Sy, Tombstone};
     match (ns, local) {
         (Core | Atom, "item" | "entry") => Role::Entry,
         (Core, "channel") => Role::Channel,
@@ -132,6 +140,10 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
         (Sy, "updateperiod") => Role::UpdatePeriod,
         (Sy, "updatefrequency") => Role::UpdateFrequency,
         (Tombstone, "deleted-entry") => Role::Deleted,
+        (Core | Atom, "generator") | (_, "generatoragent") => Role::Generator,
+        (History, "archive") => Role::Archive,
+        (History, "complete") => Role::Complete,
+        (OpenSearch, "totalresults") => Role::Total,
         _ => Role::Other,
     }
 }

@@ -4,6 +4,7 @@ use super::{Mender, Place};
 use crate::draft::{Kind, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
+use crate::paging::Generator;
 use crate::token::{Tag, attribute};
 use crate::vocabulary::Role;
 use crate::{FeedError, Repair, link, text};
@@ -42,6 +43,7 @@ impl<'a> Mender<'a> {
             (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
             (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
             (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
+            (Role::Generator, _) => self.generator(&text, tag),
             _ => self.offer(role, text, construct.kind(), &base),
         }
         Ok(())
@@ -82,17 +84,28 @@ impl<'a> Mender<'a> {
         let page = media.is_empty() || media.contains("html");
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
             "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
-            "self" if self.is_about_the_feed() => {
-                let own = self.feed.hints.self_url.take();
-                self.feed.hints.self_url = own.or_else(|| self.resolve(&href, &base));
-            }
-            "hub" if self.is_about_the_feed() => {
-                let hub = self.feed.hints.hub.take();
-                self.feed.hints.hub = hub.or_else(|| self.resolve(&href, &base));
-            }
+            relation if self.is_about_the_feed() => self.offer_relation(relation, &href, &base),
             _ => {}
         }
         self.skip(tag, local)
+    }
+
+    /// Stores the address of another resource of the feed, the first of each relation.
+    fn offer_relation(&mut self, relation: &str, href: &str, base: &Url) {
+        if self.feed.relation(relation).is_some_and(|known| known.is_none()) {
+            let url = self.resolve(href, base);
+            if let Some(slot) = self.feed.relation(relation) {
+                *slot = url;
+            }
+        }
+    }
+
+    /// Recognises the program by its name or its address.
+    fn generator(&mut self, text: &str, tag: &Tag<'_>) {
+        let address = tag.attributes().take(self.limits.attributes);
+        let address = address.filter(|(name, _)| matches!(*name, "uri" | "url") || name.ends_with("resource"));
+        let known = address.map(|(_, value)| value).chain([text]).find_map(Generator::of);
+        self.feed.generator = self.feed.generator.or(known);
     }
 
     /// True if the reader is directly in the feed, and not in a part of it.
@@ -197,6 +210,9 @@ impl<'a> Mender<'a> {
             Role::SkipDays => feed.hints.skip_days.extend(weekday(text)),
             Role::UpdatePeriod => feed.period = period(text),
             Role::UpdateFrequency => feed.frequency = text.parse().ok().filter(|f| *f > 0),
+            Role::Archive => feed.paging.is_archive = true,
+            Role::Complete => feed.paging.is_complete = true,
+            Role::Total => feed.paging.total = text.parse().ok(),
             _ => {}
         }
     }

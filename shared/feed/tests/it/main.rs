@@ -5,6 +5,7 @@ mod deleted;
 mod faults;
 mod hostile;
 mod linear;
+mod paging;
 mod properties;
 mod recovery;
 mod snapshots;

@@ -1,0 +1,220 @@
+//! Reads sitemaps in XML as tolerantly as feeds: by the local names of elements, in any namespace, closed or not.
+
+use super::{Sitemap, SitemapLimits, SitemapLink, SitemapUrl};
+use crate::token::{Token, Tokens};
+use crate::work::Work;
+use crate::{link, text};
+use curlew_text::references;
+use url::Url;
+
+/// Reason why a document in XML is no sitemap.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NotXml {
+    /// It is a feed.
+    #[error("it is a feed")]
+    Feed,
+    /// It is a web page.
+    #[error("it is a web page")]
+    WebPage,
+    /// It is something else; contains the beginning of its first element's name.
+    #[error("its first element is '{0}'")]
+    Root(String),
+    /// It contains no element.
+    #[error("there is no element in it")]
+    NoElement,
+}
+
+/// Reads the addresses of a sitemap.
+pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, NotXml> {
+    let work = Work::default();
+    let mut tokens = Tokens::new(text, &work);
+    let mut reader = Reader::new(url, limits);
+    while !reader.is_over {
+        match tokens.next() {
+            Some(Token::Start(tag)) => {
+                reader.start(tag.name)?;
+                if tag.empty {
+                    reader.end(tag.name);
+                }
+            }
+            Some(Token::End(name)) => reader.end(name),
+            Some(Token::Text(text)) => reader.text(text, true),
+            Some(Token::CData(text)) => reader.text(text, false),
+            None if reader.root.is_none() => return Err(NotXml::NoElement),
+            None => {
+                reader.stop();
+                reader.out.is_cut = true;
+            }
+        }
+    }
+    Ok(reader.out)
+}
+
+/// An entry as written.
+#[derive(Debug, Default)]
+struct RawEntry {
+    /// True for a sitemap in an index.
+    is_sitemap: bool,
+    loc: String,
+    lastmod: String,
+    title: String,
+    published: String,
+    image: String,
+}
+
+impl RawEntry {
+    fn text(&mut self, field: Field) -> &mut String {
+        match field {
+            Field::Loc => &mut self.loc,
+            Field::Lastmod => &mut self.lastmod,
+            Field::Title => &mut self.title,
+            Field::Published => &mut self.published,
+            Field::Image => &mut self.image,
+        }
+    }
+}
+
+/// Part of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Loc,
+    Lastmod,
+    Title,
+    Published,
+    Image,
+}
+
+/// Element of an extension that has parts of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extension {
+    News,
+    Image,
+}
+
+struct Reader<'a> {
+    url: &'a Url,
+    limits: &'a SitemapLimits,
+    /// The document's first element, by its name as written.
+    root: Option<&'a str>,
+    entry: Option<RawEntry>,
+    extension: Option<Extension>,
+    /// The part whose text is being read.
+    field: Option<Field>,
+    /// Number of entries begun.
+    begun: usize,
+    /// True if the rest of the document is not read.
+    is_over: bool,
+    out: Sitemap,
+}
+
+impl<'a> Reader<'a> {
+    fn new(url: &'a Url, limits: &'a SitemapLimits) -> Reader<'a> {
+        let out = Sitemap::default();
+        Reader { url, limits, root: None, entry: None, extension: None, field: None, begun: 0, is_over: false, out }
+    }
+
+    fn start(&mut self, name: &'a str) -> Result<(), NotXml> {
+        let local = local(name);
+        let is = |known: &str| local.eq_ignore_ascii_case(known);
+        if self.root.is_none() {
+            if is("rss") || is("feed") || is("rdf") {
+                return Err(NotXml::Feed);
+            } else if is("html") {
+                return Err(NotXml::WebPage);
+            } else if !["urlset", "sitemapindex", "url", "sitemap"].into_iter().any(is) {
+                return Err(NotXml::Root(text::plain(name, true, MAX_NAME).unwrap_or_default()));
+            }
+            self.root = Some(name);
+        }
+        self.field = None;
+        if is("url") || is("sitemap") {
+            self.begin(is("sitemap"));
+        } else if is("news") {
+            self.extension = Some(Extension::News);
+        } else if is("image") {
+            self.extension = Some(Extension::Image);
+        } else {
+            self.field = match self.extension {
+                None if is("loc") => Some(Field::Loc),
+                None if is("lastmod") => Some(Field::Lastmod),
+                Some(Extension::News) if is("title") => Some(Field::Title),
+                Some(Extension::News) if is("publication_date") => Some(Field::Published),
+                Some(Extension::Image) if is("loc") => Some(Field::Image),
+                _ => None,
+            };
+            // The first of several counts.
+            let entry = self.entry.as_mut();
+            self.field = self.field.zip(entry).and_then(|(field, e)| e.text(field).is_empty().then_some(field));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str) {
+        self.field = None;
+        let local = local(name);
+        let is = |known: &str| local.eq_ignore_ascii_case(known);
+        if is("news") || is("image") {
+            self.extension = None;
+        } else if is("url") || is("sitemap") {
+            self.close();
+        } else if self.root.is_some_and(|root| root.eq_ignore_ascii_case(name)) {
+            self.stop();
+        }
+    }
+
+    fn text(&mut self, text: &str, has_references: bool) {
+        let Some((field, entry)) = self.field.zip(self.entry.as_mut()) else { return };
+        // Longer than anything that will be kept, however much shorter its references make it.
+        let max_bytes = self.limits.url_bytes.max(self.limits.title_chars).saturating_mul(8);
+        let into = entry.text(field);
+        let text = &text[..text.floor_char_boundary(max_bytes.saturating_sub(into.len()))];
+        into.push_str(&if has_references { references::decode(text) } else { text.into() });
+    }
+
+    /// Opens an entry, unless the limit is reached.
+    fn begin(&mut self, is_sitemap: bool) {
+        self.close();
+        if self.begun == self.limits.urls {
+            self.out.is_cut = true;
+            self.is_over = true;
+            return;
+        }
+        self.begun += 1;
+        self.entry = Some(RawEntry { is_sitemap, ..RawEntry::default() });
+    }
+
+    /// Stores the open entry, if its address is usable.
+    fn close(&mut self) {
+        self.extension = None;
+        let Some(raw) = self.entry.take() else { return };
+        let resolve = |text: &str| link::resolve(text, self.url, self.limits.url_bytes);
+        let date = |text: &str| Some(text).filter(|text| text.len() <= MAX_DATE).and_then(text::date);
+        let Some(loc) = resolve(&raw.loc) else { return };
+        let lastmod = date(&raw.lastmod);
+        if raw.is_sitemap {
+            return self.out.sitemaps.push(SitemapLink { loc, lastmod });
+        }
+        let title = text::plain(&raw.title, false, self.limits.title_chars);
+        let (published, image) = (date(&raw.published), resolve(&raw.image));
+        self.out.pages.push(SitemapUrl { loc, lastmod, title, published, image });
+    }
+
+    /// Ends the reading. A text that is still open is incomplete.
+    fn stop(&mut self) {
+        if let Some((field, entry)) = self.field.zip(self.entry.as_mut()) {
+            entry.text(field).clear();
+        }
+        self.close();
+        self.is_over = true;
+    }
+}
+
+/// Maximum length of an element's name in a message, in characters.
+const MAX_NAME: usize = 32;
+/// Maximum length of a date, in bytes.
+const MAX_DATE: usize = 100;
+
+/// Returns the part of an element's name after its prefix.
+fn local(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, local)| local)
+}
