@@ -52,7 +52,7 @@ pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Site
 
 /// An entry as written.
 #[derive(Debug, Default)]
-struct RawEntry {
+struct EntryTexts {
     /// True for a sitemap in an index.
     is_sitemap: bool,
     loc: String,
@@ -62,7 +62,7 @@ struct RawEntry {
     image: String,
 }
 
-impl RawEntry {
+impl EntryTexts {
     fn text(&mut self, field: Field) -> &mut String {
         match field {
             Field::Loc => &mut self.loc,
@@ -96,7 +96,7 @@ struct Reader<'a> {
     limits: &'a SitemapLimits,
     /// The document's first element, by its name as written.
     root: Option<&'a str>,
-    entry: Option<RawEntry>,
+    entry: Option<EntryTexts>,
     extension: Option<Extension>,
     /// The part whose text is being read.
     field: Option<Field>,
@@ -180,22 +180,22 @@ impl<'a> Reader<'a> {
             return;
         }
         self.begun += 1;
-        self.entry = Some(RawEntry { is_sitemap, ..RawEntry::default() });
+        self.entry = Some(EntryTexts { is_sitemap, ..EntryTexts::default() });
     }
 
     /// Stores the open entry, if its address is usable.
     fn close(&mut self) {
         self.extension = None;
-        let Some(raw) = self.entry.take() else { return };
+        let Some(texts) = self.entry.take() else { return };
         let resolve = |text: &str| link::resolve(text, self.url, self.limits.url_bytes);
         let date = |text: &str| Some(text).filter(|text| text.len() <= MAX_DATE).and_then(text::date);
-        let Some(loc) = resolve(&raw.loc) else { return };
-        let lastmod = date(&raw.lastmod);
-        if raw.is_sitemap {
+        let Some(loc) = resolve(&texts.loc) else { return };
+        let lastmod = date(&texts.lastmod);
+        if texts.is_sitemap {
             return self.out.sitemaps.push(SitemapLink { loc, lastmod });
         }
-        let title = text::plain(&raw.title, false, self.limits.title_chars);
-        let (published, image) = (date(&raw.published), resolve(&raw.image));
+        let title = text::plain(&texts.title, false, self.limits.title_chars);
+        let (published, image) = (date(&texts.published), resolve(&texts.image));
         self.out.pages.push(SitemapUrl { loc, lastmod, title, published, image });
     }
 
