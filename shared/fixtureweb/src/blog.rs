@@ -236,6 +236,7 @@ impl Blog {
             rate_limit: self.rate_limit,
             publisher: Some(self.publisher),
             uniform: None,
+            catalogue: None,
         }
     }
 
@@ -304,7 +305,7 @@ impl Blog {
             url: format!("{}{}", self.publisher.home(), plan.path),
             lang: self.publisher.bank.lang.to_owned(),
             image: self.publisher.image(),
-            hints: plan.hints,
+            hints: plan.hints.into(),
             entries,
             damage: plan.damage,
         }

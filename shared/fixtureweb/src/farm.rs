@@ -1,6 +1,7 @@
 //! The farm: all sites that one server answers for.
 
-use crate::site::{Expect, RateLimit, Site};
+use crate::catalogue::{BLOGGER, Catalogue};
+use crate::site::{Expect, Outcome, RateLimit, Site};
 use crate::sites;
 use crate::uniform::{self, Uniform, UniformSite};
 use std::collections::HashMap;
@@ -28,6 +29,12 @@ impl Farm {
     /// with these numbers, instead of the first ones: `PREFIX-0007.test` for 7.
     pub fn keyed(spec: &Uniform, numbers: &[usize]) -> Farm {
         Farm::of(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
+    }
+
+    /// Returns a site of each kind, with so many articles. A crawl that reads the feed alone finds its few entries;
+    /// [`Site::expect`] and [`Site::entries`] count all.
+    pub fn catalogues(kinds: &[(Catalogue, usize)]) -> Farm {
+        Farm::of(kinds.iter().map(|(kind, pages)| catalogue(*kind, *pages)).collect())
     }
 
     pub(crate) fn of(sites: Vec<Site>) -> Farm {
@@ -68,5 +75,17 @@ fn site(uniform: UniformSite) -> Site {
         rate_limit: RateLimit::None,
         publisher: Some(uniform.publisher.clone()),
         uniform: Some(uniform),
+        catalogue: None,
     }
+}
+
+fn catalogue(kind: Catalogue, pages: usize) -> Site {
+    let mut site = site(UniformSite::long(format!("catalogue-{}.test", kind.name()), pages));
+    site.about = "more articles than its feed lists";
+    site.expect.feeds = usize::from(kind.feed().is_some());
+    site.entries =
+        site.uniform.iter().flat_map(|long| (0..pages).map(|n| (long.address(n), Outcome::Accepted))).collect();
+    site.hosts.extend((kind == Catalogue::Blogger).then(|| BLOGGER.to_owned()));
+    site.catalogue = Some(kind);
+    site
 }

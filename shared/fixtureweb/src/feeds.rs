@@ -4,6 +4,7 @@ use crate::date::{NEWEST, Stamp};
 use crate::html::{escape, paragraphs};
 use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
+use std::borrow::Cow;
 
 /// One entry of a feed.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +31,7 @@ pub(crate) struct FeedDoc {
     pub(crate) lang: String,
     pub(crate) image: Option<String>,
     /// Further elements of the channel, such as `<ttl>`, verbatim.
-    pub(crate) hints: &'static str,
+    pub(crate) hints: Cow<'static, str>,
     pub(crate) entries: Vec<Entry>,
     pub(crate) damage: Damage,
 }
@@ -137,7 +138,7 @@ impl FeedDoc {
         let logo = self.image.as_deref().map_or_else(String::new, |url| format!("<logo>{}</logo>\n", escape(url)));
         let entries: String = self.entries.iter().map(atom_entry).collect();
         format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\">\n<title>{}</title>\n<subtitle>{}</subtitle>\n<id>{}</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n<updated>{}</updated>\n{logo}{entries}</feed>\n",
+            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xml:lang=\"{}\">\n<title>{}</title>\n<subtitle>{}</subtitle>\n<id>{}</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n<link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n<updated>{}</updated>\n{}{logo}{entries}</feed>\n",
             self.lang,
             escape(&self.title),
             escape(&self.description),
@@ -145,6 +146,7 @@ impl FeedDoc {
             escape(&self.home),
             escape(&self.url),
             self.newest().rfc3339(),
+            self.hints,
         )
     }
 

@@ -44,6 +44,8 @@ pub struct Tally {
     pub home: usize,
     /// Calls of feeds.
     pub feeds: usize,
+    /// Calls of sitemaps.
+    pub sitemaps: usize,
     /// Calls of pages.
     pub pages: usize,
     /// Calls of pictures.
@@ -186,6 +188,7 @@ pub fn tally(calls: &[Call]) -> Tally {
             Kind::Robots => tally.robots += 1,
             Kind::Home => tally.home += 1,
             Kind::Feed => tally.feeds += 1,
+            Kind::Sitemap => tally.sitemaps += 1,
             Kind::Page => tally.pages += 1,
             Kind::Image => tally.images += 1,
             Kind::Other => tally.other += 1,

@@ -7,6 +7,7 @@
 
 mod blog;
 mod body;
+mod catalogue;
 mod coding;
 mod date;
 mod farm;
@@ -28,6 +29,7 @@ mod tests;
 mod text;
 mod uniform;
 
+pub use catalogue::{BLOGGER, Catalogue};
 pub use farm::Farm;
 pub use hub::{HUB, Signed, Subscriber};
 pub use live::Mode;

@@ -71,8 +71,7 @@ impl Live {
         if let Some(reply) = self.fresh_routes.get(&format!("{host}{path}")) {
             return reply.clone();
         }
-        let uniform = site.uniform.as_ref().and_then(|uniform| uniform.reply(path));
-        uniform.unwrap_or_else(|| Reply::status(Kind::Other, 404))
+        site.made(path).unwrap_or_else(|| Reply::status(Kind::Other, 404))
     }
 
     /// Returns 429 if the site's rate limit requires it.

@@ -22,6 +22,8 @@ pub enum Kind {
     Home,
     /// A feed.
     Feed,
+    /// A sitemap.
+    Sitemap,
     /// A page that a feed names, or a redirect to one.
     Page,
     /// A picture.

@@ -1,5 +1,6 @@
 //! A site as plain data: its answers, its behaviour, and the expected result of a correct crawl.
 
+use crate::catalogue::Catalogue;
 use crate::log::Kind;
 use crate::publisher::Publisher;
 use crate::reply::Reply;
@@ -28,6 +29,8 @@ pub struct Site {
     pub(crate) rate_limit: RateLimit,
     pub(crate) publisher: Option<Publisher>,
     pub(crate) uniform: Option<UniformSite>,
+    /// Kind of a site whose articles are not all in its feed; only together with `uniform`.
+    pub(crate) catalogue: Option<Catalogue>,
 }
 
 /// Expected result of one crawl of a site until idle.
@@ -109,7 +112,8 @@ impl Site {
     /// Returns the addresses of its feeds, including comments and broken ones; sorted.
     pub fn feed_urls(&self) -> Vec<String> {
         if self.uniform.is_some() {
-            return vec![format!("http://{}/feed.xml", self.host)];
+            let feed = self.catalogue.map_or(Some("/feed.xml"), |kind| kind.feed().map(|(path, _)| path));
+            return feed.map(|path| format!("http://{}{path}", self.host)).into_iter().collect();
         }
         let is_feed = |(_, route): &(&String, &Route)| route.now.kind == Kind::Feed;
         let mut urls: Vec<String> =
@@ -137,6 +141,12 @@ impl Site {
     /// True if the site has pages that change once [`crate::Mode::Later`] is set.
     pub fn changes_later(&self) -> bool {
         self.routes.values().any(|route| route.later.is_some())
+    }
+
+    /// Returns the answer at a path of a site whose documents are made on request.
+    pub(crate) fn made(&self, path: &str) -> Option<Reply> {
+        let site = self.uniform.as_ref()?;
+        self.catalogue.map_or_else(|| site.reply(path), |kind| kind.reply(site, path))
     }
 
     /// Returns the route at a host and path: with its query if there is one for it, else without.

@@ -8,10 +8,14 @@ use crate::publisher::{Pictures, Post, Publisher, Style};
 use crate::reply::{Body, Reply};
 use crate::text::{self, Bank, Mixer};
 use bytes::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Number of pictures after which those of uniform farms repeat, since drawing them is not measured.
 const PICTURES: usize = 16;
+
+/// Number of days over which the articles of uniform farms are spread.
+const DAYS: i64 = 600;
 
 /// Number of repetitions of an article's middle: about 600 words.
 const ROUNDS: usize = 5;
@@ -47,6 +51,8 @@ pub(crate) struct UniformSite {
     pub(crate) publisher: Publisher,
     pub(crate) pages: usize,
     images: bool,
+    /// Number of days over which the articles are spread.
+    days: i64,
     shared: Arc<PageParts>,
 }
 
@@ -85,18 +91,32 @@ pub(crate) fn sites(
             style: Style::JsonLd,
             pictures: if spec.images { Pictures::Own } else { Pictures::OfTheSite },
         };
-        UniformSite { publisher, pages: spec.pages, images: spec.images, shared: Arc::clone(&shared) }
+        UniformSite { publisher, pages: spec.pages, images: spec.images, days: DAYS, shared: Arc::clone(&shared) }
     })
 }
 
 impl UniformSite {
+    /// Returns a site with so many articles, over as many days as they need, without pictures.
+    pub(crate) fn long(host: String, pages: usize) -> UniformSite {
+        let publisher = Publisher {
+            page_host: host.clone(),
+            host,
+            name: "The Long Gazette",
+            tagline: "Everything that was ever printed, kept in order.",
+            bank: &text::HARBOUR,
+            style: Style::JsonLd,
+            pictures: Pictures::OfTheSite,
+        };
+        UniformSite { publisher, pages, images: false, days: i64::MAX, shared: Arc::new(shared(0, false)) }
+    }
+
     /// Returns the answer at a path; `None` if there is nothing.
     pub(crate) fn reply(&self, path: &str) -> Option<Reply> {
         let path = path.split('?').next().unwrap_or(path);
         match path {
-            "/" => Some(Reply::home(self.home())),
+            "/" => Some(Reply::home(self.home(Some(("/feed.xml", Format::Rss2))))),
             "/robots.txt" => Some(Reply::robots("User-agent: *\nDisallow:\n")),
-            "/feed.xml" => Some(Reply::feed(self.feed())),
+            "/feed.xml" => Some(Reply::feed(self.doc(Format::Rss2, path, 0..self.pages, String::new()))),
             "/images/site.png" => Some(Reply::picture(0, Form::Png)),
             _ => {
                 if let Some(number) = path.strip_prefix("/images/").and_then(|rest| number(rest, ".jpg")) {
@@ -117,8 +137,8 @@ impl UniformSite {
             title: Some(format!("{} ({number})", prose.title)),
             author: prose.author,
             paragraphs: prose.paragraphs,
-            at: date(number),
-            url: self.publisher.url(&format!("/news/{number}.html")),
+            at: self.date(number),
+            url: self.address(number),
             picture: self.images.then(|| self.publisher.url(&format!("/images/{number}.jpg"))),
             head: String::new(),
             canonical: None,
@@ -150,47 +170,58 @@ impl UniformSite {
         }
     }
 
-    fn home(&self) -> String {
-        let link = FeedLink {
+    /// Returns the home page, whose head names this feed.
+    pub(crate) fn home(&self, feed: Option<(&str, Format)>) -> String {
+        let link = |(path, format): (&str, Format)| FeedLink {
             title: self.publisher.name.to_owned(),
-            url: format!("{}/feed.xml", self.publisher.home()),
-            media_type: Format::Rss2.media_type(),
+            url: format!("{}{path}", self.publisher.home()),
+            media_type: format.media_type(),
         };
-        html::home(&self.publisher, &[link], self.publisher.image().as_deref(), &[])
+        let links: Vec<FeedLink> = feed.map(link).into_iter().collect();
+        html::home(&self.publisher, &links, self.publisher.image().as_deref(), &[])
     }
 
-    fn feed(&self) -> FeedDoc {
-        let entries = (0..self.pages).map(|number| {
-            let prose = text::article(self.publisher.bank, self.publisher.seed(), number);
-            let link = self.publisher.url(&format!("/news/{number}.html"));
-            Entry {
-                id: Some(link.clone()),
-                link,
-                title: Some(format!("{} ({number})", prose.title)),
-                summary: prose.summary(),
-                html: None,
-                author: prose.author,
-                at: Some(date(number)),
-                category: None,
-            }
-        });
+    /// Returns the address of an article.
+    pub(crate) fn address(&self, number: usize) -> String {
+        self.publisher.url(&format!("/news/{number}.html"))
+    }
+
+    /// Returns the time at which an article was published: four a day, the later ones on the days before.
+    pub(crate) fn date(&self, number: usize) -> Stamp {
+        Stamp::new(NEWEST - (number / 4) as i64 % self.days, 28_800 + (number % 4) as u32 * 7_200)
+    }
+
+    /// Returns an article as an entry of a feed.
+    pub(crate) fn entry(&self, number: usize) -> Entry {
+        let prose = text::article(self.publisher.bank, self.publisher.seed(), number);
+        let link = self.address(number);
+        Entry {
+            id: Some(link.clone()),
+            link,
+            title: Some(format!("{} ({number})", prose.title)),
+            summary: prose.summary(),
+            html: None,
+            author: prose.author,
+            at: Some(self.date(number)),
+            category: None,
+        }
+    }
+
+    /// Returns a feed at a path of the articles with these numbers.
+    pub(crate) fn doc(&self, format: Format, path: &str, numbers: Range<usize>, hints: String) -> FeedDoc {
         FeedDoc {
-            format: Format::Rss2,
+            format,
             title: self.publisher.name.to_owned(),
             description: self.publisher.tagline.to_owned(),
             home: format!("{}/", self.publisher.home()),
-            url: format!("{}/feed.xml", self.publisher.home()),
+            url: format!("{}{path}", self.publisher.home()),
             lang: self.publisher.bank.lang.to_owned(),
             image: self.publisher.image(),
-            hints: "",
-            entries: entries.collect(),
+            hints: hints.into(),
+            entries: numbers.map(|number| self.entry(number)).collect(),
             damage: Damage::None,
         }
     }
-}
-
-fn date(number: usize) -> Stamp {
-    Stamp::new(NEWEST - (number / 4) as i64 % 600, 28_800 + (number % 4) as u32 * 7_200)
 }
 
 fn number(name: &str, extension: &str) -> Option<usize> {

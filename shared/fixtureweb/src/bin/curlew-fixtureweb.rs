@@ -1,18 +1,20 @@
 //! Runs the bundled web as a separate process, for measurements and for tests that kill processes.
 
-use curlew_fixtureweb::{Farm, Uniform, serve_logged, texts};
+use curlew_fixtureweb::{Catalogue, Farm, Uniform, serve_logged, texts};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 const USAGE: &str = "usage: curlew-fixtureweb [--listen ADDR] [--log FILE] [--sites]
-                        [--demo | --hosts N --pages N --bytes N [--no-images] [--prefix NAME]]
+                        [--demo | --hosts N --pages N --bytes N [--no-images] [--prefix NAME]
+                         | --catalogue NAME[=PAGES] …]
   --listen ADDR   where to listen, default 127.0.0.1:0
   --log FILE      append each call as a JSON line when it ends
   --sites         print the start URLs first, one a line
   --demo          the bundled sites (the default)
   --hosts N …     sites that are all alike: how many, pages each, bytes a page
+  --catalogue …   a site with more articles than its feed lists: wordpress, blogger, archived or sitemap
   --texts N       no sites: so many articles of all subjects in turn, a JSON line each";
 
 /// Command-line options.
@@ -21,6 +23,7 @@ struct Options {
     log: Option<String>,
     sites: bool,
     uniform: Option<Uniform>,
+    catalogues: Vec<(Catalogue, usize)>,
     texts: Option<usize>,
 }
 
@@ -43,7 +46,8 @@ async fn main() -> ExitCode {
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options { listen: "127.0.0.1:0".to_owned(), log: None, sites: false, uniform: None, texts: None };
+    let listen = "127.0.0.1:0".to_owned();
+    let mut options = Options { listen, log: None, sites: false, uniform: None, catalogues: Vec::new(), texts: None };
     while let Some(name) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
         let number = |text: String| text.parse::<usize>().map_err(|_| format!("{text} is not a number"));
@@ -56,12 +60,21 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
             "--pages" => options.uniform.get_or_insert_default().pages = number(value()?)?,
             "--bytes" => options.uniform.get_or_insert_default().bytes = number(value()?)?,
             "--prefix" => options.uniform.get_or_insert_default().prefix = value()?,
+            "--catalogue" => options.catalogues.push(catalogue(&value()?)?),
             "--texts" => options.texts = Some(number(value()?)?),
             "--no-images" => options.uniform.get_or_insert_default().images = false,
             other => return Err(format!("unknown argument {other}")),
         }
     }
     Ok(options)
+}
+
+fn catalogue(text: &str) -> Result<(Catalogue, usize), String> {
+    let (name, pages) = text.split_once('=').map_or((text, None), |(name, pages)| (name, Some(pages)));
+    let kind = Catalogue::ALL.into_iter().find(|kind| kind.name() == name);
+    let kind = kind.ok_or_else(|| format!("{name} is no catalogue"))?;
+    let pages = pages.map(|pages| pages.parse().map_err(|_| format!("{pages} is not a number"))).transpose()?;
+    Ok((kind, pages.unwrap_or(kind.pages())))
 }
 
 async fn run(options: Options) -> io::Result<()> {
@@ -73,7 +86,11 @@ async fn run(options: Options) -> io::Result<()> {
         }
         return out.flush();
     }
-    let farm = options.uniform.as_ref().map_or_else(Farm::demo, Farm::uniform);
+    let farm = match &options.uniform {
+        _ if !options.catalogues.is_empty() => Farm::catalogues(&options.catalogues),
+        Some(uniform) => Farm::uniform(uniform),
+        None => Farm::demo(),
+    };
     let log: Option<File> =
         options.log.map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?;
     let listener = tokio::net::TcpListener::bind(&options.listen).await?;

@@ -1,6 +1,7 @@
 //! Tests that the served content meets the expectations.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so at once")]
 
+mod catalogues;
 mod expectations;
 mod judging;
 mod serving;
