@@ -28,6 +28,7 @@ mod sites;
 mod tests;
 mod text;
 mod uniform;
+mod wall;
 
 pub use catalogue::{BLOGGER, Catalogue};
 pub use farm::Farm;
@@ -39,3 +40,4 @@ pub use server::{Running, serve, serve_logged};
 pub use site::{Expect, Outcome, Site};
 pub use text::{Text, texts};
 pub use uniform::Uniform;
+pub use wall::{Face, Scope, Wall};

@@ -5,6 +5,7 @@ use crate::log::Kind;
 use crate::publisher::FRESH;
 use crate::reply::{Body, Reply};
 use crate::site::{RateLimit, Site};
+use crate::wall::Wall;
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,12 +34,16 @@ pub enum Mode {
     Robots(u16),
     /// The connection is closed without an answer.
     Hangup,
+    /// A bot wall stands in front of the site.
+    Wall(Wall),
 }
 
 /// The changing part of one site.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    pub(crate) mode: Mode,
+    mode: Mode,
+    /// Number of calls since the mode was set.
+    calls: usize,
     /// Modes by host and path.
     pub(crate) page_modes: HashMap<String, Mode>,
     pages_served: usize,
@@ -53,11 +58,17 @@ impl Live {
     /// Returns the answer to a call that starts now.
     pub(crate) fn decide(&mut self, site: &Site, host: &str, path: &str, now: u64) -> Reply {
         let mode = self.page_modes.get(&format!("{host}{path}")).copied().unwrap_or(self.mode);
+        self.calls += 1;
         let reply = self.look_up(site, host, path, mode);
         if let Some(refusal) = self.refusal(site, reply.kind, now) {
             return refusal;
         }
-        changed(self.with_fresh_entries(reply), mode)
+        changed(self.with_fresh_entries(reply), mode, self.calls)
+    }
+
+    /// Sets the mode of the site.
+    pub(crate) fn set_mode(&mut self, mode: Mode) {
+        (self.mode, self.calls) = (mode, 0);
     }
 
     fn look_up(&self, site: &Site, host: &str, path: &str, mode: Mode) -> Reply {
@@ -133,8 +144,8 @@ fn bare(url: &str) -> String {
     url.strip_prefix("http://").unwrap_or(url).to_owned()
 }
 
-/// Modifies the answer according to the mode.
-fn changed(reply: Reply, mode: Mode) -> Reply {
+/// Modifies the answer to the call of this number according to the mode.
+fn changed(reply: Reply, mode: Mode, call: usize) -> Reply {
     let kind = reply.kind;
     match mode {
         Mode::Pages(status) if kind == Kind::Page => Reply::status(kind, status),
@@ -145,6 +156,7 @@ fn changed(reply: Reply, mode: Mode) -> Reply {
         Mode::RobotsForbid if kind == Kind::Robots => Reply::robots("User-agent: *\nDisallow: /\n"),
         Mode::Robots(status) if kind == Kind::Robots => Reply::status(kind, status),
         Mode::Hangup => reply.body(Body::Hangup),
+        Mode::Wall(wall) => wall.replace(reply, call),
         _ => reply,
     }
 }

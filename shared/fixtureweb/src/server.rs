@@ -106,7 +106,7 @@ impl Running {
 
     /// Sets the mode of a host's site. Returns false if no site answers for the host.
     pub fn set_mode(&self, host: &str, mode: Mode) -> bool {
-        self.shared.change(host, |live| live.mode = mode)
+        self.shared.change(host, |live| live.set_mode(mode))
     }
 
     /// Sets the mode of one address (host, path with query), regardless of the site's mode. Returns false if no site

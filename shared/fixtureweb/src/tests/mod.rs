@@ -5,6 +5,7 @@ mod catalogues;
 mod expectations;
 mod judging;
 mod serving;
+mod walls;
 
 use crate::{Farm, Running, serve};
 use reqwest::header::HeaderMap;
