@@ -22,6 +22,7 @@ mod witness;
 mod world;
 
 pub use invariants::Violation;
+pub use mutant::LastWriterWins;
 pub use trace::{
     CallResult, CallSnapshot, End, EntrySnapshot, JobEnd, JobRun, LedgerSnapshot, QuerySnapshot, RobotsSnapshot,
     SettledAs, Trace,

@@ -6,7 +6,7 @@ use curlew_ports::{Clock, Dead, Delivery, HostLedger, Inbox, PortError, QueueCou
 use std::sync::Arc;
 
 /// A ledger that writes whatever it is given, whoever was first.
-pub(super) struct LastWriterWins(pub(super) Arc<dyn HostLedger>);
+pub struct LastWriterWins(pub Arc<dyn HostLedger>);
 
 #[async_trait]
 impl HostLedger for LastWriterWins {

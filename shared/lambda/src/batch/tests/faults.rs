@@ -7,12 +7,13 @@ use super::super::*;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
-use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply, Version};
+use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty, Rates};
 use curlew_testkit::memory::CountingSeeds;
+use curlew_testkit::sim::LastWriterWins;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
@@ -388,21 +389,6 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let now = self.run.now();
         self.run.judge().hosts.insert(self.host.clone(), (false, Some(now)));
-    }
-}
-
-/// See [`Mutant::NoCompareAndSwap`].
-struct LastWriterWins(Arc<dyn HostLedger>);
-
-#[async_trait]
-impl HostLedger for LastWriterWins {
-    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
-        self.0.load(host).await
-    }
-
-    async fn swap(&self, host: &HostKey, _: Version, next: HostState) -> Result<Version, PortError> {
-        let (_, present) = self.0.load(host).await?;
-        self.0.swap(host, present, next).await
     }
 }
 
