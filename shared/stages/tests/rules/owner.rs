@@ -8,7 +8,7 @@ use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, Pag
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
-use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome, Messages};
+use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome};
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
@@ -51,48 +51,15 @@ impl Town {
     }
 
     fn blocks(&self) -> Blocks {
-        let world = &self.world;
-        Blocks {
-            ledger: world.hosts.clone(),
-            hosts: world.hosts.clone(),
-            pages: world.pages.clone(),
-            queue: world.jobs.clone(),
-            clock: world.politeness.clock.clone(),
-            blobs: world.blobs.clone(),
-            groups: world.politeness.groups.clone(),
-        }
+        self.world.program().blocks
     }
 
     fn owners(&self) -> Owners {
-        let world = &self.world;
-        Owners {
-            blobs: world.blobs.clone(),
-            ledger: world.hosts.clone(),
-            robots: world.politeness.robots.clone(),
-            blocks: self.blocks(),
-            queue: world.jobs.clone(),
-            fetch: world.web.clone(),
-            clock: world.politeness.clock.clone(),
-            rules: world.politeness.rules.clone(),
-            token: "CurlewBot".into(),
-            scheme: "https",
-            pool: world.politeness.pool.clone(),
-        }
+        self.world.program().owners
     }
 
     fn own(&self) -> Own {
-        let world = &self.world;
-        Own {
-            politeness: world.politeness.clone(),
-            names: self.zone.clone(),
-            blobs: world.blobs.clone(),
-            pages: world.pages.clone(),
-            sources: world.sources.clone(),
-            queue: world.jobs.clone(),
-            blocks: self.blocks(),
-            suggest: world.suggest(),
-            scheme: "https",
-        }
+        self.world.program().looking_up(self.zone.clone()).own
     }
 
     /// Runs the requested jobs, each when it is due.
@@ -379,7 +346,7 @@ fn message(n: usize) -> Message {
 #[tokio::test(start_paused = true)]
 async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     let world = TestWorld::new();
-    let messages = Messages { blobs: world.blobs.clone(), clock: world.politeness.clock.clone() };
+    let messages = world.program().messages;
     for _ in 0..3 {
         assert_eq!(messages.take(&message(0)).await.unwrap(), MessageOutcome::Taken);
     }

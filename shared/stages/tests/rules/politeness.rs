@@ -7,7 +7,6 @@ use curlew_model::{
 };
 use curlew_policy::rules::CIRCUIT_FAILURES;
 use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply};
-use curlew_stages::operator::block::Blocks;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
@@ -250,18 +249,6 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
     assert!(tries < 60, "most visits were put off without a call: {tries}");
 }
 
-fn blocks(world: &TestWorld) -> Blocks {
-    Blocks {
-        ledger: world.hosts.clone(),
-        hosts: world.hosts.clone(),
-        pages: world.pages.clone(),
-        queue: world.jobs.clone(),
-        clock: world.politeness.clock.clone(),
-        blobs: world.blobs.clone(),
-        groups: world.politeness.groups.clone(),
-    }
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     let world = TestWorld::new();
@@ -272,7 +259,7 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     // Anna's is known before the block, Ben's is not.
     world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
     let calls = world.web.calls().len();
-    blocks(&world).block("github.io").await.unwrap();
+    world.program().blocks.block("github.io").await.unwrap();
     for (name, url) in ["anna.github.io", "ben.github.io"].into_iter().zip(urls) {
         world.fetch(&visit(name, &[url], &new())).await;
         assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
@@ -284,8 +271,8 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
 
     // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
-    assert!(blocks(&world).unblock("github.io").await.unwrap());
-    assert!(!blocks(&world).unblock("github.io").await.unwrap());
+    assert!(world.program().blocks.unblock("github.io").await.unwrap());
+    assert!(!world.program().blocks.unblock("github.io").await.unwrap());
     let mut waiting = left(&world).await;
     waiting.sort_by(|a, b| a.0.host.cmp(&b.0.host));
     assert_eq!(
@@ -304,7 +291,7 @@ async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
     let (anna, ben) = ("https://anna.tumblr.com/a", "https://ben.tumblr.com/a");
     world.web.serve(anna, "text/html", html(""));
     world.web.serve(ben, "text/html", html(""));
-    assert_eq!(blocks(&world).block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
+    assert_eq!(world.program().blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
     world.fetch(&visit("tumblr.com", &[anna, ben], &new())).await;
     assert_eq!(world.state(anna).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
     assert_eq!(world.state(ben).await, Some(PageState::Pending));
@@ -320,8 +307,8 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         world.pages.insert(&row).await.unwrap();
     }
-    blocks(&world).block("example.org").await.unwrap();
-    blocks(&world).unblock("example.org").await.unwrap();
+    world.program().blocks.block("example.org").await.unwrap();
+    world.program().blocks.unblock("example.org").await.unwrap();
     let waiting = left(&world).await;
     let [(job, _)] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!(urls(job), [A]);

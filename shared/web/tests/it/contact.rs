@@ -4,7 +4,6 @@ use crate::suggest::{form_to, token_of};
 use crate::support::{Answer, Backend, World};
 use axum::http::StatusCode;
 use curlew_model::Millis;
-use curlew_ports::Blobs;
 use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, Message};
 use curlew_web::Caller;
 
@@ -78,7 +77,7 @@ async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
     assert_eq!(world.send(form_to("/contact", &fields)).await.status, StatusCode::BAD_REQUEST, "once");
     let huge = world.send(form_to("/contact", &[("text", &"x".repeat(6 << 20))])).await;
     assert_eq!(huge.status, StatusCode::PAYLOAD_TOO_LARGE);
-    let taken = world.blobs.list("messages/", None, 300).await.unwrap().len();
+    let taken = world.ports.blobs.list("messages/", None, 300).await.unwrap().len();
     assert_eq!(taken, MESSAGES_A_DAY - 1, "one of them was taken");
     write(&world, &[("text", "again")]).await;
     let full = write(&world, &[("text", "and again")]).await;

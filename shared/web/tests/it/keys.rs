@@ -3,7 +3,7 @@
 use crate::support::{Backend, World, ready, settings};
 use axum::http::StatusCode;
 use curlew_model::Millis;
-use curlew_ports::{Blobs, Clock};
+use curlew_ports::Clock;
 use curlew_signature::directory::{LIFETIME, MAX_AGE, MEDIA_TYPE, PATH, SignedDirectory};
 use curlew_signature::keys::KeyRing;
 use curlew_stages::politeness::signing::DIRECTORY;
@@ -36,7 +36,7 @@ async fn i01_the_directory_of_keys_verifies_with_the_keys_that_it_lists() {
     let now = world.clock.now();
     let ring = KeyRing::new(&[5; 32], now).rotate(&[6; 32], now).unwrap();
     let directory = serde_json::to_vec(&SignedDirectory::new(&ring, "search.example", now, 1)).unwrap();
-    ready(world.blobs.put(DIRECTORY, directory.into())).unwrap();
+    ready(world.ports.blobs.put(DIRECTORY, directory.into())).unwrap();
     let answer = world.get(PATH).await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, MEDIA_TYPE));
     assert_eq!(answer.header("cache-control"), format!("public, max-age={}", MAX_AGE.0 / 1_000));

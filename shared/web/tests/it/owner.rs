@@ -9,7 +9,7 @@ use curlew_model::{
     Ownership, PageLine, Substitutes, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
-use curlew_ports::{Clock, HostLedger, RobotsCopy, RobotsStore, Version};
+use curlew_ports::{Clock, RobotsCopy, Version};
 use curlew_web::Caller;
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
     let held = Hold { until: now + Millis::from_days(3), reason: HoldReason::TooManyRequests, since: now };
     let substitutes = Substitutes { since: Some(now), vendor: "Anubis".into(), ..Substitutes::default() };
     let state = HostState { hold: Some(held), substitutes, ..HostState::default() };
-    ready(world.hosts.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state)).unwrap();
+    ready(world.ports.ledger.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state)).unwrap();
     let copy = RobotsCopy {
         standing: "rules".into(),
         body: "User-agent: *\nDisallow: /<private>\0".into(),
@@ -57,7 +57,7 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
         fresh_until: now + Millis::from_days(1),
         validators: Validators::default(),
     };
-    ready(world.robots.put(&address::origin(&"https://example.org/".parse().unwrap()).unwrap(), &copy)).unwrap();
+    ready(world.ports.robots.put(&address::origin(&"https://example.org/".parse().unwrap()).unwrap(), &copy)).unwrap();
 }
 
 fn report(now: Timestamp) -> HostReport {

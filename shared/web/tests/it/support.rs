@@ -13,22 +13,23 @@ use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
-use curlew_ports::{Blob, Blobs, Clock, Inbox, InlinePool, PortError, Sources, Tag};
+use curlew_ports::{Blob, Blobs, Clock, PortError, Sources, Tag};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_stages::catalog::thumbnails::thumbnail_key;
 use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
-use curlew_stages::feeds::websub_delivery::Pushes;
-use curlew_stages::operator::block::Blocks;
 use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
-use curlew_stages::operator::ownership::Owners;
-use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::politeness::access::Politeness;
+use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::StageError;
 use curlew_testkit::memory::{
-    MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryPages, MemoryRobots, MemorySources,
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
+    MemorySources,
 };
 use curlew_web::{PageSettings, SearchIndex, Services, StatusSource, SystemStatus};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
+use quick_xml::XmlVersion;
+use quick_xml::events::Event;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -206,11 +207,8 @@ pub fn ready<T>(future: impl Future<Output = T>) -> T {
 pub struct World {
     pub backend: Arc<Backend>,
     pub clock: Arc<HandClock>,
-    pub blobs: Arc<MemoryBlobs>,
-    pub hosts: Arc<MemoryHosts>,
-    pub robots: Arc<MemoryRobots>,
-    pub sources: Arc<MemorySources>,
-    pub jobs: Arc<MemoryJobs>,
+    /// Stores without faults.
+    pub ports: Ports,
     /// Callback of the subscription to the hub of [`FEED`].
     pub callback: Callback,
     pub messages: Messages,
@@ -226,14 +224,8 @@ impl World {
         let backend = Arc::new(backend);
         // 2026-11-21T03:00:00Z
         let clock = Arc::new(HandClock(AtomicI64::new(1_795_230_000_000)));
-        let (blobs, sources, jobs, hosts) = (
-            Arc::<MemoryBlobs>::default(),
-            Arc::<MemorySources>::default(),
-            Arc::<MemoryJobs>::default(),
-            Arc::default(),
-        );
-        let (web, robots, pages) = (Arc::<MemoryFetch>::default(), Arc::<MemoryRobots>::default(), Arc::default());
-        let (pages, hosts): (Arc<MemoryPages>, Arc<MemoryHosts>) = (pages, hosts);
+        let (hosts, jobs): (Arc<MemoryHosts>, Arc<MemoryJobs>) = Default::default();
+        let blobs: Arc<MemoryBlobs> = Arc::default();
         ready(blobs.put(WEB_SECRET, vec![7; 32].into())).unwrap();
         for (id, bytes) in &backend.thumbnails {
             let ThumbnailId::Object(image) = id else { continue };
@@ -242,67 +234,29 @@ impl World {
         for n in backend.room.map_or(0..0, |room| room..MESSAGES_A_DAY) {
             ready(blobs.put(&format!("messages/2026-11-21/{n}.json"), Bytes::new())).unwrap();
         }
-        let callbacks = |blobs: Arc<dyn Blobs>| Arc::new(Callbacks::new(Some("https://search.example".into()), blobs));
-        let callback = subscribed(&sources, &callbacks(blobs.clone()), clock.now());
-        let behind: Arc<dyn Blobs> = match backend.broken {
-            Some(for_a_while) => Arc::new(BrokenBlobs(for_a_while)),
-            None => blobs.clone(),
-        };
-        let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
-        let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
-        let blocks = Blocks {
+        let ports = Ports {
             ledger: hosts.clone(),
-            hosts: hosts.clone(),
-            pages,
+            hosts,
+            robots: Arc::<MemoryRobots>::default(),
+            marks: Arc::<MemoryMarks>::default(),
+            pages: Arc::<MemoryPages>::default(),
+            sources: Arc::<MemorySources>::default(),
             queue: jobs.clone(),
-            clock: clock.clone(),
-            blobs: behind.clone(),
-            groups: Arc::default(),
+            inbox: jobs,
+            blobs,
         };
-        let services = Services {
-            search: backend.clone(),
-            suggest: Suggest {
-                sources: sources.clone(),
-                blobs: behind.clone(),
-                fetch: web.clone(),
-                queue: jobs.clone(),
-                clock: clock.clone(),
-                scope: Arc::new(scope),
-                groups: Arc::default(),
-            },
-            owners: Owners {
-                blobs: behind.clone(),
-                ledger: hosts.clone(),
-                robots: robots.clone(),
-                blocks,
-                queue: jobs.clone(),
-                fetch: web,
-                clock: clock.clone(),
-                rules: Arc::default(),
-                token: "CurlewBot".into(),
-                scheme: "https",
-                pool: Arc::new(InlinePool),
-            },
-            messages: Messages { blobs: behind.clone(), clock: clock.clone() },
-            pushes: Pushes {
-                sources: sources.clone(),
-                queue: jobs.clone(),
-                clock: clock.clone(),
-                rules: Arc::default(),
-                callbacks: callbacks(behind.clone()),
-            },
-            blobs: behind,
-            clock: clock.clone(),
-            status: backend.clone(),
-        };
-        let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
+        let sound = program(ports.clone(), &clock);
+        let callback = subscribed(ports.sources.as_ref(), &sound.pushes.callbacks, clock.now());
+        let behind = backend.broken.map_or(ports.blobs.clone(), |for_a_while| Arc::new(BrokenBlobs(for_a_while)));
+        let behind = program(Ports { blobs: behind, ..ports.clone() }, &clock);
+        let services = Services { search: backend.clone(), ..Services::of(&behind, backend.clone()) };
         let router = curlew_web::router(services, settings);
-        World { backend, clock, blobs, hosts, robots, sources, jobs, callback, messages, router }
+        World { backend, clock, ports, callback, messages: sound.messages, router }
     }
 
     /// Returns the sites that were suggested.
     pub fn suggested(&self) -> Vec<String> {
-        let rows = ready(self.sources.list(None, 100)).unwrap().into_iter();
+        let rows = ready(self.ports.sources.list(None, 100)).unwrap().into_iter();
         rows.filter_map(|row| if let Source::Site(site) = row { Some(site.url) } else { None }).collect()
     }
 
@@ -312,7 +266,7 @@ impl World {
     }
 
     fn waiting(&self) -> impl Iterator<Item = Job> {
-        ready(self.jobs.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
+        ready(self.ports.inbox.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
     /// Returns the requests of claimants that are not carried out yet.
@@ -341,7 +295,7 @@ impl World {
     /// Stores the claims to a host.
     pub fn own(&self, all: &Ownership) {
         let key = format!("owners/{}.json", address::hash_hex(all.host.as_bytes()));
-        ready(self.blobs.put(&key, serde_json::to_vec(all).unwrap().into())).unwrap();
+        ready(self.ports.blobs.put(&key, serde_json::to_vec(all).unwrap().into())).unwrap();
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -360,8 +314,17 @@ impl World {
     }
 }
 
+/// Returns the stages over these ports, which hubs reach.
+fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
+    let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
+    let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
+    let (web, seeds) = (Arc::<MemoryFetch>::default(), Arc::new(CountingSeeds::new(1)));
+    let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web, clock.clone(), seeds) };
+    Program::over(Arc::new(politeness), ports, Arc::default()).reached_at(Some("https://search.example".into()))
+}
+
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.
-fn subscribed(sources: &MemorySources, callbacks: &Callbacks, now: Timestamp) -> Callback {
+fn subscribed(sources: &dyn Sources, callbacks: &Callbacks, now: Timestamp) -> Callback {
     let key = address::source_key(&FEED.parse().unwrap());
     let mut feed = FeedSource::new(key.clone(), Slot::of(0), FEED);
     let hub = Hub { url: "https://hub.example/".into(), topic: FEED.into() };
@@ -471,19 +434,13 @@ impl Answer {
         let mut depth = 0_i32;
         loop {
             match reader.read_event() {
-                Ok(quick_xml::events::Event::Start(tag)) => {
+                Ok(Event::Start(tag)) => {
                     depth += 1;
-                    tag.attributes().for_each(|a| {
-                        drop(
-                            a.expect("a sound attribute").normalized_value(quick_xml::XmlVersion::Implicit1_0).unwrap(),
-                        )
-                    });
+                    tag.attributes().for_each(|a| drop(a.unwrap().normalized_value(XmlVersion::Implicit1_0).unwrap()));
                 }
-                Ok(quick_xml::events::Event::Empty(tag)) => {
-                    tag.attributes().for_each(|a| drop(a.expect("a sound attribute")));
-                }
-                Ok(quick_xml::events::Event::End(_)) => depth -= 1,
-                Ok(quick_xml::events::Event::Eof) => break,
+                Ok(Event::Empty(tag)) => tag.attributes().for_each(|a| drop(a.expect("a sound attribute"))),
+                Ok(Event::End(_)) => depth -= 1,
+                Ok(Event::Eof) => break,
                 Ok(_) => {}
                 Err(error) => panic!("{error} at {} of:\n{}", reader.error_position(), self.body),
             }
