@@ -1,4 +1,5 @@
-//! Parses bytes into a feed with entries, and finds the feeds that a page names. Pure: no I/O, no clock.
+//! Parses bytes into a feed with entries or into a sitemap, and finds the feeds that a page names. Pure: no I/O, no
+//! clock.
 //!
 //! Steps of [`parse`]:
 //!
@@ -10,6 +11,8 @@
 //!
 //! JSON Feed has its own reader between 1 and 3. If `mend` finds no feed in an XML document, feed-rs tries it too
 //! (`second`).
+//!
+//! [`paging`] names the older documents of a feed, [`sitemap`] reads the pages that a site lists.
 //!
 //! In addition, `schema` lists violations of the format for the feed's author; it refuses nothing.
 //!

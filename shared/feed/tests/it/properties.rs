@@ -1,10 +1,11 @@
 //! Properties that hold for every document, sensible or not.
 
+use curlew_feed::sitemap::{self, SitemapLimits};
 use curlew_feed::{Feed, FeedError, Limits, discover, parse};
 use proptest::prelude::*;
 use url::Url;
 
-const FIXTURES: [&[u8]; 7] = [
+const FIXTURES: [&[u8]; 8] = [
     include_bytes!("fixtures/rss2.xml"),
     include_bytes!("fixtures/rss1.xml"),
     include_bytes!("fixtures/rss09.xml"),
@@ -12,10 +13,11 @@ const FIXTURES: [&[u8]; 7] = [
     include_bytes!("fixtures/atom03.xml"),
     include_bytes!("fixtures/feed.json"),
     include_bytes!("fixtures/broken.xml"),
+    include_bytes!("fixtures/sitemap.xml"),
 ];
 
 /// Fragments that mean something to a reader of feeds.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 27] = [
     "<",
     ">",
     "&",
@@ -40,6 +42,9 @@ const PIECES: [&str; 24] = [
     "\u{FEFF}",
     "{\"items\":[",
     "<author>",
+    "<url>",
+    "</loc>",
+    "<image:image>",
 ];
 
 fn page() -> Url {
@@ -79,6 +84,22 @@ fn check(feed: &Feed, limits: &Limits) {
     }
 }
 
+/// Reads the same document as a sitemap, and checks all promises about it.
+fn check_sitemap(body: &[u8]) {
+    let limits = SitemapLimits { bytes: 2_000, urls: 2, url_bytes: 60, title_chars: 20 };
+    let read = sitemap::parse(body, None, &page(), &limits);
+    assert_eq!(read, sitemap::parse(body, None, &page(), &limits));
+    let Ok(sitemap) = read else { return };
+    assert!(sitemap.sitemaps.len() + sitemap.pages.len() <= limits.urls);
+    for loc in sitemap.sitemaps.iter().map(|s| &s.loc).chain(sitemap.pages.iter().map(|p| &p.loc)) {
+        let url: Url = loc.parse().unwrap();
+        assert!(matches!(url.scheme(), "http" | "https") && loc.len() <= limits.url_bytes);
+    }
+    for title in sitemap.pages.iter().filter_map(|page| page.title.as_ref()) {
+        assert!(!title.is_empty() && title.chars().count() <= limits.title_chars);
+    }
+}
+
 /// Generates fixtures with some bytes removed, duplicated, or replaced by a fragment.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let edit = (any::<prop::sample::Index>(), 0_usize..40, 0_u8..4, prop::sample::select(&PIECES[..]));
@@ -108,6 +129,7 @@ proptest! {
             check(&feed, &small());
         }
         discover(&body, None, &page());
+        check_sitemap(&body);
     }
 
     #[test]
@@ -119,6 +141,7 @@ proptest! {
             }
             prop_assert_eq!(once, read(&body, &limits));
         }
+        check_sitemap(&body);
     }
 
     #[test]
