@@ -1,7 +1,7 @@
 //! The directives of pages: one test for each way that robots meta tags and X-Robots-Tag are written.
 
 use curlew_model::{SnippetLimit, Timestamp};
-use curlew_policy::page::directives::Directives;
+use curlew_policy::page::directives::{Directives, robots_tag_lines};
 
 fn meta(tags: &[(&str, &str)]) -> Directives {
     let tags: Vec<_> = tags.iter().map(|(n, c)| ((*n).to_owned(), (*c).to_owned())).collect();
@@ -131,4 +131,42 @@ proptest::proptest! {
         proptest::prop_assert!(both.noindex >= one.noindex && both.nofollow >= one.nofollow && both.nosnippet >= one.nosnippet);
         proptest::prop_assert!(one.max_snippet.is_none_or(|n| both.max_snippet.is_some_and(|m| m <= n)));
     }
+}
+
+fn robots_tag(values: &[&str]) -> Directives {
+    let values: Vec<_> = values.iter().map(|v| (*v).to_owned()).collect();
+    Directives::gather(&[], &robots_tag_lines(&values), "CurlewBot")
+}
+
+#[test]
+fn p16_robots_tag_is_a_list_of_product_tokens_whose_rules_are_parameters() {
+    for (header, expected) in [
+        ("*;nosnippet, CurlewBot;noindex", vec!["noindex", "nosnippet"]),
+        ("CurlewBot;noindex;noarchive", vec!["noindex", "noarchive"]),
+        ("curlewbot;noindex", vec!["noindex"]),
+        ("\"CurlewBot\";nofollow", vec!["nofollow"]),
+        ("ExampleBot;noindex, *;noarchive", vec!["noarchive"]),
+        ("ExampleBot;noindex", vec![]),
+        ("*;noindex=?0", vec![]),
+        ("*;noindex;noindex=?0, *;nofollow=?1", vec!["nofollow"]),
+        ("*;max-snippet=50", vec!["max-snippet:50"]),
+        ("*;unavailable_after=\"2026-08-25, noindex\"", vec!["unavailable_after:2026-08-25T00:00:00Z"]),
+        ("*;max-snippet=\"9, noindex\"", vec!["max-snippet:9"]),
+        ("*;newrule;other=5, CurlewBot", vec![]),
+        ("(* CurlewBot);noindex", vec![]),
+        ("5;noindex", vec![]),
+    ] {
+        assert_eq!(robots_tag(&[header]).names(), expected, "{header}");
+    }
+    assert_eq!(robots_tag(&["*;nosnippet", "CurlewBot;noindex"]).names(), ["noindex", "nosnippet"], "one list");
+}
+
+#[test]
+fn p16_a_robots_tag_in_the_old_form_is_meant_too_and_a_long_one_counts_as_far_as_it_is_whole() {
+    assert_eq!(robots_tag(&["noindex, nofollow"]).names(), ["noindex", "nofollow"]);
+    assert_eq!(robots_tag(&["CurlewBot: noindex"]).names(), ["noindex"]);
+    assert_eq!(robots_tag(&["OtherBot: noindex"]), Directives::default());
+    let long = format!("*;noindex, {}, *;nofollow", vec!["heron;nosnippet"; 600].join(", "));
+    assert_eq!(robots_tag(&[&long]).names(), ["noindex"]);
+    assert_eq!(robots_tag(&[&format!("*;noindex;{}", "a".repeat(9_000))]), Directives::default());
 }

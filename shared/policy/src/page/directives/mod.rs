@@ -1,12 +1,14 @@
-//! The directives of a page: robots meta tags and the X-Robots-Tag header.
+//! The directives of a page: robots meta tags and the headers X-Robots-Tag and Robots-Tag.
 //!
 //! There is no standard; this follows the documentation of the large search engines. All directives that address this
 //! crawler are combined, and the most restrictive wins, whether in a header or in the page, for all robots or for this
 //! one.
 
 mod date;
+mod robots_tag;
 
 pub use date::parse_date;
+pub use robots_tag::robots_tag_lines;
 
 use curlew_model::{SnippetLimit, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -44,7 +46,8 @@ impl Directives {
     /// Combines the directives of the page's tags and the response's headers for all robots and for this crawler.
     ///
     /// `meta` has name (lower case) and content of the page's `<meta>` elements, including others than robots';
-    /// `x_robots_tag` has the values of the headers of that name; `product_token` is the crawler's name in robots.txt.
+    /// `x_robots_tag` has the values of the headers of that name and the [lines](robots_tag_lines) of `Robots-Tag`;
+    /// `product_token` is the crawler's name in robots.txt.
     pub fn gather(meta: &[(String, String)], x_robots_tag: &[String], product_token: &str) -> Directives {
         let mut all = Directives::default();
         for (name, content) in meta {
