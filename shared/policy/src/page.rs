@@ -2,7 +2,9 @@
 
 pub mod dates;
 pub mod directives;
+pub mod license;
 pub mod preferences;
 pub mod publication;
 pub mod sampling;
+pub mod signals;
 pub mod soft404;

@@ -18,6 +18,7 @@ pub use standing::{
 };
 
 use crate::page::preferences::Preferences;
+use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use pattern::{Steps, TooManySteps};
 use std::borrow::Cow;
@@ -44,7 +45,9 @@ pub struct Robots {
     bytes: Box<[u8]>,
     crawl_delay: Option<Millis>,
     tree: Tree,
-    usage: Box<[Usage]>,
+    usage: Box<[PathStatement<Preferences>]>,
+    signals: Box<[PathStatement<ContentSignals>]>,
+    license: Option<Box<str>>,
 }
 
 /// Decision on a URL, with the line that made it.
@@ -70,13 +73,14 @@ struct Rule {
     text: Span,
 }
 
-/// A `Content-Usage` rule (draft-ietf-aipref-attach).
+/// What a `Content-Usage` rule (draft-ietf-aipref-attach) or a `Content-Signal` rule (contentsignals.org) states about the
+/// pages whose path matches. Rules are kept with the longest path first.
 #[derive(Clone, Debug)]
-struct Usage {
+struct PathStatement<T> {
     pattern: Box<[u8]>,
     anchored: bool,
     octets: u16,
-    preferences: Preferences,
+    statement: T,
 }
 
 /// A range of [`Robots::bytes`].
@@ -161,32 +165,27 @@ impl Robots {
     /// Returns the usage preferences for a URL that may be fetched, from `Content-Usage` rules
     /// (draft-ietf-aipref-attach): the rule with the longest path applies, and among equally long ones "no" wins.
     pub fn usage(&self, url: &Url) -> Preferences {
-        if self.usage.is_empty() {
-            return Preferences::default();
-        }
-        let path = path_and_query(url);
-        let path = pattern::canonical_path(path.as_bytes());
-        let mut steps = Steps::new(MAX_STEPS);
-        let mut found = Preferences::default();
-        let mut longest = None;
-        for rule in &self.usage {
-            if longest.is_some_and(|octets| rule.octets < octets) {
-                break;
-            }
-            // Preferences in a file made to be slow count as unknown; fetching was allowed.
-            let Ok(matched) = pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps) else { break };
-            if matched {
-                longest = Some(rule.octets);
-                found = found.and(rule.preferences);
-            }
-        }
-        found
+        stated(&self.usage, url).fold(Preferences::default(), |all, said| all.and(*said))
+    }
+
+    /// Returns the content signals for such a URL, from `Content-Signal` rules (contentsignals.org), chosen likewise.
+    pub fn signals(&self, url: &Url) -> ContentSignals {
+        stated(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
+    }
+
+    /// Returns the address of the licence that `License` names (RSL 1.0): that of the crawler's own group, otherwise the
+    /// first of the file, since the line is tied to no agent.
+    pub fn license(&self) -> Option<&str> {
+        self.license.as_deref()
     }
 
     /// Returns the approximate memory use in bytes.
     pub fn weight(&self) -> usize {
-        let usage: usize = self.usage.iter().map(|rule| size_of::<Usage>() + rule.pattern.len()).sum();
-        size_of::<Robots>() + self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len() + usage
+        let usage: usize = self.usage.iter().map(|rule| size_of_val(rule) + rule.pattern.len()).sum();
+        let signals = self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.len() + rule.statement.weight());
+        let rules = self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len();
+        let license = self.license.as_ref().map_or(0, |license| license.len());
+        size_of::<Robots>() + rules + usage + signals.sum::<usize>() + license
     }
 
     /// Returns the number of rules.
@@ -213,6 +212,28 @@ impl Robots {
         let field = if rule.allow { "Allow" } else { "Disallow" };
         format!("{field}: {}", String::from_utf8_lossy(self.slice(rule.text)))
     }
+}
+
+/// Returns the statements of the rules with the longest path that matches a URL. Statements in a file made to be slow count
+/// as unknown; fetching was allowed.
+fn stated<'r, T>(rules: &'r [PathStatement<T>], url: &Url) -> impl Iterator<Item = &'r T> {
+    let path =
+        if rules.is_empty() { Vec::new() } else { pattern::canonical_path(path_and_query(url).as_bytes()).into() };
+    let mut steps = Steps::new(MAX_STEPS);
+    let mut longest = None;
+    rules
+        .iter()
+        .map_while(move |rule| {
+            if longest.is_some_and(|octets| rule.octets < octets) {
+                return None;
+            }
+            let matched = pattern::matches(&rule.pattern, rule.anchored, &path, &mut steps).ok()?;
+            if matched {
+                longest = Some(rule.octets);
+            }
+            Some(matched.then_some(&rule.statement))
+        })
+        .flatten()
 }
 
 /// Returns the part of a URL that rules are compared with: path and query, without the fragment.

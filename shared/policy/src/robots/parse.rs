@@ -1,8 +1,10 @@
 //! Parses a robots.txt into the rules of one product token (RFC 9309 §2.1, §2.2).
 
 use super::tree::Tree;
-use super::{MAX_BYTES, MAX_LINE_BYTES, Robots, Rule, Span, Usage, pattern, product_token};
+use super::{MAX_BYTES, MAX_LINE_BYTES, PathStatement, Robots, Rule, Span, pattern, product_token};
+use crate::address;
 use crate::page::preferences::Preferences;
+use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use std::borrow::Cow;
 
@@ -19,6 +21,12 @@ const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "dia
 const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
 /// Key of usage preferences (draft-ietf-aipref-attach), too new for known misspellings.
 const CONTENT_USAGE: &[&str] = &["content-usage"];
+/// Spellings of `Content-Signal` (contentsignals.org) found in files.
+const CONTENT_SIGNAL: &[&str] = &["content-signal", "content-signals"];
+/// Key of the address of a licence (RSL 1.0).
+const LICENSE: &[&str] = &["license"];
+/// Maximum number of `Content-Signal` rules that are kept of a group.
+const MAX_SIGNALS: usize = 1_000;
 
 /// Parses the file; see [`Robots::parse`].
 pub(super) fn read(body: &[u8], token: &str) -> Robots {
@@ -38,6 +46,8 @@ enum Line<'a> {
     Disallow(&'a [u8]),
     CrawlDelay(&'a [u8]),
     ContentUsage(&'a [u8]),
+    ContentSignal(&'a [u8]),
+    License(&'a [u8]),
     Other,
 }
 
@@ -79,12 +89,15 @@ struct GroupParser<'a> {
     delay_group: GroupAgents,
     own: RuleSet,
     general: RuleSet,
+    /// The first licence of the file, whatever group it stands in.
+    license: Option<Box<str>>,
 }
 
 impl<'a> GroupParser<'a> {
     fn new(token: &'a [u8]) -> GroupParser<'a> {
         let (group, delay_group) = (GroupAgents::default(), GroupAgents::default());
-        GroupParser { token, named: false, group, delay_group, own: RuleSet::default(), general: RuleSet::default() }
+        let (own, general) = (RuleSet::default(), RuleSet::default());
+        GroupParser { token, named: false, group, delay_group, own, general, license: None }
     }
 
     fn take(&mut self, line: Line<'_>) {
@@ -112,7 +125,24 @@ impl<'a> GroupParser<'a> {
                 // 9309 does not know it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
-                self.each(members, |c| c.usage.push(usage(value)));
+                self.each(members, |c| c.usage.push(path_statement(value, Preferences::parse)));
+            }
+            Line::ContentSignal(value) => {
+                self.delay_group.closed = true;
+                let members = self.delay_group;
+                self.each(members, |c| {
+                    if c.signals.len() < MAX_SIGNALS {
+                        c.signals.push(path_statement(value, ContentSignals::parse));
+                    }
+                });
+            }
+            Line::License(value) => {
+                // It belongs to no group, as Sitemap does, and so closes none.
+                let Some(license) = license(value) else { return };
+                if self.delay_group.us {
+                    self.own.license.get_or_insert_with(|| license.clone());
+                }
+                self.license.get_or_insert(license);
             }
             Line::Other => {}
         }
@@ -153,7 +183,9 @@ impl<'a> GroupParser<'a> {
     }
 
     fn finish(self) -> Robots {
-        if self.named { self.own.into_robots() } else { self.general.into_robots() }
+        let mut rules = if self.named { self.own } else { self.general };
+        rules.license = rules.license.or(self.license);
+        rules.into_robots()
     }
 }
 
@@ -163,7 +195,9 @@ struct RuleSet {
     rules: Vec<Rule>,
     bytes: Vec<u8>,
     crawl_delay: Option<Millis>,
-    usage: Vec<Usage>,
+    usage: Vec<PathStatement<Preferences>>,
+    signals: Vec<PathStatement<ContentSignals>>,
+    license: Option<Box<str>>,
 }
 
 impl RuleSet {
@@ -195,31 +229,40 @@ impl RuleSet {
     fn into_robots(mut self) -> Robots {
         self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
         self.usage.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
+        self.signals.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
         let mut robots = Robots {
             rules: self.rules.into_boxed_slice(),
             bytes: self.bytes.into_boxed_slice(),
             crawl_delay: self.crawl_delay,
             tree: Tree::default(),
             usage: self.usage.into_boxed_slice(),
+            signals: self.signals.into_boxed_slice(),
+            license: self.license,
         };
         robots.tree = Tree::of(robots.rules.iter().map(|rule| robots.prefix(rule)));
         robots
     }
 }
 
-/// Parses `[path ]preferences`; without a path every path is meant.
-fn usage(value: &[u8]) -> Usage {
+/// Parses `[path ]statement`; without a path every path is meant.
+fn path_statement<T>(value: &[u8], parse: fn(&[u8]) -> T) -> PathStatement<T> {
     let (path, statement) = match value {
         [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
         _ => (&b"/"[..], value),
     };
     let pattern = pattern::canonical_pattern(path);
-    Usage {
+    PathStatement {
         pattern: pattern.bytes.into_boxed_slice(),
         anchored: pattern.anchored,
         octets: u16::try_from(pattern.octets).unwrap_or(u16::MAX),
-        preferences: Preferences::parse(trim(statement)),
+        statement: parse(trim(statement)),
     }
+}
+
+/// Parses the address of a licence, which has to be absolute.
+fn license(value: &[u8]) -> Option<Box<str>> {
+    let url = address::parse(std::str::from_utf8(value).ok()?, None).ok()?;
+    Some(url.as_str().into())
 }
 
 /// Returns the part of the body that may be read. A body as long as the limit may have been truncated by the reader, so
@@ -285,6 +328,10 @@ fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
         Line::CrawlDelay(value)
     } else if is(CONTENT_USAGE) {
         Line::ContentUsage(value)
+    } else if is(CONTENT_SIGNAL) {
+        Line::ContentSignal(value)
+    } else if is(LICENSE) {
+        Line::License(value)
     } else {
         Line::Other
     }

@@ -1,6 +1,8 @@
-//! What may be done with a page: AIPREF and TDMRep.
+//! What may be done with a page: AIPREF, content signals, licences and TDMRep.
 
+use curlew_policy::page::license::LicenseTerms;
 use curlew_policy::page::preferences::Preferences;
+use curlew_policy::page::signals::ContentSignals;
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, reserved, tdm_url};
 use url::Url;
@@ -174,4 +176,138 @@ proptest::proptest! {
         let written = Preferences { search, train_ai };
         proptest::prop_assert_eq!(Preferences::parse(written.to_string().as_bytes()), written);
     }
+}
+
+fn signals(statement: &str) -> String {
+    ContentSignals::parse(statement.as_bytes()).to_string()
+}
+
+#[test]
+fn p17_signals_are_pairs_of_words_and_no_is_heeded_whoever_says_yes() {
+    for (statement, expected, search) in [
+        ("search=yes,ai-train=no,use=reference", "ai-train=no, search=yes, use=reference", Some(true)),
+        ("search=no", "search=no", Some(false)),
+        (" Search = NO , AI-Input=yes", "ai-input=yes, search=no", Some(false)),
+        ("search=yes, search=no", "search=no", Some(false)),
+        ("search=no, search=yes", "search=no", Some(false)),
+        ("search=\"no\"; ai-train=yes", "ai-train=yes, search=no", Some(false)),
+        ("search=maybe", "search=maybe", None),
+        ("search, no, =x, y=, a b=c, search=n o", "", None),
+        ("", "", None),
+    ] {
+        let said = ContentSignals::parse(statement.as_bytes());
+        assert_eq!((said.to_string().as_str(), said.search()), (expected, search), "{statement}");
+    }
+    let many: Vec<String> = (0..100).map(|n| format!("a{n}=yes")).collect();
+    assert_eq!(signals(&many.join(",")).split(", ").count(), 8);
+    assert_eq!(signals(&format!("search=no, {}", "x".repeat(2_000))), "");
+    assert_eq!(signals(&format!("{}=no, search=no", "x".repeat(50))), "search=no");
+}
+
+#[test]
+fn p17_signals_belong_to_their_group_and_the_longest_path_counts() {
+    let file = "User-agent: *\nContent-Signal: search=yes, ai-train=no\nContent-Signal: /closed/ search=no\nAllow: /\n\
+        User-agent: CurlewBot\nUser-agent: heron\nContent-Signal: /*.pdf$ search=no\nAllow: /\n";
+    let signals = |token: &str, path: &str| Robots::parse(file.as_bytes(), token).signals(&url(path)).to_string();
+    assert_eq!(signals("egret", "/a"), "ai-train=no, search=yes");
+    assert_eq!(signals("egret", "/closed/a"), "search=no", "the longest rule stands alone");
+    assert_eq!(signals("CurlewBot", "/closed/a"), "", "our own group replaces that for everyone");
+    assert_eq!(signals("heron", "/a.pdf"), "search=no");
+    let tie = Robots::parse(b"User-agent: *\nContent-Signal: search=yes\nContent-signals: search=no\n", "CurlewBot");
+    assert_eq!(tie.signals(&url("/")).search(), Some(false));
+    assert!(tie.check(&url("/")).allowed, "signals forbid no call");
+    assert!(Robots::parse(b"Content-Signal: search=no\n", "CurlewBot").signals(&url("/")).is_silent(), "no group");
+    // A file of nothing but signals keeps a bounded number of them.
+    let long = format!("User-agent: *\n{}", "Content-Signal: /a search=no\n".repeat(15_000));
+    assert!(Robots::parse(long.as_bytes(), "CurlewBot").weight() < 400_000);
+}
+
+#[test]
+fn p18_a_licence_line_holds_for_the_whole_file_and_is_a_whole_address() {
+    let license = |file: &str| Robots::parse(file.as_bytes(), "CurlewBot").license().map(str::to_owned);
+    let a = Some("https://reed.example/a.xml".to_owned());
+    assert_eq!(license("License: https://reed.example/a.xml\nUser-agent: x\nDisallow: /\n"), a);
+    assert_eq!(license("User-agent: x\nDisallow: /\nlicense : https://reed.example/a.xml # terms\n"), a);
+    assert_eq!(license("License: /b.xml\nLicense: ftp://b.example/\nLicense: https://reed.example/a.xml\n"), a);
+    let own =
+        "License: https://reed.example/b.xml\nUser-agent: CurlewBot\nLicense: https://reed.example/a.xml\nAllow: /\n";
+    assert_eq!(license(own), a, "that of our own group comes first");
+    assert_eq!(license("User-agent: *\nAllow: /\n"), None);
+    // It ends no group.
+    let file =
+        "User-agent: a\nLicense: https://reed.example/a.xml\nUser-agent: CurlewBot\nCrawl-delay: 7\nDisallow: /x\n";
+    let robots = Robots::parse(file.as_bytes(), "a");
+    assert!(!robots.check(&url("/x")).allowed && robots.crawl_delay().is_some());
+}
+
+fn prohibits(document: &str, path: &str) -> bool {
+    LicenseTerms::parse(document.as_bytes()).prohibits_search(&url(path))
+}
+
+fn rsl(content: &str) -> String {
+    format!("<?xml version=\"1.0\"?><rsl xmlns=\"https://rslstandard.org/rsl\">{content}</rsl>")
+}
+
+#[test]
+fn p19_a_licence_that_prohibits_search_or_all_is_heeded() {
+    for (license, expected) in [
+        ("<prohibits type=\"usage\">search</prohibits>", true),
+        ("<prohibits type=\"usage\">ai-train, Search</prohibits>", true),
+        ("<prohibits type='usage'>ai-train\nall</prohibits>", true),
+        ("<prohibits type=\"usage\"><![CDATA[search]]></prohibits>", true),
+        ("<prohibits>all</prohibits>", true),
+        ("<prohibits type=\"usage\">ai-all</prohibits>", false),
+        ("<prohibits type=\"user\">all</prohibits>", false),
+        ("<prohibits type=\"geo\">search</prohibits>", false),
+        ("<permits type=\"usage\">ai-train</permits>", false),
+        ("<permits type=\"usage\">search</permits><prohibits type=\"usage\">all</prohibits>", true),
+        ("<permits type=\"usage\">all</permits></license><license><prohibits type=\"usage\">search</prohibits>", false),
+        ("<payment type=\"crawl\"><prohibits>ai-train</prohibits></payment>", false),
+        ("", false),
+    ] {
+        let document = rsl(&format!("<content url=\"/\"><license>{license}</license></content>"));
+        assert_eq!(prohibits(&document, "/a"), expected, "{license}");
+    }
+    let feed = "<rss xmlns:rsl=\"https://rslstandard.org/rsl\"><channel><item><title>x</title><rsl:content url=\"https://reed.example/a\">\
+        <rsl:license><rsl:prohibits type=\"usage\">search</rsl:prohibits></rsl:license></rsl:content></item></channel></rss>";
+    assert!(prohibits(feed, "/a") && !prohibits(feed, "/b"));
+}
+
+#[test]
+fn p19_the_content_with_the_longest_path_on_this_host_counts() {
+    let license = |usage: &str| format!("<license><prohibits type=\"usage\">{usage}</prohibits></license>");
+    let (no, yes) = (license("search"), license("ai-train"));
+    let content = |url: &str, license: &str| format!("<content url=\"{url}\">{license}</content>");
+    let document = rsl(&[
+        content("/", &yes),
+        content("/closed/", &no),
+        content("https://reed.example/closed/open/*", &yes),
+        content("https://other.example/", &no),
+        content("/*.pdf$", &no),
+        content("/q?a=1&amp;b=2", &no),
+    ]
+    .concat());
+    for (path, expected) in
+        [("/a", false), ("/closed/a", true), ("/closed/open/a", false), ("/x.pdf", true), ("/q?a=1&b=2", true)]
+    {
+        assert_eq!(prohibits(&document, path), expected, "{path}");
+    }
+    assert!(prohibits(&rsl(&format!("<content>{no}</content>")), "/x"), "without an address all pages are meant");
+    assert!(prohibits(&rsl(&[content("/", &yes), content("/", &no)].concat()), "/"), "a tie goes to who says no");
+}
+
+#[test]
+fn p19_hostile_licences_are_bounded_and_what_came_whole_counts() {
+    let no = "<content url=\"/\"><license><prohibits type=\"usage\">search</prohibits></license></content>";
+    assert!(prohibits(&format!("<rsl>{no}<content <<"), "/"), "broken after it");
+    let deep = |depth: usize| format!("<rsl>{}{no}", "<a>".repeat(depth));
+    assert!(prohibits(&deep(20), "/") && !prohibits(&deep(100_000), "/"));
+    let bomb = "<!DOCTYPE rsl [<!ENTITY a \"search\"><!ENTITY b \"&a;&a;\"><!ENTITY x SYSTEM \"file:///etc/passwd\">]>\
+        <rsl><content url=\"/\"><license><prohibits type=\"usage\">&b;&x;</prohibits></license></content></rsl>";
+    assert!(!prohibits(bomb, "/"), "entities are not expanded");
+    let many = "<content url=\"/a\"><license/></content>".repeat(100_000);
+    assert!(!prohibits(&format!("<rsl>{many}{no}</rsl>"), "/"), "beyond the limit nothing is read");
+    let long = format!("<prohibits>{} search</prohibits>", "x ".repeat(100_000));
+    assert!(!prohibits(&rsl(&format!("<content><license>{long}</license></content>")), "/"));
+    assert!(!prohibits("\u{0}\u{1}<<<>>>&&&", "/") && !prohibits("", "/"));
 }

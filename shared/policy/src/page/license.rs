@@ -1,0 +1,213 @@
+//! Licences in the vocabulary of Really Simple Licensing (RSL 1.0, rslstandard.org): whether one prohibits that its pages
+//! are found by search.
+//!
+//! A document lists contents by URL or path, and for each content licences, of which anybody may choose one. A licence that
+//! prohibits the usage `search` or `all` is heeded, unless another one of the same content permits it. What a licence asks
+//! to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
+
+use crate::robots::pattern::{self, Steps};
+use crate::robots::{MAX_STEPS, path_and_query};
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::borrow::Cow;
+use url::Url;
+
+/// The media type of such documents, in links and scripts.
+pub const MEDIA_TYPE: &str = "application/rsl+xml";
+/// Bytes that are read of a document; what follows is not looked at.
+pub const MAX_LICENSE_BYTES: usize = 256 * 1024;
+/// Contents that are kept of a document.
+const MAX_CONTENTS: usize = 1_000;
+/// Pieces of markup and text that are read of a document.
+const MAX_EVENTS: usize = 50_000;
+/// Elements that may be open at once.
+const MAX_DEPTH: usize = 32;
+/// Characters of an element's text that are looked at.
+const MAX_TEXT: usize = 1_024;
+
+/// What a licence document says about search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LicenseTerms(Vec<Content>);
+
+/// Pages that the same licences are offered for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Content {
+    /// The host that it is limited to, if it is named.
+    host: Option<String>,
+    pattern: Vec<u8>,
+    anchored: bool,
+    octets: usize,
+    prohibits: bool,
+    permits: bool,
+}
+
+/// What one licence says of the usage `search`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usage {
+    prohibits: bool,
+    permits: bool,
+}
+
+impl LicenseTerms {
+    /// Reads a document: one of its own, a feed with the module, or a page's script. Never fails: entities are not expanded,
+    /// and where the markup is broken, too deep or too long, what came whole before counts.
+    pub fn parse(document: &[u8]) -> LicenseTerms {
+        let document = document.get(..MAX_LICENSE_BYTES).unwrap_or(document);
+        let text = String::from_utf8_lossy(document);
+        let mut reader = Reader::from_str(&text);
+        reader.config_mut().check_end_names = false;
+        let mut state = DocumentReader::default();
+        for _ in 0..MAX_EVENTS {
+            let goes_on = match reader.read_event() {
+                Ok(Event::Start(tag)) => state.start(&tag, false),
+                Ok(Event::Empty(tag)) => state.start(&tag, true),
+                Ok(Event::End(_)) => state.end(),
+                Ok(Event::Text(text)) => state.text(&text),
+                Ok(Event::CData(text)) => state.text(&text),
+                Ok(Event::Eof) | Err(_) => false,
+                Ok(_) => true,
+            };
+            if !goes_on || state.contents.len() >= MAX_CONTENTS {
+                break;
+            }
+        }
+        LicenseTerms(state.contents)
+    }
+
+    /// True if the content with the longest path that matches a URL prohibits search; of several as long ones any.
+    pub fn prohibits_search(&self, url: &Url) -> bool {
+        let path = path_and_query(url);
+        let path = pattern::canonical_path(path.as_bytes());
+        let host = url.host_str().unwrap_or_default();
+        let mut steps = Steps::new(MAX_STEPS);
+        let mut longest = 0;
+        let mut prohibited = false;
+        for content in &self.0 {
+            if content.octets < longest || content.host.as_deref().is_some_and(|named| named != host) {
+                continue;
+            }
+            // A document made to be slow says nothing that could be known.
+            let Ok(matched) = pattern::matches(&content.pattern, content.anchored, &path, &mut steps) else { break };
+            if matched {
+                let says_no = content.prohibits && !content.permits;
+                prohibited = says_no || (prohibited && content.octets == longest);
+                longest = content.octets;
+            }
+        }
+        prohibited
+    }
+}
+
+/// Where the reader is in a document.
+#[derive(Default)]
+struct DocumentReader {
+    contents: Vec<Content>,
+    /// What is open, outermost first.
+    open: Vec<Element>,
+    content: Option<Content>,
+    license: Option<Usage>,
+    /// The text of the usage element that is open.
+    usage: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Element {
+    Content,
+    License,
+    Permits,
+    Prohibits,
+    Other,
+}
+
+impl DocumentReader {
+    /// Takes in a start tag; false if the document is too deep.
+    fn start(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> bool {
+        if self.open.len() >= MAX_DEPTH {
+            return false;
+        }
+        let is_usage = || attribute(tag, "type").is_none_or(|kind| kind.trim().eq_ignore_ascii_case("usage"));
+        let element = match tag.local_name().as_ref() {
+            "content" if self.content.is_none() => {
+                self.content = Some(content(attribute(tag, "url").as_deref().unwrap_or_default()));
+                Element::Content
+            }
+            "license" if self.content.is_some() && self.license.is_none() => {
+                self.license = Some(Usage::default());
+                Element::License
+            }
+            "permits" if self.license.is_some() && is_usage() => Element::Permits,
+            "prohibits" if self.license.is_some() && is_usage() => Element::Prohibits,
+            _ => Element::Other,
+        };
+        if matches!(element, Element::Permits | Element::Prohibits) {
+            self.usage.clear();
+        }
+        self.open.push(element);
+        if is_empty { self.end() } else { true }
+    }
+
+    fn text(&mut self, text: &str) -> bool {
+        if matches!(self.open.last(), Some(Element::Permits | Element::Prohibits)) && self.usage.len() < MAX_TEXT {
+            self.usage.push_str(text);
+        }
+        true
+    }
+
+    fn end(&mut self) -> bool {
+        match self.open.pop() {
+            Some(Element::Permits) => {
+                let names_search = names_search(&self.usage);
+                self.license.iter_mut().for_each(|license| license.permits |= names_search);
+            }
+            Some(Element::Prohibits) => {
+                let names_search = names_search(&self.usage);
+                self.license.iter_mut().for_each(|license| license.prohibits |= names_search);
+            }
+            Some(Element::License) => {
+                if let (Some(license), Some(content)) = (self.license.take(), &mut self.content) {
+                    content.prohibits |= license.prohibits;
+                    // Within one licence, what is prohibited is not permitted.
+                    content.permits |= license.permits && !license.prohibits;
+                }
+            }
+            Some(Element::Content) => self.contents.extend(self.content.take()),
+            Some(Element::Other) | None => {}
+        }
+        true
+    }
+}
+
+/// `search`, or `all` that covers it, in a list parted by blanks or commas.
+fn names_search(usage: &str) -> bool {
+    let usage = usage.get(..usage.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
+    usage
+        .split(|c: char| c == ',' || c.is_whitespace())
+        .any(|word| word.eq_ignore_ascii_case("search") || word.eq_ignore_ascii_case("all"))
+}
+
+/// The pages of a whole URL or of a path, which matches as in robots.txt; without either, all.
+fn content(url: &str) -> Content {
+    let url = url.trim();
+    let (host, path) = match Url::parse(url) {
+        Ok(whole) => (whole.host_str().map(str::to_owned), path_of(url).to_owned()),
+        Err(_) => (None, url.to_owned()),
+    };
+    let path = if path.is_empty() { "/" } else { &path };
+    let pattern = pattern::canonical_pattern(path.as_bytes());
+    let octets = pattern.octets;
+    Content { host, pattern: pattern.bytes, anchored: pattern.anchored, octets, prohibits: false, permits: false }
+}
+
+/// What follows the host of a whole URL, as it was written: its `*` and `$` mean something.
+fn path_of(url: &str) -> &str {
+    let after = url.split_once("://").map_or("", |(_, after)| after);
+    after.find('/').and_then(|n| after.get(n..)).unwrap_or_default()
+}
+
+/// The value of an attribute with the five entities of XML decoded.
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let mut attributes = tag.attributes();
+    let readable = attributes.with_checks(false).filter_map(Result::ok);
+    let value = readable.take(MAX_DEPTH).find(|it| it.key.local_name().as_ref() == name)?.value;
+    Some(quick_xml::escape::unescape(&value).map(Cow::into_owned).unwrap_or_else(|_| value.into_owned()))
+}

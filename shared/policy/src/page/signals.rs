@@ -1,0 +1,92 @@
+//! Content signals: what a site's robots.txt says may be done with its pages once they were fetched (contentsignals.org).
+//!
+//! `Content-Signal: search=yes, ai-train=no, use=reference` is a rule of its group. The use that Curlew makes of a page is
+//! `search`, and `search=no` is obeyed. All else is kept with the record, for whoever does more with it.
+
+use std::collections::BTreeMap;
+
+/// Bytes that are read of one statement; a longer one says nothing.
+pub const MAX_SIGNAL_BYTES: usize = 1_024;
+/// Maximum number of signals that are kept of one statement.
+const MAX_SIGNALS: usize = 8;
+/// Maximum length of a signal's name and of its value, in bytes.
+const MAX_WORD_BYTES: usize = 32;
+
+/// Signals by name, with their values; both in lower case.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContentSignals(BTreeMap<Box<str>, Box<str>>);
+
+impl ContentSignals {
+    /// Reads `name=value` pairs parted by commas, in any case. Never fails: what is no such pair is skipped. Of a name that
+    /// comes twice the value `no` counts, otherwise the first.
+    pub fn parse(statement: &[u8]) -> ContentSignals {
+        let mut signals = ContentSignals::default();
+        let text = std::str::from_utf8(statement).unwrap_or_default();
+        if text.len() > MAX_SIGNAL_BYTES {
+            return signals;
+        }
+        for (name, value) in text.split([',', ';']).filter_map(|pair| pair.split_once('=')) {
+            if let (Some(name), Some(value)) = (word(name), word(value)) {
+                signals.add(name, value);
+            }
+        }
+        signals
+    }
+
+    /// True for `search=yes`, false for `search=no`; `None` if neither is said.
+    pub fn search(&self) -> Option<bool> {
+        match self.0.get("search").map(AsRef::as_ref) {
+            Some("yes") => Some(true),
+            Some("no") => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Two statements about one page: who says no is heeded, whoever says something else.
+    #[must_use]
+    pub fn and(mut self, other: &ContentSignals) -> ContentSignals {
+        for (name, value) in &other.0 {
+            self.add(name.clone(), value.clone());
+        }
+        self
+    }
+
+    /// True if nothing is said.
+    pub fn is_silent(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Bytes of memory that this takes besides itself, about.
+    pub(crate) fn weight(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + value.len() + 2 * size_of::<Box<str>>()).sum()
+    }
+
+    fn add(&mut self, name: Box<str>, value: Box<str>) {
+        if self.0.len() < MAX_SIGNALS || self.0.contains_key(&name) {
+            let kept = self.0.entry(name).or_insert_with(|| value.clone());
+            if *value == *"no" {
+                *kept = value;
+            }
+        }
+    }
+}
+
+/// A name or value: letters, digits and `-`, in quotes or not.
+fn word(text: &str) -> Option<Box<str>> {
+    let text = text.trim().trim_matches('"');
+    let is_word = !text.is_empty()
+        && text.len() <= MAX_WORD_BYTES
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    is_word.then(|| text.to_ascii_lowercase().into())
+}
+
+impl std::fmt::Display for ContentSignals {
+    /// As robots.txt writes them, by name: `ai-train=no, search=yes`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (n, (name, value)) in self.0.iter().enumerate() {
+            let comma = if n == 0 { "" } else { ", " };
+            write!(f, "{comma}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
