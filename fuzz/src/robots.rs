@@ -2,6 +2,7 @@
 
 use crate::input::{first_line, unfolded};
 use curlew_policy::page::directives::{Directives, parse_date};
+use curlew_policy::page::license::LicenseTerms;
 use curlew_policy::page::preferences::Preferences;
 use curlew_policy::robots::tdmrep::TdmFile;
 use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
@@ -17,7 +18,8 @@ pub(crate) fn robots(data: &[u8]) {
         assert_eq!(decision, Robots::parse(&file, token).check_path(&path), "the same twice");
         assert!(robots.check_path("/robots.txt").allowed);
         if let Ok(url) = Url::parse(&format!("https://reed.example{path}")) {
-            let _ = (robots.check(&url), robots.usage(&url), robots.crawl_delay(), robots.weight());
+            let _ =
+                (robots.check(&url), robots.usage(&url), robots.signals(&url), robots.crawl_delay(), robots.weight());
         }
         assert!(decision.allowed || decision.rule.is_some(), "nothing is forbidden without a rule");
     }
@@ -80,4 +82,5 @@ pub(crate) fn directives(data: &[u8]) {
     let said = Preferences::parse(&data);
     assert_eq!(Preferences::parse(said.to_string().as_bytes()), said);
     let _ = TdmFile::parse(&data);
+    let _ = LicenseTerms::parse(&data).is_empty();
 }

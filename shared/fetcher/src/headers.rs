@@ -85,6 +85,7 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         age: first(header::AGE),
         expires: first(header::EXPIRES),
         robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_DIRECTIVE_BYTES),
+        structured_robots_tags: headers.get_all("robots-tag").iter().filter_map(cut).collect(),
         content_usage: every(HeaderName::from_static("content-usage"), MAX_DIRECTIVE_BYTES),
         tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
@@ -96,6 +97,13 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
 fn line(name: &HeaderName, value: &HeaderValue) -> (String, String) {
     let start = value.as_bytes().get(..MAX_LINE_BYTES).unwrap_or(value.as_bytes());
     (name.as_str().chars().take(MAX_LINE_BYTES).collect(), String::from_utf8_lossy(start).into_owned())
+}
+
+/// Returns a value up to the maximum length of a directive; the reader drops the member that is not whole.
+fn cut(value: &HeaderValue) -> Option<String> {
+    // One byte more, so that it is seen to be cut.
+    let bytes = value.as_bytes().get(..=MAX_DIRECTIVE_BYTES).unwrap_or(value.as_bytes());
+    std::str::from_utf8(bytes).ok().map(str::to_owned)
 }
 
 fn text(value: &HeaderValue, most: usize) -> Option<String> {

@@ -6,8 +6,8 @@ use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, Timestamp, Validators, VisitItem,
-    VisitJob,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, StatedPreferences, Timestamp,
+    Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
@@ -167,7 +167,7 @@ pub(crate) fn page(url: &str) -> Job {
         site_image: None,
         content_type: Some("text/html; charset=utf-8".into()),
         robots_tags: Vec::new(),
-        usage: None,
+        preferences: StatedPreferences::default(),
         body: PageBody::Inline(zstd::bulk::compress(ARTICLE.as_bytes(), 1).unwrap().into()),
         fetched_at: "2026-11-21T11:59:00Z".parse().unwrap(),
         image: None,

@@ -46,6 +46,9 @@ pub struct HostState {
     /// It asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a signature.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signs: bool,
+    /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending_redirect: Option<PendingRedirect>,
 }
 
 impl HostState {
@@ -121,6 +124,23 @@ impl Substitutes {
     pub fn is_empty(&self) -> bool {
         *self == Substitutes::default()
     }
+}
+
+/// A chain of redirects that one visit has begun and another goes on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingRedirect {
+    /// A short hash of the URL that it began with.
+    #[serde(rename = "u")]
+    pub url: u32,
+    /// Where it has led, hop by hop; the last one has not been called yet.
+    #[serde(rename = "h")]
+    pub targets: Vec<String>,
+    /// All redirects so far were permanent.
+    #[serde(rename = "p")]
+    pub is_permanent: bool,
+    /// Instant after which it is forgotten.
+    #[serde(rename = "t")]
+    pub until: Timestamp,
 }
 
 /// A text shown in place of pages.

@@ -2,7 +2,7 @@
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
 use crate::ownership::{Challenge, OwnerRequest};
-use crate::record::EntryHints;
+use crate::record::{EntryHints, StatedPreferences};
 use crate::source::Validators;
 use crate::time::Timestamp;
 use bytes::Bytes;
@@ -299,9 +299,9 @@ pub struct ExtractJob {
     /// Values of `X-Robots-Tag` headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub robots_tags: Vec<String>,
-    /// Usage preferences in force when it was fetched; see [`crate::Record::usage`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<String>,
+    /// Preferences stated when it was fetched.
+    #[serde(flatten)]
+    pub preferences: StatedPreferences,
     /// The document.
     pub body: PageBody,
     /// Time of the fetch.

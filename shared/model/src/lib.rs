@@ -25,8 +25,8 @@ pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
 pub use host::{
-    Circuit, Hold, HoldReason, HostState, Lease, SentPages, Substitute, Substitutes, TokenBucket, UrlHold, Window,
-    is_at_or_below,
+    Circuit, Hold, HoldReason, HostState, Lease, PendingRedirect, SentPages, Substitute, Substitutes, TokenBucket,
+    UrlHold, Window, is_at_or_below,
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{
@@ -37,7 +37,7 @@ pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, 
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
-pub use record::{EntryHints, Record, SnippetLimit};
+pub use record::{EntryHints, Record, SnippetLimit, StatedPreferences};
 pub use signature::SignatureHeaders;
 pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
 pub use thumbnail::ThumbnailId;

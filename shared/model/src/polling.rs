@@ -71,6 +71,9 @@ pub struct PollHints {
     /// §4.2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fresh_for: Option<Millis>,
+    /// Crawl-delay of the feed's robots.txt, where it is longer than the pause may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crawl_delay: Option<Millis>,
     /// `skipHours`: bit 0 is the hour from midnight UTC.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_hours: u32,
@@ -110,6 +113,8 @@ pub enum Why {
     UpdatePeriod,
     /// `Cache-Control: max-age` less `Age`, or `Expires`.
     Fresh,
+    /// A Crawl-delay that is longer than the pause may be.
+    CrawlDelay,
     /// `Retry-After`.
     RetryAfter,
     /// `skipHours` or `skipDays`.
@@ -136,6 +141,7 @@ impl fmt::Display for Why {
             Why::Ttl => "the feed says so (ttl)",
             Why::UpdatePeriod => "the feed says so (sy:updatePeriod)",
             Why::Fresh => "the server says that its answer is fresh so long (max-age or Expires)",
+            Why::CrawlDelay => "its robots.txt says so (Crawl-delay)",
             Why::RetryAfter => "the server says so (Retry-After)",
             Why::Skips => "the feed asks to be left alone before (skipHours, skipDays)",
             Why::Held => "the host is left alone until then",

@@ -18,6 +18,21 @@ impl SnippetLimit {
     }
 }
 
+/// Preferences about the use of a page that its site had stated when it was fetched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatedPreferences {
+    /// Usage preferences in AIPREF's syntax (draft-ietf-aipref-attach, "When Preferences Apply"); stored only if they are
+    /// obeyed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<String>,
+    /// Content signals of robots.txt (contentsignals.org), such as `ai-train=no, search=yes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_signal: Option<String>,
+    /// The address of the licence that the page names, or else its site's robots.txt (RSL 1.0).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
+}
+
 /// An accepted page. One line of a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -74,10 +89,9 @@ pub struct Record {
     /// Instant after which it must not be found (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
-    /// Usage preferences in force when it was fetched, in AIPREF's syntax (draft-ietf-aipref-attach, "When Preferences
-    /// Apply"); stored only if they are obeyed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<String>,
+    /// Preferences stated when it was fetched; their fields are stored among those of the record.
+    #[serde(flatten)]
+    pub preferences: StatedPreferences,
     /// SimHash of the text, by which syndicated copies are recognized; records of older versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
@@ -109,7 +123,7 @@ impl Record {
             snippet_limit: SnippetLimit(None),
             no_archive: false,
             unavailable_after: None,
-            usage: None,
+            preferences: StatedPreferences::default(),
             simhash: None,
             replaces: None,
         }

@@ -66,7 +66,7 @@ pub struct Rules {
     pub jitter: (Millis, Millis),
     /// Mean of the exponential gap (Poisson arrivals) from which the pause is drawn; zero disables it.
     pub poisson_mean: Millis,
-    /// Maximum Crawl-delay; a longer one is reduced to this.
+    /// Maximum Crawl-delay for the pause; a longer one is reduced to this, and is the minimum interval of the host's feeds.
     pub crawl_delay_cap: Millis,
     /// Minimum pause as a multiple of the host's own last response time.
     pub response_factor: f64,
@@ -76,8 +76,8 @@ pub struct Rules {
     pub refill: Millis,
     /// Maximum duration of one call.
     pub call_time: Millis,
-    /// Maximum time that one visit spends before it defers the rest. A page with all its redirects, or a home page and
-    /// its first feed, must fit in with the longest Crawl-delay between two calls, or they never end.
+    /// Maximum time that one visit spends before it defers the rest. A visit to a host whose pause is longer makes one
+    /// call.
     pub slice: Millis,
     /// Time by which a lease outlasts its last call.
     pub lease_margin: Millis,
@@ -166,7 +166,7 @@ impl Default for Rules {
             min_pause: Millis::from_secs(1),
             jitter: (Millis(500), Millis(1_200)),
             poisson_mean: Millis::from_secs(1),
-            crawl_delay_cap: Millis::from_secs(60),
+            crawl_delay_cap: Millis::from_mins(10),
             response_factor: 1.0,
             burst: 30,
             refill: Millis::from_secs(2),
@@ -234,8 +234,8 @@ impl Rules {
         if self.burst == 0 || self.call_time == Millis::ZERO || self.slice == Millis::ZERO {
             return wrong("burst, call_time and slice must be above zero");
         }
-        if self.slice <= (self.crawl_delay_cap + self.call_time).saturating_mul(u64::from(self.page_redirects)) {
-            return wrong("slice must be longer than page_redirects times crawl_delay_cap and call_time together");
+        if self.slice <= self.call_time.saturating_mul(u64::from(self.page_redirects)) {
+            return wrong("slice must be longer than page_redirects times call_time");
         }
         if !(0.0..=100.0).contains(&self.response_factor) {
             return wrong("response_factor must be from 0 to 100");

@@ -89,6 +89,8 @@ pub struct ReplyHeaders {
     pub expires: Option<String>,
     /// Every `X-Robots-Tag`.
     pub robots_tags: Vec<String>,
+    /// Every `Robots-Tag` (draft-illyes-repext), cut after 8 KiB.
+    pub structured_robots_tags: Vec<String>,
     /// Every `Content-Usage` (draft-ietf-aipref-attach).
     pub content_usage: Vec<String>,
     /// `TDM-Reservation` (TDMRep).

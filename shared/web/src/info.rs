@@ -25,6 +25,9 @@ struct Bot<'a> {
     failed: String,
     signatures: ShownSignatures,
     directory: &'static str,
+    crawl_delay: String,
+    aipref: bool,
+    tdmrep: bool,
 }
 
 /// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
@@ -41,6 +44,9 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         failed: language.span(politeness.hold_server_error),
         signatures: app.settings.signatures,
         directory: PATH,
+        crawl_delay: language.span(politeness.crawl_delay),
+        aipref: politeness.aipref,
+        tdmrep: politeness.tdmrep,
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
 }

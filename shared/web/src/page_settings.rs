@@ -57,6 +57,12 @@ pub struct ShownPoliteness {
     pub hold_refused: Millis,
     /// Minimum time for which a host is left alone after server errors.
     pub hold_server_error: Millis,
+    /// The longest Crawl-delay that is kept between two calls.
+    pub crawl_delay: Millis,
+    /// Whether AIPREF usage preferences are heeded.
+    pub aipref: bool,
+    /// Whether TDMRep reservations are heeded.
+    pub tdmrep: bool,
 }
 
 impl Default for ShownPoliteness {
@@ -66,6 +72,9 @@ impl Default for ShownPoliteness {
             min_pause: Millis::from_secs(1),
             hold_refused: Millis::from_days(3),
             hold_server_error: Millis::from_days(2),
+            crawl_delay: Millis::from_mins(10),
+            aipref: false,
+            tdmrep: false,
         }
     }
 }

@@ -36,10 +36,11 @@ const TABLES: [&str; 11] =
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
-/// The text of AIPREF that is understood: the drafts as of August 2026.
-const AIPREF: &str = "draft-2026-08";
+/// The text of AIPREF that is understood: vocab-08 of September 2026 with attach-05. The name of the drafts of August, which
+/// say the same as far as is heeded here, is understood too.
+const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
 /// The text of TDMRep that is understood: the Community Group's report of 2024.
-const TDMREP: &str = "cg-2024";
+const TDMREP: [&str; 1] = ["cg-2024"];
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 4] = ["data", "contact", "workers", "log"];
 
@@ -302,6 +303,9 @@ impl Settings {
                 min_pause: rules.min_pause,
                 hold_refused: rules.hold_refused,
                 hold_server_error: rules.hold_server_error,
+                crawl_delay: rules.crawl_delay_cap,
+                aipref: self.scope.aipref,
+                tdmrep: self.scope.tdmrep,
             },
             ..usual
         }
@@ -418,17 +422,17 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
 fn scope(exclude: &Lists, robots: &Robots, preferences: &Preferences) -> Result<Scope, BadSettings> {
     let own =
         |key: &str, list: &[String]| OwnHosts::read(list).map_err(|why| BadSettings(format!("[robots] {key}: {why}")));
-    let is_on = |key: &str, given: &Option<String>, known: &str| match given.as_deref() {
+    let is_on = |key: &str, given: &Option<String>, known: &[&str]| match given.as_deref() {
         None | Some("off") => Ok(false),
-        Some(text) if text == known => Ok(true),
-        Some(other) => bad(format!("[preferences] {key} must be 'off' or '{known}', not '{other}'")),
+        Some(text) if known.contains(&text) => Ok(true),
+        Some(other) => bad(format!("[preferences] {key} must be 'off' or '{}', not '{other}'", known[0])),
     };
     Ok(Scope {
         exclusions: Exclusions::compile(exclude).map_err(|why| BadSettings(format!("[exclude] {why}")))?,
         robots_ignored: own("ignored_hosts", &robots.ignored_hosts)?,
         meta_ignored: own("meta_ignored_hosts", &robots.meta_ignored_hosts)?,
-        aipref: is_on("aipref", &preferences.aipref, AIPREF)?,
-        tdmrep: is_on("tdmrep", &preferences.tdmrep, TDMREP)?,
+        aipref: is_on("aipref", &preferences.aipref, &AIPREF)?,
+        tdmrep: is_on("tdmrep", &preferences.tdmrep, &TDMREP)?,
     })
 }
 

@@ -36,7 +36,7 @@ const ROUND: Duration = Duration::from_secs(400);
 /// Seconds after which a message of a dead function is handed out again: more than the time that its batch takes.
 const HIDDEN: u32 = 30;
 /// Settings besides the short pauses: a lease whose holder was killed expires within half a minute. `slice` must be
-/// above twice the sum of `crawl_delay_cap` and `call_time`.
+/// above twice `call_time`.
 const SETTINGS: [(&str, &str); 4] = [
     ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
     ("CURLEW_RULES_CALL_TIME", "5s"),

@@ -25,9 +25,18 @@ pub struct HeadScan {
     pub title: Option<String>,
     /// `<meta http-equiv=refresh>`; never followed here.
     pub refresh: Option<Refresh>,
+    /// `<link rel=license type="application/rsl+xml">`, the first one (RSL 1.0).
+    pub license: Option<Url>,
+    /// Texts of `<script type="application/rsl+xml">`, up to 64 KiB.
+    pub rsl: String,
     /// Number of start tags of the page.
     pub tags: usize,
 }
+
+/// Maximum size of the licences in a page, in bytes; what follows is dropped.
+const RSL_BYTES: usize = 64 * 1024;
+/// The media type of licences (RSL 1.0).
+const RSL: &str = "application/rsl+xml";
 
 /// A redirect declared in the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,9 +78,20 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
             Ok(())
         })
     };
+    let at_license = {
+        let seen = Rc::clone(&seen);
+        text!("script[type='application/rsl+xml' i]", move |chunk: &mut TextChunk<'_>| {
+            let rsl = &mut seen.borrow_mut().rsl;
+            let room = RSL_BYTES.saturating_sub(rsl.len());
+            let text = chunk.as_str();
+            rsl.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+            Ok(())
+        })
+    };
     let settings = Settings::new()
         .append_element_content_handler(at_element)
         .append_element_content_handler(at_title)
+        .append_element_content_handler(at_license)
         .with_strict(false)
         .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(READER_BYTES));
     let outcome = {
@@ -130,6 +150,8 @@ struct Scan {
     title: String,
     title_done: bool,
     refresh: Option<String>,
+    license: Option<String>,
+    rsl: String,
     tags: usize,
 }
 
@@ -146,6 +168,8 @@ impl Scan {
             title: String::new(),
             title_done: false,
             refresh: None,
+            license: None,
+            rsl: String::new(),
             tags: 0,
         }
     }
@@ -173,6 +197,11 @@ impl Scan {
                 self.canonicals.push(href.clone());
             } else if rel.eq_ignore_ascii_case("image_src") {
                 keep(&mut self.images, 2, &href);
+            } else if rel.eq_ignore_ascii_case("license")
+                && self.license.is_none()
+                && attribute(tag, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case(RSL))
+            {
+                self.license = Some(href.clone());
             }
         }
     }
@@ -221,6 +250,8 @@ impl Scan {
             image: self.images.iter().flatten().find_map(|src| resolve(&base, src, max)),
             title: (!title.is_empty()).then_some(title),
             refresh: self.refresh.as_deref().and_then(|content| refresh(content, &base, max)),
+            license: self.license.as_deref().and_then(|href| resolve(&base, href, max)),
+            rsl: std::mem::take(&mut self.rsl),
             tags: self.tags,
         }
     }

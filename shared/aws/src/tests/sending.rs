@@ -5,7 +5,9 @@ use super::{Stack, poll};
 use crate::jobs::{Jobs, ReadError};
 use crate::{Connection, Names, Store};
 use bytes::Bytes;
-use curlew_model::{EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Stage, Timestamp, Validators};
+use curlew_model::{
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Stage, StatedPreferences, Timestamp, Validators,
+};
 use curlew_ports::{Blobs, Inbox, PortError, Queue};
 use futures::future::join_all;
 use serde_json::{Value, json};
@@ -26,7 +28,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         site_image: None,
         content_type: None,
         robots_tags: vec![],
-        usage: None,
+        preferences: StatedPreferences::default(),
         body: PageBody::Inline(Bytes::from(vec![7; bytes / 4 * 3])),
         fetched_at: Timestamp::EPOCH,
         image: None,

@@ -3,7 +3,7 @@ use curlew_article::{
     Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, validity,
 };
 use curlew_model::Rejection;
-use curlew_policy::page::directives::Directives;
+use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use serde_json::{Value, json};
 
 /// The product token for which meta tags and headers are read.
@@ -203,9 +203,14 @@ fn hundredths(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
-/// Returns the robots tags of a question, whose `headers` may be an object of texts or lists, or a list of pairs.
+/// Returns the robots tags of a question: X-Robots-Tag, and Robots-Tag as lines of the former.
 fn robots_tags(question: &Question) -> Vec<String> {
-    let is_tag = |name: &str| name.eq_ignore_ascii_case("x-robots-tag");
+    [headers(question, "x-robots-tag"), robots_tag_lines(&headers(question, "robots-tag"))].concat()
+}
+
+/// Returns the values of the headers of this name. `headers` may be an object of texts or lists, or a list of pairs.
+fn headers(question: &Question, name: &str) -> Vec<String> {
+    let is_tag = |it: &str| it.eq_ignore_ascii_case(name);
     let texts = |value: &Value| -> Vec<String> {
         match value {
             Value::String(text) => vec![text.clone()],

@@ -25,6 +25,9 @@ pub(super) fn answer(question: &Question, agent: &str) -> Answer {
         let value = if delay.0 % 1_000 == 0 { json!(delay.0 / 1_000) } else { json!(seconds) };
         answer.insert("crawl_delay".into(), value);
     }
+    if let Some(license) = robots.license() {
+        answer.insert("license".into(), json!(license));
+    }
     Ok(answer)
 }
 
@@ -33,6 +36,17 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
     let mut answer = fields(json!({ "allowed": decision.allowed }));
     if let Some(rule) = decision.rule {
         answer.insert("rule".into(), json!(rule));
+    }
+    let (signals, usage) = (robots.signals(url), robots.usage(url));
+    if !signals.is_silent() {
+        answer.insert("content_signal".into(), json!(signals.to_string()));
+    }
+    if !usage.is_silent() {
+        answer.insert("content_usage".into(), json!(usage.to_string()));
+    }
+    if signals.search() == Some(false) {
+        // It may be called, and would not be kept.
+        answer.insert("indexed".into(), json!(false));
     }
     answer
 }

@@ -5,6 +5,8 @@
 //! prohibits the usage `search` or `all` is heeded, unless another one of the same content permits it. What a licence asks
 //! to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
 
+use crate::address;
+use crate::polling::websub::{MOST_LINKS, parameter, split, target};
 use crate::robots::pattern::{self, Steps};
 use crate::robots::{MAX_STEPS, path_and_query};
 use quick_xml::Reader;
@@ -14,18 +16,18 @@ use url::Url;
 
 /// The media type of such documents, in links and scripts.
 pub const MEDIA_TYPE: &str = "application/rsl+xml";
-/// Bytes that are read of a document; what follows is not looked at.
+/// Maximum size of a document in bytes; what follows is not read.
 pub const MAX_LICENSE_BYTES: usize = 256 * 1024;
-/// Contents that are kept of a document.
+/// Maximum number of contents that are kept of a document.
 const MAX_CONTENTS: usize = 1_000;
-/// Pieces of markup and text that are read of a document.
+/// Maximum number of pieces of markup and text that are read of a document.
 const MAX_EVENTS: usize = 50_000;
-/// Elements that may be open at once.
+/// Maximum number of open elements.
 const MAX_DEPTH: usize = 32;
-/// Characters of an element's text that are looked at.
+/// Maximum length of an element's text, in bytes.
 const MAX_TEXT: usize = 1_024;
 
-/// What a licence document says about search.
+/// Statements of a licence document about search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LicenseTerms(Vec<Content>);
 
@@ -41,11 +43,18 @@ struct Content {
     permits: bool,
 }
 
-/// What one licence says of the usage `search`.
+/// Statement of one licence about the usage `search`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usage {
     prohibits: bool,
     permits: bool,
+}
+
+/// Returns the address of the licence that `Link` headers name: `<…>; rel="license"; type="application/rsl+xml"`.
+pub fn linked(headers: &[String], base: &Url) -> Option<Url> {
+    let is_license = |link: &&str| parameter(link, "type").is_some_and(|kind| kind.eq_ignore_ascii_case(MEDIA_TYPE));
+    let links = headers.iter().flat_map(|header| split(header)).take(MOST_LINKS);
+    links.filter(is_license).find_map(|link| address::parse(target(link, "license")?, Some(base)).ok())
 }
 
 impl LicenseTerms {
@@ -74,6 +83,11 @@ impl LicenseTerms {
         LicenseTerms(state.contents)
     }
 
+    /// True if it says nothing about any page.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// True if the content with the longest path that matches a URL prohibits search; of several as long ones any.
     pub fn prohibits_search(&self, url: &Url) -> bool {
         let path = path_and_query(url);
@@ -98,11 +112,11 @@ impl LicenseTerms {
     }
 }
 
-/// Where the reader is in a document.
+/// Position of the reader in a document.
 #[derive(Default)]
 struct DocumentReader {
     contents: Vec<Content>,
-    /// What is open, outermost first.
+    /// Open elements, outermost first.
     open: Vec<Element>,
     content: Option<Content>,
     license: Option<Usage>,
@@ -185,7 +199,7 @@ fn names_search(usage: &str) -> bool {
         .any(|word| word.eq_ignore_ascii_case("search") || word.eq_ignore_ascii_case("all"))
 }
 
-/// The pages of a whole URL or of a path, which matches as in robots.txt; without either, all.
+/// Returns the pages of an absolute URL or of a path, which matches as in robots.txt; without either, all.
 fn content(url: &str) -> Content {
     let url = url.trim();
     let (host, path) = match Url::parse(url) {
@@ -198,13 +212,13 @@ fn content(url: &str) -> Content {
     Content { host, pattern: pattern.bytes, anchored: pattern.anchored, octets, prohibits: false, permits: false }
 }
 
-/// What follows the host of a whole URL, as it was written: its `*` and `$` mean something.
+/// Returns the part of an absolute URL after its host, as written: its `*` and `$` mean something.
 fn path_of(url: &str) -> &str {
     let after = url.split_once("://").map_or("", |(_, after)| after);
     after.find('/').and_then(|n| after.get(n..)).unwrap_or_default()
 }
 
-/// The value of an attribute with the five entities of XML decoded.
+/// Returns the value of an attribute with the five entities of XML decoded.
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = tag.attributes();
     let readable = attributes.with_checks(false).filter_map(Result::ok);

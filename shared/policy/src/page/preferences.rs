@@ -12,8 +12,8 @@ use std::convert::Infallible;
 /// Maximum size of one statement of preferences in bytes; a longer one counts as malformed.
 pub const MAX_STATEMENT_BYTES: usize = 8 * 1024;
 
-/// Preferences for the use of a page (draft-ietf-aipref-vocab as of August 2026): for each use that the draft defines
-/// yes, no, or no statement.
+/// Preferences for the use of a page (draft-ietf-aipref-vocab-08): for each use that the draft defines yes, no, or no
+/// statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Preferences {
     /// `search`: the page may be found.

@@ -33,7 +33,7 @@ impl ContentSignals {
         signals
     }
 
-    /// True for `search=yes`, false for `search=no`; `None` if neither is said.
+    /// Returns true for `search=yes`, false for `search=no`; `None` if neither is said.
     pub fn search(&self) -> Option<bool> {
         match self.0.get("search").map(AsRef::as_ref) {
             Some("yes") => Some(true),
@@ -42,7 +42,7 @@ impl ContentSignals {
         }
     }
 
-    /// Two statements about one page: who says no is heeded, whoever says something else.
+    /// Combines two statements about one page: "no" wins.
     #[must_use]
     pub fn and(mut self, other: &ContentSignals) -> ContentSignals {
         for (name, value) in &other.0 {

@@ -5,6 +5,8 @@
 //! twice to find it. With a handful of hops at most, the set costs nothing.
 
 use crate::address::{self, BadAddress};
+use crate::politeness::outcome::{CallTarget, Role};
+use curlew_model::{PendingRedirect, Timestamp};
 use url::Url;
 
 /// Where a chain of redirects has led so far.
@@ -14,6 +16,9 @@ pub struct Chain {
     permanent: bool,
     limit: u32,
 }
+
+/// Maximum size of the addresses remembered of one chain, in bytes: the state of a host key has to stay small.
+const MAX_PENDING_BYTES: usize = 300;
 
 /// Why a redirect is not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +55,25 @@ impl Chain {
         Chain { visited: vec![start], permanent: true, limit }
     }
 
+    /// Returns the URL that it began with.
+    pub fn start(&self) -> &Url {
+        &self.visited[0]
+    }
+
     /// The URL to call now.
     pub fn current(&self) -> &Url {
         &self.visited[self.visited.len() - 1]
+    }
+
+    /// Returns what a later visit needs to continue the chain, valid until then; `None` if there was no hop
+    /// or the addresses are too long to be kept.
+    pub(super) fn pending(&self, until: Timestamp) -> Option<PendingRedirect> {
+        let [start, targets @ ..] = &self.visited[..] else { return None };
+        let targets: Vec<String> = targets.iter().map(|url| url.as_str().to_owned()).collect();
+        let bytes: usize = targets.iter().map(String::len).sum();
+        let is_kept = (1..=MAX_PENDING_BYTES).contains(&bytes);
+        let url = CallTarget::of(start.as_str(), Role::Document).url;
+        is_kept.then_some(PendingRedirect { url, targets, is_permanent: self.permanent, until })
     }
 
     /// Hops so far.
@@ -63,6 +84,21 @@ impl Chain {
     /// Whether there were hops and each of them was permanent (301 or 308).
     pub fn is_permanent(&self) -> bool {
         self.permanent && self.hops() > 0
+    }
+
+    /// Returns the same chain as far as an earlier visit has followed it, if that is remembered.
+    #[must_use]
+    pub(super) fn resumed(self, remembered: Option<&PendingRedirect>) -> Chain {
+        let Some(remembered) = remembered else { return self };
+        let status = if remembered.is_permanent { 301 } else { 302 };
+        let mut chain = self.clone();
+        for target in &remembered.targets {
+            if chain.follow(status, Some(target)).is_err() {
+                // It was remembered under other rules.
+                return self;
+            }
+        }
+        chain
     }
 
     /// Takes in an answer with a redirect status: the next URL to call, which is then [`Chain::current`].

@@ -9,14 +9,19 @@ use crate::politeness::admission;
 use crate::politeness::outage;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::pace;
-use crate::rules::Rules;
+use crate::politeness::redirect::Chain;
+use crate::rules::{MAX_FIRST_WAIT, Rules};
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
 use std::collections::HashMap;
+use url::Url;
 
 /// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
 const CLOCK_STEP: Millis = Millis(1);
 /// A call that begins so soon after its lease was asked for does not read the ledger again.
 const FRESH: Millis = Millis::from_secs(1);
+
+/// Time for which a chain of redirects is remembered after its next call may take place.
+const PENDING: Millis = Millis::from_hours(6);
 
 /// A lease as it was granted.
 #[derive(Clone, Debug)]
@@ -330,6 +335,24 @@ impl VisitState {
             self.learned.not_before = self.learned.not_before.max(since + delay);
         }
         self.learned.crawl_delay = delay;
+    }
+
+    /// Begins a chain of redirects with this URL, or goes on with it where an earlier visit had to leave it.
+    pub fn chain(&mut self, url: &Url, limit: u32, now: Timestamp) -> Chain {
+        let hash = CallTarget::of(url.as_str(), Role::Document).url;
+        let pending = self.learned.pending_redirect.take_if(|it| it.url == hash || it.until <= now);
+        Chain::new(url.clone(), limit).resumed(pending.filter(|it| now < it.until).as_ref())
+    }
+
+    /// Takes in how a chain of redirects ended. If its next call has to wait longer than visits wait, as after a long
+    /// Crawl-delay, a later visit goes on from there: without this, a URL that redirects would never be had.
+    pub fn after_chain<R>(&mut self, chain: &Chain, end: &CallEnd<R>, now: Timestamp) {
+        if let CallEnd::Later(until) = end
+            && until.since(now) > MAX_FIRST_WAIT
+            && let Some(pending) = chain.pending(*until + PENDING)
+        {
+            self.learned.pending_redirect = Some(pending);
+        }
     }
 
     /// Takes in that nothing is where the site's home page should be: the host key is held once the visit is closed.

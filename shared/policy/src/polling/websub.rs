@@ -6,7 +6,7 @@ use curlew_model::Hub;
 use url::Url;
 
 /// Links of an answer's headers that are looked at.
-const MOST_LINKS: usize = 50;
+pub(crate) const MOST_LINKS: usize = 50;
 
 /// The hub of a feed. Link headers are asked first, then what the document says; a hub and the feed's own address are
 /// both needed, and either may come from either place (WebSub §4). The first hub counts.
@@ -20,7 +20,7 @@ pub fn discover(links: &[String], hub: Option<&str>, own: Option<&str>, base: &U
 }
 
 /// The links of one header: parted by commas that stand neither in angle brackets nor in quotes (RFC 8288 §3).
-fn split(header: &str) -> Vec<&str> {
+pub(crate) fn split(header: &str) -> Vec<&str> {
     let (mut links, mut from, mut in_target, mut in_quotes, mut escaped) = (vec![], 0, false, false, false);
     for (at, c) in header.char_indices() {
         match c {
@@ -41,14 +41,19 @@ fn split(header: &str) -> Vec<&str> {
 }
 
 /// The target of a link, if it has this relation type. Relation types are compared without regard to case (RFC 8288 §2.1).
-fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
-    let (target, parameters) = link.trim().strip_prefix('<')?.split_once('>')?;
-    let value = parameters.split(';').find_map(|parameter| {
-        let (name, value) = parameter.split_once('=')?;
-        // The first `rel` counts (RFC 8288 §3.3).
-        name.trim().eq_ignore_ascii_case("rel").then(|| value.trim().trim_matches('"'))
-    })?;
+pub(crate) fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
+    let (target, _) = link.trim().strip_prefix('<')?.split_once('>')?;
+    let value = parameter(link, "rel")?;
     value.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(rel)).then_some(target)
+}
+
+/// The value of a link's parameter; the first one counts (RFC 8288 §3.3).
+pub(crate) fn parameter<'a>(link: &'a str, name: &str) -> Option<&'a str> {
+    let (_, parameters) = link.split_once('>')?;
+    parameters.split(';').find_map(|parameter| {
+        let (it, value) = parameter.split_once('=')?;
+        it.trim().eq_ignore_ascii_case(name).then(|| value.trim().trim_matches('"'))
+    })
 }
 
 #[cfg(test)]

@@ -189,6 +189,7 @@ fn poll_hints(parsed: &Feed, headers: &ReplyHeaders, before: &PollHints, now: Ti
         ttl: hints.ttl_minutes.map(|minutes| Millis::from_mins(minutes.into())),
         update_period: hints.update_period,
         fresh_for: fresh_for(headers, before.fresh_for, now),
+        crawl_delay: before.crawl_delay,
         skip_hours,
         skip_days,
     }

@@ -7,8 +7,9 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, PollJob, Source, Validators};
+use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, Millis, PollJob, Source, Validators};
 use curlew_policy::address;
+use curlew_policy::politeness::pace;
 use curlew_policy::polling::decision::{
     self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
 };
@@ -55,10 +56,14 @@ impl Poll {
         (feed, seen): (FeedSource, Version),
         (request, got): (&FeedRequest, &Fetched),
         response: Option<&FeedResponse<'_>>,
-        (calls, failure): (u32, Option<Failure>),
+        (calls, failure, crawl_delay): (u32, Option<Failure>, Option<Millis>),
     ) -> Result<Verdict, StageError> {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let before = feed.clone();
+        let mut feed = feed;
+        if response.is_some() {
+            feed.polling.hints.crawl_delay = pace::beyond_cap(crawl_delay, rules);
+        }
         let failure = failure.as_ref().map(Failure::to_string);
         let next = match decision::after_visit(job, &got.end, calls, failure.as_deref(), rules, now) {
             AfterVisit::Wait(until) => return Ok(Verdict::Defer(until)),
@@ -258,6 +263,11 @@ impl Stage for Poll {
             }
         };
         let (calls, failure) = (visit.state.calls, visit.failure.take());
+        let crawl_delay = match visit.robots_at_hand(&url).await {
+            Ok(robots) => robots.crawl_delay(),
+            // What it said at the last poll holds on.
+            Err(_) => feed.polling.hints.crawl_delay,
+        };
         let response = match FeedResponse::of(politeness.pool.as_ref(), &got).await {
             Ok(response) => response,
             Err(error) => {
@@ -274,7 +284,7 @@ impl Stage for Poll {
             // It runs out by itself; what was read is kept all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure)).await
+        self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await
     }
 }
 

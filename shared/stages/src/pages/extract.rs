@@ -254,7 +254,7 @@ impl Extract {
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
             unavailable_after: directives.unavailable_after,
-            usage: job.usage.clone(),
+            preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
         };
         Ok(Ok(Draft { record, thumbnail: thumbnail.beside() }))

@@ -13,17 +13,17 @@ use crate::pages::overrides;
 use crate::pages::page_row;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
-use crate::politeness::usage_preferences::{StatedUsage, Tdm};
+use crate::politeness::usage_preferences::StatedUsage;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
     EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
-    Rejection, Timestamp, Validators, VisitItem, VisitJob,
+    Rejection, StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
-use curlew_policy::page::directives::Directives;
+use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use curlew_policy::politeness::deferral::Remainder;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
@@ -154,10 +154,8 @@ impl Fetch {
         if before == Row::Decided {
             return Ok(Item::Done);
         }
-        // TDMRep wants its file to be read before the page is.
-        if self.politeness.scope.tdmrep
-            && self.politeness.scope.excludes(url).is_none()
-            && let Tdm::Unknown(end) = round.visit.tdm(url).await?
+        if self.politeness.scope.excludes(url).is_none()
+            && let Some(end) = round.visit.ask_site_files(url).await?
             && let Some(waits) = waits(&end)
         {
             return Ok(waits);
@@ -195,8 +193,8 @@ impl Fetch {
             Ok(seen) => seen,
             Err(why) => return self.reject(round, item, why).await,
         };
-        let usage = match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
-            StatedUsage::MayBeFound(usage) => usage,
+        let preferences = match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
+            StatedUsage::MayBeFound(preferences) => preferences,
             StatedUsage::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
             StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
@@ -214,7 +212,7 @@ impl Fetch {
         let calls_left = self.calls_left(got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
-        let found = PageFacts { got, reply, seen: &seen, usage, image, calls_left };
+        let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
         self.send_on(round, found, (&known_as, &host), hints).await?;
         let has_room = round.remembered < self.remembered && before == Row::None;
         if has_room && host == round.visit.state.host {
@@ -288,9 +286,10 @@ impl Fetch {
 
     fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
         let Politeness { scope, token, .. } = &*self.politeness;
-        let heeded = scope.directives(url, meta, &reply.headers.robots_tags, token);
+        let robots_tags = robots_tags(reply);
+        let heeded = scope.directives(url, meta, &robots_tags, token);
         if scope.meta_ignored.contains(url) {
-            let said = Directives::gather(meta, &reply.headers.robots_tags, token).names();
+            let said = Directives::gather(meta, &robots_tags, token).names();
             if !said.is_empty() {
                 tracing::warn!(%url, ?said, "the directives of the page are not heeded: the settings say that it is the operator's own");
             }
@@ -351,7 +350,7 @@ impl Fetch {
         host: &HostKey,
     ) -> Result<ExtractJob, StageError> {
         let now = self.politeness.clock.now();
-        let PageFacts { got, reply, seen, usage, image, calls_left } = found;
+        let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
         let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
         Ok(ExtractJob {
@@ -364,8 +363,8 @@ impl Fetch {
             site_image: None,
             // It is sent as UTF-8 whatever it came as.
             content_type: Some("text/html; charset=utf-8".into()),
-            robots_tags: reply.headers.robots_tags.clone(),
-            usage,
+            robots_tags: robots_tags(reply),
+            preferences,
             body,
             fetched_at: now,
             image,
@@ -381,9 +380,14 @@ struct PageFacts<'a> {
     got: &'a Fetched,
     reply: &'a Reply,
     seen: &'a ScannedPage,
-    usage: Option<String>,
+    preferences: StatedPreferences,
     image: Option<MainImage>,
     calls_left: u32,
+}
+
+/// Returns the values of `X-Robots-Tag` and `Robots-Tag` headers, as lines of the former.
+fn robots_tags(reply: &Reply) -> Vec<String> {
+    [reply.headers.robots_tags.clone(), robots_tag_lines(&reply.headers.structured_robots_tags)].concat()
 }
 
 /// A page that may be kept, as far as a glance can tell.

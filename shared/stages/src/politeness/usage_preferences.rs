@@ -1,109 +1,223 @@
-//! What may be done with a page once it was fetched, where the settings say that such preferences are heeded: AIPREF's
-//! `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta tag.
+//! What may be done with a page once it was fetched: content signals and licences (RSL), and where the settings say that they
+//! are heeded AIPREF's `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta tag.
 //!
-//! A site's `tdmrep.json` is asked for once a day and kept beside its robots.txt.
+//! Of a site's files its `tdmrep.json` and one licence document are asked for once a day, before its pages are, and kept
+//! beside its robots.txt.
 
+use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_model::{Origin, Timestamp, Validators};
+use curlew_article::HeadScan;
+use curlew_model::{Origin, StatedPreferences, Timestamp, Validators};
 use curlew_policy::address;
+use curlew_policy::page::license::{self, LicenseTerms};
 use curlew_policy::page::preferences::Preferences;
-use curlew_policy::robots::MAX_AGE;
+use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
+use curlew_policy::robots::{MAX_AGE, Robots};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
+use std::sync::Arc;
 use url::Url;
 
-/// What the key of a copy ends in; a port is a number, so no origin has this key.
-const KEY: &str = "tdmrep";
-/// The word that such a copy stands under.
-const STANDING: &str = "tdmrep";
+/// What the key of a copy ends in; a port is a number, so no origin has these keys.
+const TDM_KEY: &str = "tdmrep";
+const LICENSE_KEY: &str = "rsl";
+/// The word that a copy of a `tdmrep.json` stands under.
+const TDM_STANDING: &str = "tdmrep";
+/// The same of a licence; the address that it was asked from follows.
+const LICENSE_STANDING: &str = "rsl ";
 
 /// What was stated about a page that was fetched.
 pub(crate) enum StatedUsage {
     /// It may be found; these preferences are kept with it (draft-ietf-aipref-attach, "When Preferences Apply").
-    MayBeFound(Option<String>),
+    MayBeFound(StatedPreferences),
     /// It must not be found, because of this.
     Refused(String),
     /// It could not be asked now; this is why.
     Unknown(CallEnd),
 }
 
-/// What a site's file says of a URL.
-pub(crate) enum Tdm {
-    Says(Option<bool>),
-    /// It could not be asked now; this is why.
-    Unknown(CallEnd),
+/// The licence that holds for a site, as far as it was read.
+#[derive(Clone)]
+pub(crate) struct SiteLicense {
+    address: Url,
+    terms: Arc<LicenseTerms>,
 }
 
+/// A copy of a file that was asked for, or why it could not be now.
+type SiteFile = Result<RobotsCopy, CallEnd>;
+
 impl Visit<'_> {
-    /// What is stated about a page: by its site's files, by the answer, by the page's own meta tags. The most restrictive
-    /// AIPREF statement counts; of TDMRep the one that is nearest to the page.
+    /// Asks for the site's files that want to be read before a page of it is. Returns why one could not be asked now.
+    pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>, StageError> {
+        if self.politeness.scope.tdmrep
+            && let Err(end) = self.tdm(url).await?
+        {
+            return Ok(Some(end));
+        }
+        // A page would be called in vain where the licence that it names can only be asked by the visit after.
+        let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
+        if let Ok(permission) = self.permission(url).await? {
+            let robots = self.robots_at_hand(url).await?;
+            let is_allowed = permission == Permission::Allowed;
+            if is_allowed && (robots.license().is_some() || is_slow) {
+                return Ok(self.license(url, &robots, None).await?.err());
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is known after a
+    /// 304. Who says no is heeded; of TDMRep the statement that is nearest to the page.
     pub(crate) async fn stated(
         &mut self,
         url: &Url,
         reply: &Reply,
-        meta: &[(String, String)],
+        page: Option<&HeadScan>,
     ) -> Result<StatedUsage, StageError> {
         let scope = self.politeness.scope.clone();
-        let mut kept = None;
+        let robots = self.robots_at_hand(url).await?;
+        let signals = robots.signals(url);
+        if signals.search() == Some(false) {
+            return Ok(StatedUsage::Refused(format!("Content-Signal: {signals}")));
+        }
+        let mut stated = StatedPreferences {
+            content_signal: (!signals.is_silent()).then(|| signals.to_string()),
+            ..StatedPreferences::default()
+        };
         if scope.aipref {
-            let said = self.usage(url).await?.and(Preferences::of_headers(&reply.headers.content_usage));
+            let said = robots.usage(url).and(Preferences::of_headers(&reply.headers.content_usage));
             if said.search == Some(false) {
                 return Ok(StatedUsage::Refused(format!("Content-Usage: {said}")));
             }
-            kept = (!said.is_silent()).then(|| said.to_string());
+            stated.usage = (!said.is_silent()).then(|| said.to_string());
         }
+        let page = page.filter(|_| !scope.meta_ignored.contains(url));
+        if let Some(written) = page.map(|page| &page.rsl).filter(|rsl| !rsl.is_empty())
+            && self.terms(Bytes::from(written.clone())).await?.prohibits_search(url)
+        {
+            return Ok(StatedUsage::Refused("the licence in the page prohibits search (RSL)".to_owned()));
+        }
+        let named = page.and_then(|page| page.license.clone()).or_else(|| license::linked(&reply.headers.links, url));
+        match self.license(url, &robots, named.as_ref()).await? {
+            Ok(Some(license)) if license.terms.prohibits_search(url) => {
+                return Ok(StatedUsage::Refused(format!("the licence {} prohibits search (RSL)", license.address)));
+            }
+            Ok(_) => {}
+            Err(end) => return Ok(StatedUsage::Unknown(end)),
+        }
+        stated.license = named.map(String::from).or_else(|| robots.license().map(str::to_owned));
         if scope.tdmrep {
             let file = match self.tdm(url).await? {
-                Tdm::Says(says) => says,
-                Tdm::Unknown(end) => return Ok(StatedUsage::Unknown(end)),
+                Ok(says) => says,
+                Err(end) => return Ok(StatedUsage::Unknown(end)),
             };
+            let meta = page.map(|page| &page.robots_meta[..]).unwrap_or_default();
             if reservation_of(file, reply.headers.tdm_reservation.as_deref(), meta) {
                 return Ok(StatedUsage::Refused("tdm-reservation: 1".to_owned()));
             }
         }
-        Ok(StatedUsage::MayBeFound(kept))
+        Ok(StatedUsage::MayBeFound(stated))
     }
 
-    /// Asks the `tdmrep.json` that holds for a URL. It is like a page's call: robots.txt may forbid it, and redirects are
-    /// followed as far as for pages. A file that is not to be had reserves nothing.
-    pub(crate) async fn tdm(&mut self, url: &Url) -> Result<Tdm, StageError> {
-        let key = address::origin(url).ok().and_then(|origin| Origin::new(&format!("{origin}:{KEY}")).ok());
-        let (Some(key), Some(file)) = (key, tdm_url(url)) else { return Ok(Tdm::Says(None)) };
-        let now = self.politeness.clock.now();
-        let copy = match self.politeness.robots.get(&key).await? {
-            Some(copy) if now < copy.fresh_until => copy,
-            _ => {
-                let got = self.get(&file, CallKind::Robots, &Validators::default()).await?;
-                let now = self.politeness.clock.now();
-                let (body, from, end) = match got.end {
-                    CallEnd::Reply(reply) if reply.status == 200 => (reply.body, now, None),
-                    CallEnd::Reply(_) | CallEnd::Rejected(_) => (Bytes::new(), now, None),
-                    // Whoever refuses this file is not asked for it again as soon as the hold is over: its pages would
-                    // never have their turn.
-                    CallEnd::Held(until, why) => (Bytes::new(), until, Some(CallEnd::Held(until, why))),
-                    end => return Ok(Tdm::Unknown(end)),
-                };
-                let copy = kept(body, now, from);
-                self.politeness.robots.put(&key, &copy).await?;
-                if let Some(end) = end {
-                    return Ok(Tdm::Unknown(end));
-                }
-                copy
-            }
+    /// Asks the `tdmrep.json` that holds for a URL what it says of it.
+    async fn tdm(&mut self, url: &Url) -> Result<Result<Option<bool>, CallEnd>, StageError> {
+        let (Some(key), Some(file)) = (key(url, TDM_KEY), tdm_url(url)) else { return Ok(Ok(None)) };
+        let old = self.politeness.robots.get(&key).await?;
+        let copy = self.site_file(&key, &file, TDM_STANDING.to_owned(), old).await?;
+        Ok(copy.map(|copy| TdmFile::parse(&copy.body).reservation(url)))
+    }
+
+    /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that one of
+    /// its pages `named` while no copy was fresh. One document an origin is asked for, once a day; of any other licence that a
+    /// page names only the address is kept.
+    async fn license(
+        &mut self,
+        url: &Url,
+        robots: &Robots,
+        named: Option<&Url>,
+    ) -> Result<Result<Option<SiteLicense>, CallEnd>, StageError> {
+        let wanted = robots.license().and_then(|address| address::parse(address, None).ok());
+        let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
+        let (Ok(origin), Some(key)) = (address::origin(url), key(url, LICENSE_KEY)) else { return Ok(Ok(None)) };
+        if wanted.is_none() && named.is_none() && !is_slow {
+            return Ok(Ok(None));
+        }
+        if let Some(known) = self.licenses.get(&origin) {
+            return Ok(Ok(Some(known.clone())));
+        }
+        let old = self.politeness.robots.get(&key).await?;
+        let kept = old.as_ref().and_then(|copy| copy.standing.strip_prefix(LICENSE_STANDING));
+        let kept = kept.and_then(|address| address::parse(address, None).ok());
+        let is_fresh = old.as_ref().is_some_and(|copy| self.politeness.clock.now() < copy.fresh_until);
+        let address = match (wanted, named) {
+            (Some(wanted), _) => wanted,
+            (None, Some(named)) if !is_fresh || kept.is_none() => named.clone(),
+            (None, _) => match kept.clone() {
+                Some(kept) => kept,
+                None => return Ok(Ok(None)),
+            },
         };
-        Ok(Tdm::Says(TdmFile::parse(&copy.body).reservation(url)))
+        let standing = format!("{LICENSE_STANDING}{address}");
+        let old = old.filter(|_| kept.as_ref() == Some(&address));
+        if old.is_none() && is_slow {
+            // The next visit finds which one to ask before it calls the page.
+            let now = self.politeness.clock.now();
+            self.politeness.robots.put(&key, &copy_of(standing.clone(), Bytes::new(), now, now)).await?;
+        }
+        let copy = match self.site_file(&key, &address, standing, old).await? {
+            Ok(copy) => copy,
+            Err(end) => return Ok(Err(end)),
+        };
+        let license = SiteLicense { address, terms: Arc::new(self.terms(copy.body).await?) };
+        self.licenses.insert(origin, license.clone());
+        Ok(Ok(Some(license)))
+    }
+
+    /// Reads a licence. One that takes too long says nothing.
+    async fn terms(&self, document: Bytes) -> Result<LicenseTerms, StageError> {
+        let read =
+            parsed(self.politeness.pool.as_ref(), document.len(), move || LicenseTerms::parse(&document)).await?;
+        Ok(read.unwrap_or_default())
+    }
+
+    /// Asks for a file of a site, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
+    /// are followed as far as for pages. A file that is not to be had says nothing.
+    async fn site_file(
+        &mut self,
+        key: &Origin,
+        file: &Url,
+        standing: String,
+        old: Option<RobotsCopy>,
+    ) -> Result<SiteFile, StageError> {
+        if let Some(copy) = old.filter(|copy| self.politeness.clock.now() < copy.fresh_until) {
+            return Ok(Ok(copy));
+        }
+        let got = self.get(file, CallKind::Robots, &Validators::default()).await?;
+        let now = self.politeness.clock.now();
+        let is_elsewhere = self.politeness.key_of(&got.url).ok().as_ref() != Some(&self.state.host);
+        let (body, from, end) = match got.end {
+            CallEnd::Reply(reply) if reply.status == 200 => (reply.body, now, None),
+            CallEnd::Reply(_) | CallEnd::Rejected(_) => (Bytes::new(), now, None),
+            // Whoever refuses this file is not asked for it again as soon as the hold is over: its pages would
+            // never have their turn.
+            CallEnd::Held(until, why) => (Bytes::new(), until, Some(CallEnd::Held(until, why))),
+            // The trouble of another host holds up none of this one's pages.
+            CallEnd::Elsewhere(_) if is_elsewhere => (Bytes::new(), now, None),
+            end => return Ok(Err(end)),
+        };
+        let copy = copy_of(standing, body, now, from + MAX_AGE);
+        self.politeness.robots.put(key, &copy).await?;
+        Ok(end.map_or(Ok(copy), Err))
     }
 }
 
-fn kept(body: Bytes, now: Timestamp, from: Timestamp) -> RobotsCopy {
-    RobotsCopy {
-        standing: STANDING.to_owned(),
-        body,
-        body_at: now,
-        fetched_at: now,
-        fresh_until: from + MAX_AGE,
-        validators: Validators::default(),
-    }
+/// The key of a site's file.
+fn key(url: &Url, file: &str) -> Option<Origin> {
+    Origin::new(&format!("{}:{file}", address::origin(url).ok()?)).ok()
+}
+
+fn copy_of(standing: String, body: Bytes, now: Timestamp, fresh_until: Timestamp) -> RobotsCopy {
+    RobotsCopy { standing, body, body_at: now, fetched_at: now, fresh_until, validators: Validators::default() }
 }

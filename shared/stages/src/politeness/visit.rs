@@ -8,6 +8,7 @@ use crate::catalog::hidden::hidden_hosts;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::signing::{SignatureMode, Signer};
+use crate::politeness::usage_preferences::SiteLicense;
 use crate::stage::StageError;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
@@ -54,6 +55,8 @@ pub struct Visit<'a> {
     /// What the ledger was seen to hold last, under this lease.
     ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
+    /// Licences that this visit has read, by origin of the pages.
+    pub(crate) licenses: HashMap<Origin, SiteLicense>,
     /// What is posted to a hub.
     form: Option<String>,
     /// Why the last call that failed did, for people.
@@ -136,7 +139,8 @@ impl<'a> Visit<'a> {
     fn new(politeness: &'a Politeness, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
-        Visit { politeness, state, ledger_row, compiled: HashMap::new(), form: None, failure: None }
+        let (compiled, licenses) = (HashMap::new(), HashMap::new());
+        Visit { politeness, state, ledger_row, compiled, licenses, form: None, failure: None }
     }
 
     /// How long ago the lease was asked for.
@@ -154,8 +158,22 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// What the ports say.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
-        let mut chain = Chain::new(url.clone(), self.politeness.rules.page_redirects);
-        let mut validators = validators.clone();
+        let now = self.politeness.clock.now();
+        let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
+        let fetched = self.follow(&mut chain, kind, validators).await?;
+        let now = self.politeness.clock.now();
+        self.state.after_chain(&chain, &fetched.end, now);
+        Ok(fetched)
+    }
+
+    async fn follow(
+        &mut self,
+        chain: &mut Chain,
+        kind: CallKind,
+        validators: &Validators,
+    ) -> Result<Fetched, StageError> {
+        let leaves_tls = chain.start().scheme() == "https" && chain.current().scheme() == "http";
+        let mut validators = if leaves_tls { Validators::default() } else { validators.clone() };
         loop {
             let here = chain.current().clone();
             let end = self.hop(&here, kind, &validators, None).await?;
@@ -454,6 +472,6 @@ fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
     reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
 }
 
-fn fetched(end: CallEnd, chain: Chain) -> Fetched {
+fn fetched(end: CallEnd, chain: &Chain) -> Fetched {
     Fetched { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
 }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use super::*;
-use curlew_model::{EntryHints, HostKey, Millis, PageBody, PageId, SourceKey, Validators};
+use curlew_model::{EntryHints, HostKey, Millis, PageBody, PageId, SourceKey, StatedPreferences, Validators};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_testkit::memory::{MemoryJobs, TokioClock};
 use std::sync::Mutex;
@@ -165,7 +165,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
         site_image: None,
         content_type: None,
         robots_tags: vec![],
-        usage: None,
+        preferences: StatedPreferences::default(),
         body: PageBody::Stored("body".to_owned()),
         fetched_at: Timestamp::EPOCH,
         image: None,

@@ -240,8 +240,8 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn r26_crawl_delay_slows_down_and_one_of_a_day_is_the_cap_and_not_nothing() {
-    for (delay, at_least) in [("10", 10_000), ("86400", 60_000), ("0.1", 500)] {
+async fn r26_a_crawl_delay_that_a_visit_can_wait_for_slows_it_down() {
+    for (delay, at_least) in [("10", 10_000), ("0.1", 500), ("180", 180_000)] {
         let world = world();
         world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
         let began = world.now();
@@ -249,8 +249,47 @@ async fn r26_crawl_delay_slows_down_and_one_of_a_day_is_the_cap_and_not_nothing(
         // robots.txt, the pause, the page.
         let took = world.now().since(began).0;
         assert!((at_least..at_least + 20_000).contains(&took), "{delay}: {took}");
+        assert_eq!(world.web.calls().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn r26_a_host_with_a_long_crawl_delay_gets_one_call_a_visit_and_its_redirects_come_to_an_end() {
+    for (delay, pause) in [("600", 600), ("86400", 600), ("400", 400)] {
+        let world = TestWorld::new();
+        let (www, b) = ("https://example.org/www-robots.txt", "https://example.org/b");
+        world.web.serve(ROBOTS, "text/plain", format!("User-agent: *\nCrawl-delay: {delay}\n"));
+        world.web.answer(A, moved(301, "/b"));
+        world.web.serve(b, "text/html", html(""));
+        let mut made = vec![];
+        for _ in 0..3 {
+            let began = world.now();
+            fetch(&world, &[A]).await;
+            made.push(world.web.calls().len());
+            assert!(world.now().since(began) < Millis::from_mins(1), "no visit sits the pause out");
+            // Too early: nobody is called.
+            world.politeness.clock.sleep(Millis::from_secs(pause / 2)).await;
+            fetch(&world, &[A]).await;
+            assert_eq!(world.web.calls().len(), *made.last().unwrap());
+            world.politeness.clock.sleep(Millis::from_secs(pause / 2 + 5)).await;
+        }
+        let calls = || world.web.calls().into_iter().map(|call| call.url).collect::<Vec<_>>();
+        assert_eq!((made, calls()), (vec![1, 2, 3], vec![ROBOTS.into(), A.into(), b.into()]), "{delay}");
+        assert_eq!(world.state(b).await, Some(PageState::Pending));
         let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
-        assert!(state.crawl_delay <= world.politeness.rules.crawl_delay_cap);
+        assert_eq!((state.crawl_delay, state.pending_redirect), (Millis::from_secs(pause), None));
+        // A robots.txt that redirects comes to an end as well, once its copy is too old.
+        world.web.answer(ROBOTS, moved(301, www));
+        world.web.serve(www, "text/plain", "User-agent: *\nDisallow: /b\n");
+        // The fake gives the answer before once more.
+        days(&world, 2).await;
+        fetch(&world, &["https://example.org/c"]).await;
+        days(&world, 2).await;
+        for _ in 0..3 {
+            fetch(&world, &["https://example.org/c"]).await;
+            world.politeness.clock.sleep(Millis::from_secs(pause + 5)).await;
+        }
+        assert_eq!(calls()[4..], [ROBOTS.to_owned(), www.to_owned(), "https://example.org/c".to_owned()], "{delay}");
     }
 }
 

@@ -92,6 +92,26 @@ async fn h10_a_max_age_of_a_day_does_not_cost_a_second_day() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn r26_beyond_the_cap_a_feed_is_polled_no_more_often_than_the_crawl_delay_says() {
+    for (delay, interval, why) in [("172800", 48, Why::CrawlDelay), ("600", 8, Why::Usual), ("7200", 8, Why::Usual)] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.serve(
+            "https://example.org/robots.txt",
+            "text/plain",
+            format!("User-agent: *\nCrawl-delay: {delay}\n"),
+        );
+        world.web.answer(FEED, Ok(document("")));
+        // robots.txt, and after the pause the feed.
+        world.poll(0).await;
+        world.politeness.clock.sleep(Millis::from_mins(11)).await;
+        world.poll(0).await;
+        let feed = world.feed().await;
+        assert_eq!((feed.interval, feed.polling.why), (Millis::from_hours(interval), why), "{delay}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn h08_retry_after_on_a_good_answer_is_waited_for() {
     let world = TestWorld::new();
     world.with_feed(|_| {}).await;

@@ -1,4 +1,4 @@
-//! The operator's exclusions, and usage preferences where they are heeded (rows P10 to P14).
+//! The operator's exclusions, and preferences for the use of pages (rows P10 to P19).
 
 /// Excluded addresses are not called, whoever names them.
 mod exclusions {
@@ -94,10 +94,10 @@ mod exclusions {
 /// AIPREF and TDMRep, where they are switched on.
 mod preferences {
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
-    use crate::test_world::{TestWorld, html, status};
-    use curlew_model::{Gone, Job, PageState, Rejection, Stage as QueueName, Timestamp};
+    use crate::test_world::{TestWorld, host, html, status};
+    use curlew_model::{Gone, Job, Millis, PageState, Record, Rejection, Stage as QueueName, Timestamp};
     use curlew_policy::politeness::scope::Scope;
-    use curlew_ports::{FetchError, Reply};
+    use curlew_ports::{FetchError, HostLedger, Reply};
 
     const TDM: &str = "https://example.org/.well-known/tdmrep.json";
 
@@ -114,6 +114,139 @@ mod preferences {
         reply.headers.content_usage = usage.iter().map(|t| (*t).to_owned()).collect();
         reply.headers.tdm_reservation = tdm.map(str::to_owned);
         Ok(reply)
+    }
+
+    async fn record(world: &TestWorld) -> Record {
+        let Some(PageState::Accepted { location, .. }) = world.state(A).await else { panic!("not accepted") };
+        curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
+    }
+
+    const RSL: &str = "https://example.org/license.xml";
+    const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+
+    fn licence(usage: &str) -> String {
+        let license = format!("<license><prohibits type=\"usage\">{usage}</prohibits></license>");
+        format!("<rsl xmlns=\"https://rslstandard.org/rsl\"><content url=\"/\">{license}</content></rsl>")
+    }
+
+    fn calls_of(world: &TestWorld, url: &str) -> usize {
+        world.web.calls().iter().filter(|call| call.url == url).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p16_robots_tag_is_heeded_beside_x_robots_tag() {
+        let world = world(false, false);
+        let mut reply = text(&html(""));
+        reply.headers.structured_robots_tags = vec!["*;nosnippet, CurlewBot;noindex".into()];
+        world.web.answer(A, Ok(reply));
+        fetch(&world, &[A]).await;
+        assert_eq!(rejected(&world, A).await, Some(Rejection::Noindex));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p17_a_content_signal_that_refuses_search_is_obeyed_without_a_setting_and_the_rest_is_kept() {
+        let world = world(false, false);
+        let file = |search: &str| {
+            format!(
+                "User-agent: *\nContent-Signal: search={search}, ai-train=no, use=reference\n\
+            Content-Signal: /closed/ search=no\nAllow: /\n"
+            )
+        };
+        world.with_feed(|_| {}).await;
+        let closed = "https://example.org/closed/a";
+        world.web.serve(ROBOTS, "text/plain", file("yes"));
+        world.web.answer(A, page_with(&[], None, IMAGE));
+        world.web.answer(closed, page_with(&[], None, ""));
+        fetch(&world, &[A, closed]).await;
+        says(&rejected(&world, closed).await, "Content-Signal: search=no");
+        extract_all(&world).await;
+        let kept = record(&world).await.preferences;
+        assert_eq!(kept.content_signal.as_deref(), Some("ai-train=no, search=yes, use=reference"));
+        // A site that refuses search from now on loses its pages with their next re-check.
+        world.web.serve(ROBOTS, "text/plain", file("no"));
+        recheck(&world).await;
+        recheck(&world).await;
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_the_licence_that_robots_txt_names_is_asked_before_the_pages_once_a_day() {
+        let world = world(false, false);
+        world.with_feed(|_| {}).await;
+        world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
+        world.web.serve(RSL, "application/rsl+xml", licence("ai-train"));
+        world.web.answer(A, page_with(&[], None, IMAGE));
+        world.web.answer("https://example.org/b", page_with(&[], None, ""));
+        fetch(&world, &[A, "https://example.org/b"]).await;
+        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).take(3).collect();
+        assert_eq!(order, [ROBOTS, RSL, A]);
+        assert_eq!(calls_of(&world, RSL), 1);
+        extract_all(&world).await;
+        assert_eq!(record(&world).await.preferences.license.as_deref(), Some(RSL));
+        world.web.serve(RSL, "application/rsl+xml", licence("search"));
+        recheck(&world).await;
+        recheck(&world).await;
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+        fetch(&world, &["https://example.org/c"]).await;
+        assert!(calls_of(&world, RSL) <= 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_licence_that_a_page_names_or_holds_is_heeded_and_one_document_a_site_is_asked_for() {
+        let link = |url: &str| format!("<link rel=license type=application/rsl+xml href={url}>");
+        let (b, c) = ("https://example.org/b", "https://example.org/c");
+        let world = world(false, false);
+        world.web.serve(RSL, "application/rsl+xml", licence("all"));
+        world.web.answer(A, page_with(&[], None, &link("/license.xml")));
+        let mut by_header = text(&html(""));
+        by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
+        world.web.answer(b, Ok(by_header));
+        // Another one is not asked for, and what is not known refuses nothing.
+        let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
+        world.web.answer(c, page_with(&[], None, &script));
+        fetch(&world, &[A, b, c]).await;
+        says(&rejected(&world, A).await, "prohibits search");
+        says(&rejected(&world, b).await, "prohibits search");
+        says(&rejected(&world, c).await, "in the page prohibits search");
+        assert_eq!(calls_of(&world, RSL), 1);
+        // A licence of another kind is no RSL.
+        let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
+        let plain = TestWorld::new();
+        plain.web.answer(A, page_with(&[], None, free));
+        fetch(&plain, &[A]).await;
+        assert_eq!(plain.state(A).await, Some(PageState::Pending));
+        assert_eq!(plain.web.calls().len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_pages_that_each_name_another_licence_cost_one_call_a_day_and_what_is_not_to_be_had_refuses_nothing() {
+        let world = world(false, false);
+        let urls: Vec<String> = (0..5).map(|n| format!("https://example.org/p{n}")).collect();
+        for (n, url) in urls.iter().enumerate() {
+            let head = format!("<link rel=license type=application/rsl+xml href=https://terms.example/{n}>");
+            world.web.answer(url, page_with(&[], None, &head));
+        }
+        world.web.answer("https://terms.example/0", Ok(status(503)));
+        fetch(&world, &urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let licences = world.web.calls().iter().filter(|call| call.url.starts_with("https://terms.example/")).count();
+        assert_eq!(licences, 2, "robots.txt of the other host, and one document");
+        assert_eq!(world.state(&urls[4]).await, Some(PageState::Pending));
+        assert_eq!(world.hosts.load(&host("example.org")).await.unwrap().0.hold, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_host_with_a_long_crawl_delay_is_asked_for_the_licence_that_a_page_names_by_the_next_visit() {
+        let world = world(false, false);
+        world.web.serve(ROBOTS, "text/plain", "User-agent: *\nCrawl-delay: 600\n");
+        world.web.serve(RSL, "application/rsl+xml", licence("search"));
+        world.web.serve(A, "text/html", html("<link rel=license type=application/rsl+xml href=/license.xml>"));
+        for _ in 0..4 {
+            fetch(&world, &[A]).await;
+            world.politeness.clock.sleep(Millis::from_secs(605)).await;
+        }
+        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
+        assert_eq!(order, [ROBOTS, A, RSL, A]);
+        says(&rejected(&world, A).await, "prohibits search");
     }
 
     #[tokio::test(start_paused = true)]
@@ -155,11 +288,8 @@ mod preferences {
         world.web.answer(A, page_with(&["train-ai=n, search=y;why=\"x\""], None, head));
         fetch(&world, &[A]).await;
         extract_all(&world).await;
-        let Some(PageState::Accepted { location, .. }) = world.state(A).await else { panic!("not accepted") };
-        let record =
-            curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();
-        assert_eq!(record.usage.as_deref(), Some("search=y, train-ai=n"));
-        // A page that begins to refuse leaves the index with its next re-check.
+        assert_eq!(record(&world).await.preferences.usage.as_deref(), Some("search=y, train-ai=n"));
+        // A page that says no from now on leaves the index with its next re-check.
         world.web.answer(A, page_with(&["search=n"], None, ""));
         recheck(&world).await;
         recheck(&world).await;

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use curlew_model::{
     Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode,
     Faults, FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page,
-    PageBody, PageId, PageState, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages, SiteSource,
-    SiteState, Slot, Source, SourceKey, Subscription, Substitute, Substitutes, Taken, Timestamp, TokenBucket, Trust,
-    UrlHold, Validators, Why, Window,
+    PageBody, PageId, PageState, PendingRedirect, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey,
+    SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
+    Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, Window,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -60,6 +60,12 @@ pub(super) fn full_state() -> HostState {
             vendor: "Anubis".into(),
             noindexed: vec![7],
         },
+        pending_redirect: Some(PendingRedirect {
+            url: 7,
+            targets: vec![AWKWARD.into(), "https://example.org/b".into()],
+            is_permanent: true,
+            until: at(5),
+        }),
     }
 }
 
@@ -148,6 +154,7 @@ fn full_polling() -> Polling {
             ttl: Some(Millis(u64::MAX)),
             update_period: Some(Millis(1)),
             fresh_for: Some(Millis::ZERO),
+            crawl_delay: Some(Millis(2)),
             skip_hours: u32::MAX,
             skip_days: u8::MAX,
         },
@@ -216,7 +223,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         site_image: None,
         content_type: Some("text/html".into()),
         robots_tags: vec!["max-snippet:10".into()],
-        usage: Some("search=y".into()),
+        preferences: StatedPreferences { usage: Some("search=y".into()), ..StatedPreferences::default() },
         body: PageBody::Inline(Bytes::from(body)),
         fetched_at: at(0),
         image: None,

@@ -39,7 +39,7 @@ fn a_wrong_setting_is_one_clear_line() {
         ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
         ("[exclude]\npatterns = [\"a(\"]", "'a(' cannot be used"),
         ("[robots]\nignored_hosts = [\"com\"]", "ignored_hosts: 'com' is a public suffix"),
-        ("[preferences]\naipref = \"draft-2025-01\"", "aipref must be 'off' or 'draft-2026-08'"),
+        ("[preferences]\naipref = \"draft-2025-01\"", "aipref must be 'off' or 'draft-2026-09'"),
     ] {
         std::fs::write(&path, text).unwrap();
         let flags = Flags { file: Some(path.clone()), ..Flags::default() };

@@ -19,7 +19,7 @@ pub fn robots_tag_lines(headers: &[String]) -> Vec<String> {
     }
 }
 
-/// What is read of a field: up to the last comma within the limit.
+/// Returns the part of a field that is read: up to the last comma within the limit.
 fn whole_members(field: &str) -> &str {
     if field.len() <= MAX_VALUE_BYTES {
         return field;
@@ -106,7 +106,7 @@ impl<'de> ParameterVisitor<'de> for Rules<'_> {
     }
 }
 
-/// A rule as X-Robots-Tag writes it; one that is set to false is none.
+/// Returns a rule in the form of X-Robots-Tag; one that is set to false is none.
 fn rule(name: &str, value: &BareItemFromInput<'_>) -> Option<String> {
     let is_valued = WITH_VALUE.contains(&name);
     match value {

@@ -38,7 +38,12 @@ pub struct Plan {
 /// Hints only lengthen; a feed that says `ttl` 0 or a billion changes nothing absurdly.
 pub fn plan(inputs: &Inputs, rules: &Rules, now: Timestamp) -> Plan {
     let fresh = inputs.hints.fresh_for.map(|whole| whole.saturating_sub(inputs.age));
-    let hints = [(inputs.hints.ttl, Why::Ttl), (inputs.hints.update_period, Why::UpdatePeriod), (fresh, Why::Fresh)];
+    let hints = [
+        (inputs.hints.ttl, Why::Ttl),
+        (inputs.hints.update_period, Why::UpdatePeriod),
+        (fresh, Why::Fresh),
+        (inputs.hints.crawl_delay, Why::CrawlDelay),
+    ];
     let mut ruling = own_interval(inputs, rules, now);
     for (hint, why) in hints {
         if let Some(hint) = hint.filter(|hint| *hint > ruling.0) {

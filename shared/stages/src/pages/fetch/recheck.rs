@@ -74,7 +74,7 @@ impl Fetch {
         got: &Fetched,
     ) -> Result<Item, StageError> {
         let found = match by_status(reply.status) {
-            Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, &[]).await? {
+            Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, None).await? {
                 StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
                 StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
                 StatedUsage::MayBeFound(_) => {
@@ -96,12 +96,12 @@ impl Fetch {
                     return Ok(Item::Done);
                 }
                 Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
-                Ok(seen) => match round.visit.stated(&got.url, reply, &seen.glance.robots_meta).await? {
+                Ok(seen) => match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
                     StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
                     StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
-                    StatedUsage::MayBeFound(usage) => {
+                    StatedUsage::MayBeFound(preferences) => {
                         let calls_left = self.calls_left(got);
-                        let found = PageFacts { got, reply, seen: &seen, usage, image: None, calls_left };
+                        let found = PageFacts { got, reply, seen: &seen, preferences, image: None, calls_left };
                         return self.readable(round, page, found).await;
                     }
                 },

@@ -7,8 +7,7 @@ use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::page::preferences::Preferences;
-use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
@@ -95,10 +94,9 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// What `Content-Usage` rules of robots.txt say of a URL that was just fetched. Another process or a guest visit may
-    /// have asked for the file.
-    pub(crate) async fn usage(&self, url: &Url) -> Result<Preferences, StageError> {
-        let Ok(origin) = address::origin(url) else { return Ok(Preferences::default()) };
+    /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for it.
+    pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
         let now = self.politeness.clock.now();
         let known = self.compiled.get(&origin).cloned().or_else(|| self.politeness.known.get(&origin, now));
         let rules = match known {
@@ -108,7 +106,7 @@ impl Visit<'_> {
                 None => None,
             },
         };
-        Ok(rules.map(|rules| rules.usage(url)).unwrap_or_default())
+        Ok(rules.unwrap_or_default())
     }
 
     async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
@@ -140,7 +138,7 @@ impl Visit<'_> {
                 "the scheme is neither http nor https".into(),
             ))));
         };
-        let mut chain = Chain::new(file, ROBOTS_REDIRECTS);
+        let mut chain = self.state.chain(&file, ROBOTS_REDIRECTS, self.politeness.clock.now());
         loop {
             let here = chain.current().clone();
             let first = chain.hops() == 0;
@@ -158,7 +156,10 @@ impl Visit<'_> {
                 CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
                     return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
                 }
-                end => return Ok(RobotsFetch::NotNow(end)),
+                end => {
+                    self.state.after_chain(&chain, &end, now);
+                    return Ok(RobotsFetch::NotNow(end));
+                }
             };
             if let Some(vendor) = self.interstitial_in(&reply, &here).await? {
                 // What stands in the way of everything says nothing of what is allowed.
