@@ -8,7 +8,7 @@ use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_policy::address::{self, HostGroups};
-use curlew_policy::delivery::{after_cut_off, never_ends};
+use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, PortError};
 use curlew_stages::stage::{StageError, with_causes};
@@ -20,16 +20,13 @@ use tracing::Instrument;
 
 /// Kept for the end of an invocation: sending again what waits, and the answer.
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
-/// Part of [`LAST_THINGS`] for putting back the messages of jobs that are cut off.
-const PUT_BACK_TIME: Millis = Millis::from_secs(1);
-/// Messages put back at once.
-const PUT_BACKS: usize = 16;
 /// The most time that one page takes to be extracted and written.
 const PAGE_TIME: Millis = Millis(500);
 /// Messages read at once; only those whose job lies in the bucket cost a call.
 const READS: usize = 16;
 /// Jobs that wait are sent again as soon as there are so many: the most that one call to SQS takes.
 const SEND_AT: usize = 10;
+
 /// A message as SQS hands it over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
@@ -307,30 +304,6 @@ impl Batch {
         this.summary(slots, span)
     }
 
-    /// Puts back the messages of jobs that were cut off, as far as there is time: the others come when their visibility ends.
-    /// Both count as handed out, so these jobs run alone the next time.
-    async fn put_back_cut_off(&self) {
-        let begun = self.numbers_of(Some(Outcome::Begun));
-        let due = after_cut_off(self.bounds.lease(self.stage), self.clock.now());
-        let put_back = futures::stream::iter(&begun).for_each_concurrent(PUT_BACKS, |n| self.put_back(*n, due));
-        tokio::select! {
-            () = put_back => {}
-            () = self.clock.sleep(PUT_BACK_TIME) => {
-                tracing::warn!(jobs = begun.len(), "no time to put all messages back; some come when their visibility ends");
-            }
-        }
-    }
-
-    /// Has a message handed out again at an instant.
-    async fn put_back(&self, n: usize, due: Timestamp) {
-        let message = &self.messages[n];
-        if let Err(error) = self.queue.put_back(message, due).await {
-            // Then it is handed out again when its visibility ends, which is later.
-            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
-        }
-        self.note(n, Outcome::Failed);
-    }
-
     async fn lane(&self, stages: &dyn Stages, members: &[usize], turn: Millis) {
         let _busy = Busy { batch: self, since: self.clock.monotonic() };
         if self.stage == Stage::Extract && members.len() > 1 {
@@ -506,5 +479,6 @@ impl Drop for Busy<'_> {
 }
 
 mod alone;
+mod put_back;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,38 @@
+//! Puts messages back, so that SQS hands them out again before their visibility ends.
+
+use super::{Batch, Outcome};
+use curlew_model::{Millis, Timestamp};
+use curlew_policy::delivery::after_cut_off;
+use curlew_stages::stage::with_causes;
+use futures::StreamExt;
+
+/// Part of [`super::LAST_THINGS`] for putting back the messages of jobs that are cut off.
+const PUT_BACK_TIME: Millis = Millis::from_secs(1);
+/// Messages put back at once.
+const PUT_BACKS: usize = 16;
+
+impl Batch {
+    /// Puts back the messages of jobs that were cut off, as far as there is time: the others come when their visibility ends.
+    /// Both count as handed out, so these jobs run alone the next time.
+    pub(super) async fn put_back_cut_off(&self) {
+        let begun = self.numbers_of(Some(Outcome::Begun));
+        let due = after_cut_off(self.bounds.lease(self.stage), self.clock.now());
+        let put_back = futures::stream::iter(&begun).for_each_concurrent(PUT_BACKS, |n| self.put_back(*n, due));
+        tokio::select! {
+            () = put_back => {}
+            () = self.clock.sleep(PUT_BACK_TIME) => {
+                tracing::warn!(jobs = begun.len(), "no time to put all messages back; some come when their visibility ends");
+            }
+        }
+    }
+
+    /// Has a message handed out again at an instant.
+    pub(super) async fn put_back(&self, n: usize, due: Timestamp) {
+        let message = &self.messages[n];
+        if let Err(error) = self.queue.put_back(message, due).await {
+            // Then it is handed out again when its visibility ends, which is later.
+            tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be put back sooner");
+        }
+        self.note(n, Outcome::Failed);
+    }
+}
