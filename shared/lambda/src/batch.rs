@@ -394,14 +394,13 @@ impl Batch {
         waiting.sort_unstable();
         let jobs: Vec<(Job, Timestamp)> =
             waiting.iter().filter_map(|(n, until)| Some((self.jobs[*n].clone()?, *until))).collect();
-        let sent = self.queue.send(&jobs).await;
-        if let Err(error) = &sent {
-            let error = with_causes(error);
-            tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages run again");
+        if let Err(error) = self.queue.send(&jobs).await {
+            let error = with_causes(&error);
+            tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages are put back");
+            return self.put_back_each(&waiting).await;
         }
-        let outcome = if sent.is_ok() { Outcome::Deferred } else { Outcome::Failed };
         for (n, _) in waiting {
-            self.note(n, outcome);
+            self.note(n, Outcome::Deferred);
         }
     }
 

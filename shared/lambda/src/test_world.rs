@@ -43,6 +43,8 @@ pub(crate) struct TestWorld {
     pub(crate) bounds: Bounds,
     /// Putting a message back takes for ever.
     pub(crate) put_backs_hang: bool,
+    /// Nothing can be sent.
+    pub(crate) sends_fail: bool,
     pub(crate) ports: Ports,
 }
 
@@ -73,7 +75,7 @@ impl TestWorld {
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
-        TestWorld { stage, clock, jobs, web, politeness, bounds, put_backs_hang: false, ports }
+        TestWorld { stage, clock, jobs, web, politeness, bounds, put_backs_hang: false, sends_fail: false, ports }
     }
 
     /// Messages with how often each was received, as SQS hands them over; the n-th is called `message-n`.
@@ -98,6 +100,7 @@ impl TestWorld {
             queue: self.jobs.clone(),
             inbox: self.jobs.clone(),
             put_backs_hang: self.put_backs_hang,
+            sends_fail: self.sends_fail,
         });
         Batch::open(self.stage, messages, queue, self.clock.clone(), self.bounds.clone()).await
     }
@@ -189,6 +192,7 @@ pub(crate) struct MemoryMessages {
     pub(crate) queue: Arc<dyn Queue>,
     pub(crate) inbox: Arc<dyn Inbox>,
     pub(crate) put_backs_hang: bool,
+    pub(crate) sends_fail: bool,
 }
 
 #[async_trait]
@@ -198,6 +202,9 @@ impl MessageQueue for MemoryMessages {
     }
 
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        if self.sends_fail {
+            return Err(PortError::unavailable("sending", "the queue is out of reach"));
+        }
         self.queue.send(jobs).await
     }
 

@@ -166,6 +166,17 @@ async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_whose_job_cannot_be_sent_again_is_handed_out_when_the_job_is_due() {
+    let mut world = TestWorld::new(Stage::Fetch);
+    world.sends_fail = true;
+    let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
+    let until = world.clock.now() + Millis::from_mins(5);
+    let summary = world.open(&[(&job, 1)]).await.put_off(until).await;
+    assert_eq!((summary.deferred, summary.failures.as_slice()), (0, ["message-0".to_owned()].as_slice()));
+    assert_eq!(world.jobs.waiting(world.clock.now(), 10).await.unwrap()[0].due, until);
+}
+
+#[tokio::test(start_paused = true)]
 async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy() {
     let world = TestWorld::new(Stage::Fetch);
     let jobs: Vec<String> =

@@ -50,7 +50,7 @@ enum Mutant {
     FailsWhatIsSent,
 }
 
-/// What one run shares.
+/// State that the invocations of one run share.
 struct Run {
     world: TestWorld,
     mutant: Option<Mutant>,
@@ -131,7 +131,7 @@ impl Invocation {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something may begin that takes so long.
+    /// Judges whether something may begin that takes so long.
     fn judge_begin(&self, what: &str, need: Millis) {
         if self.has_ended() {
             self.run.violated(format!("{what} began when its invocation had returned"));
@@ -178,7 +178,12 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
         })
         .collect();
     let ports = this.ports();
-    let queue = MemoryMessages { queue: ports.queue.clone(), inbox: ports.inbox.clone(), put_backs_hang: false };
+    let queue = MemoryMessages {
+        queue: ports.queue.clone(),
+        inbox: ports.inbox.clone(),
+        put_backs_hang: false,
+        sends_fail: false,
+    };
     let queue = Arc::new(Witness { invocation: this.clone(), of: queue });
     let work = async {
         let batch = Batch::open(stage, messages.clone(), queue.clone(), clock.clone(), bounds).await;
