@@ -1,7 +1,7 @@
 //! The directory of keys, which a site reads to verify signatures, and its own signatures.
 
 use crate::keys::KeyRing;
-use crate::signer::{Window, seconds};
+use crate::signer::{Jwk, Window, seconds};
 use curlew_model::{Millis, Timestamp};
 use serde::Serialize;
 
@@ -38,11 +38,8 @@ impl SignedDirectory {
     /// it.
     pub fn new(keys: &KeyRing, authority: &str, now: Timestamp, unique: u64) -> SignedDirectory {
         let published = keys.published(now);
-        let entries = published.iter().map(|(stored, key)| Jwk {
-            kty: "OKP",
-            crv: "Ed25519",
-            kid: key.id(),
-            x: key.x(),
+        let entries = published.iter().map(|(stored, key)| PublishedKey {
+            key: key.jwk(),
             nbf: seconds(stored.signs_from),
             exp: stored.published_until.map(seconds),
         });
@@ -72,16 +69,13 @@ impl SignedDirectory {
 
 #[derive(Serialize)]
 struct Jwks {
-    keys: Vec<Jwk>,
+    keys: Vec<PublishedKey>,
 }
 
-/// A JSON Web Key (RFC 7517 §4, RFC 8037 §2).
 #[derive(Serialize)]
-struct Jwk {
-    kty: &'static str,
-    crv: &'static str,
-    kid: String,
-    x: String,
+struct PublishedKey {
+    #[serde(flatten)]
+    key: Jwk,
     nbf: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     exp: Option<i64>,

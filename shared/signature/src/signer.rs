@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use curlew_model::{Millis, Timestamp};
 use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Bytes of the seed of an Ed25519 key (RFC 8032 §5.1.5).
@@ -16,6 +17,15 @@ pub struct SigningKey {
     salt: [u8; 32],
 }
 
+/// A public key as a JSON Web Key (RFC 7517 §4, RFC 8037 §2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Jwk {
+    kty: &'static str,
+    crv: &'static str,
+    kid: String,
+    x: String,
+}
+
 impl SigningKey {
     /// Returns the key of a seed. Every seed has one.
     pub fn from_seed(seed: &[u8; SEED_BYTES]) -> Option<SigningKey> {
@@ -23,8 +33,12 @@ impl SigningKey {
         Some(SigningKey { pair, salt: Sha256::new().chain_update(b"nonce").chain_update(seed).finalize().into() })
     }
 
-    /// Returns the public key as the `x` of a JSON Web Key (RFC 8037 §2).
-    pub fn x(&self) -> String {
+    /// Returns the public key.
+    pub fn jwk(&self) -> Jwk {
+        Jwk { kty: "OKP", crv: "Ed25519", kid: self.id(), x: self.x() }
+    }
+
+    fn x(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.pair.public_key())
     }
 

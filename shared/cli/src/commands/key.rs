@@ -58,7 +58,7 @@ fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
         let keys = published.iter().map(|(stored, key)| {
             json!({
                 "id": key.id(),
-                "jwk": {"kty": "OKP", "crv": "Ed25519", "kid": key.id(), "x": key.x()},
+                "jwk": key.jwk(),
                 "made": stored.made,
                 "signs_from": stored.signs_from,
                 "published_until": stored.published_until,
@@ -71,8 +71,7 @@ fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
         let until = stored.published_until.map(|until| format!(", published until {until}")).unwrap_or_default();
         let signs = if Some(key.id()) == signing { "signs" } else { "does not sign now" };
         output::line(&format!("{}  {signs}; made {}, signs from {}{until}", key.id(), stored.made, stored.signs_from))?;
-        let jwk = json!({"kty": "OKP", "crv": "Ed25519", "kid": key.id(), "x": key.x()});
-        output::line(&format!("  public key: {jwk}"))?;
+        output::line(&format!("  public key: {}", serde_json::to_string(&key.jwk())?))?;
     }
     output::line(&match (directory, base) {
         (Some(directory), _) => format!("directory: {directory}"),

@@ -15,7 +15,7 @@ fn a_key_has_the_thumbprint_that_rfc_8037_gives() {
         0xc5, 0x69, 0x7b, 0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03, 0x1c, 0xae, 0x7f, 0x60,
     ];
     let key = KeyRing::new(&seed, START).signing(START).unwrap();
-    assert_eq!(key.x(), "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
+    assert_eq!(serde_json::to_value(key.jwk()).unwrap()["x"], "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo");
     assert_eq!(key.id(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
 }
 
