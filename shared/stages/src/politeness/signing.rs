@@ -90,12 +90,13 @@ impl Signer {
     /// # Errors
     /// What the objects say.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
-        let last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
-        if last.is_some_and(|at| now.since(at) < LOOKED_AT_EVERY) {
-            *self.known.published.lock().unwrap_or_else(PoisonError::into_inner) = last;
-            return Ok(());
-        }
-        self.publish(blobs, now, unique).await
+        let is_due = {
+            let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_due = last.is_none_or(|at| now.since(at) >= LOOKED_AT_EVERY);
+            *last = last.filter(|_| !is_due).or(Some(now));
+            is_due
+        };
+        if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
     /// The keys as they were a few minutes ago at most. Those that cannot be read are told of, and requests go unsigned.
