@@ -1,14 +1,13 @@
 //! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
 
 use super::{Fetch, Item, Row, ScannedPage, VisitRun, waits};
-use crate::parsing::parsed;
-use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, key_of};
+use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
-use curlew_article::{Article, Limits, decode, extract, validity};
+use curlew_article::validity;
 use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Validators, VisitItem};
 use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::{CallKind, Reply};
+use curlew_ports::CallKind;
 use url::Url;
 
 /// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
@@ -58,7 +57,8 @@ impl Fetch {
             Err(Rejection::Noindex) if reply.body.len() <= LOOKED_AT_BYTES && !reply.body_skipped => html_of(reply),
             Err(_) => return Ok(Sight::Itself),
         };
-        let Some(article) = self.article(&html, &got.url).await? else { return Ok(Sight::Itself) };
+        let read = read_article(self.politeness.pool.as_ref(), html, &got.url).await?;
+        let Some((html, article)) = read else { return Ok(Sight::Itself) };
         if let Some(vendor) = marks::by_document(&html, &article.text) {
             return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
         }
@@ -105,13 +105,6 @@ impl Fetch {
             Some(until) => Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }),
             None => self.take_in(round, (&suspect.item, suspect.before), &suspect.got, suspect.seen).await,
         }
-    }
-
-    /// The article of a document, if it can be read.
-    pub(super) async fn article(&self, html: &str, url: &Url) -> Result<Option<Article>, StageError> {
-        let (owned, base) = (html.to_owned(), url.clone());
-        let read = move || extract(&owned, &base, &Limits::default()).ok();
-        Ok(parsed(self.politeness.pool.as_ref(), html.len(), read).await?.ok().flatten())
     }
 
     /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
@@ -167,8 +160,9 @@ impl Fetch {
                 if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
                     return Ok(Err(Item::Apart(until)));
                 }
+                let pool = self.politeness.pool.as_ref();
                 match reply.status == 200 && !reply.body_skipped {
-                    true => self.article(&html_of(reply), &answer.url).await?.map(|article| key_of(&article)),
+                    true => read_article(pool, html_of(reply), &answer.url).await?.map(|(_, article)| key_of(&article)),
                     false => None,
                 }
             }
@@ -178,9 +172,4 @@ impl Fetch {
         round.home = Some((home, shown));
         Ok(Ok(shown == Some(text)))
     }
-}
-
-/// The document of an answer.
-pub(super) fn html_of(reply: &Reply) -> String {
-    decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
 }

@@ -1,11 +1,10 @@
 //! Re-checks: an indexed page is looked at again, and what is gone or must not be found leaves the index.
 
-use super::interstitial::html_of;
 use super::{Fetch, Item, PageFacts, VisitRun, waits};
 use crate::catalog::segment::RecordReader;
 use crate::pages::variant::hash_of;
 use crate::politeness::usage_preferences::StatedUsage;
-use crate::politeness::visit::interstitial::key_of;
+use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::Article;
@@ -86,7 +85,7 @@ impl Fetch {
             Recheck::Present => match self.look(reply, &got.url).await? {
                 Err(Rejection::Noindex) => {
                     let shown = match reply.body_skipped {
-                        false => self.compare(page, &html_of(reply), &got.url).await?,
+                        false => self.compare(page, html_of(reply), &got.url).await?,
                         true => Comparison::Own,
                     };
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
@@ -120,7 +119,7 @@ impl Fetch {
         found: PageFacts<'_>,
     ) -> Result<Item, StageError> {
         let PageFacts { got, seen, reply, .. } = found;
-        let shown = self.compare(page, &seen.html, &got.url).await?;
+        let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
         if got.hops > 0 {
             let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
             if address::page_id(&known_as) != page.id {
@@ -213,15 +212,16 @@ impl Fetch {
     }
 
     /// Whether what the server shows is what it showed before, however it has changed.
-    async fn compare(&self, page: &Page, html: &str, url: &Url) -> Result<Comparison, StageError> {
+    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison, StageError> {
         // What cannot be read says nothing.
-        let Some(article) = self.article(html, url).await? else { return Ok(Comparison::Own) };
+        let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
+        let Some((html, article)) = read else { return Ok(Comparison::Own) };
         let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
         let title = article.title.as_deref().unwrap_or_default();
         if hash_of(title, &article.text) == *content_hash {
             return Ok(Comparison::Own);
         }
-        if let Some(vendor) = marks::by_address(url).or_else(|| marks::by_document(html, &article.text)) {
+        if let Some(vendor) = marks::by_address(url).or_else(|| marks::by_document(&html, &article.text)) {
             return Ok(Comparison::Walled(vendor));
         }
         let record = match RecordReader(self.blobs.as_ref()).read(location).await {
@@ -232,7 +232,7 @@ impl Fetch {
         };
         let then = PageText { title: &record.title, text: &record.text };
         if !is_same_page(then, PageText { title, text: &article.text }) {
-            let is_parked = marks::is_parked(html, &article.text);
+            let is_parked = marks::is_parked(&html, &article.text);
             return Ok(if is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
         }
         // A feed may have given the title.

@@ -6,7 +6,7 @@ use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_model::{HoldReason, HostState, PageId, Timestamp};
 use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::{Event, Reply};
+use curlew_ports::{CpuPool, Event, Reply};
 use url::Url;
 
 /// Bytes of a document up to which it is looked at for an interstitial; they are small, and what is none is read once more.
@@ -27,10 +27,7 @@ impl Visit<'_> {
         if reply.body.len() > LOOKED_AT_BYTES || !is_html(&reply.body) {
             return Ok(None);
         }
-        let html = decode(&reply.body, reply.headers.content_type.as_deref()).into_owned();
-        let base = url.clone();
-        let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
-        let read = parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await?.ok().flatten();
+        let read = read_article(self.politeness.pool.as_ref(), html_of(reply), url).await?;
         let Some((html, article)) = read else { return Ok(None) };
         let marked = marks::by_document(&html, &article.text);
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
@@ -83,6 +80,22 @@ impl Visit<'_> {
         let state = std::mem::take(&mut self.state.learned);
         self.state.learned = change(state);
     }
+}
+
+/// Returns a document together with its article, if it can be read.
+pub(crate) async fn read_article(
+    pool: &dyn CpuPool,
+    html: String,
+    url: &Url,
+) -> Result<Option<(String, Article)>, StageError> {
+    let (bytes, base) = (html.len(), url.clone());
+    let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
+    Ok(parsed(pool, bytes, read).await?.ok().flatten())
+}
+
+/// Returns the document of an answer.
+pub(crate) fn html_of(reply: &Reply) -> String {
+    decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
 }
 
 /// The key of what a page says.
