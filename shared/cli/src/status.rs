@@ -22,7 +22,7 @@ pub(crate) struct Status {
     dead: u64,
     years: Vec<i16>,
     index: Vec<IndexedYear>,
-    /// Which requests are signed, or why none is.
+    /// The requests that are signed, or the reason why none is.
     signatures: String,
 }
 

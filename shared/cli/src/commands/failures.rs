@@ -24,7 +24,7 @@ pub(crate) struct Failed {
     /// Time at which Curlew tries again by itself, or in the first minute of its schedule after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     again_at: Option<Timestamp>,
-    /// True if the crawl failed at it; a wish of a site, or its hold, is no failure of the crawl.
+    /// True if the crawl failed at it; a preference of a site, or its hold, is no failure of the crawl.
     #[serde(skip)]
     pub(crate) is_failure: bool,
 }

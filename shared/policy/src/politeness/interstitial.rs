@@ -29,7 +29,7 @@ pub fn text_key(title: &str, text: &str) -> u32 {
     })
 }
 
-/// Whether a page says what its feed's entry announced: most words of the entry's title, the short ones left out if there are
+/// Decides whether a page says what its feed's entry announced: most words of the entry's title, the short ones left out if there are
 /// others. Nothing if the title has no word.
 pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool> {
     let entry = entry?.to_lowercase();

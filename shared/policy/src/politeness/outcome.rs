@@ -24,11 +24,11 @@ const BACKOFF_GROWS: u64 = 4;
 pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
-    /// What it is to the crawl.
+    /// Its role.
     pub role: Role,
 }
 
-/// What a URL is to the crawl, as far as its answer means something else for that.
+/// Role of a URL in the crawl, as far as the meaning of its answer depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A page, a home page or a feed.
@@ -78,7 +78,7 @@ pub enum Outcome {
     SignatureAsked,
 }
 
-/// What a bad answer is evidence about.
+/// The things that a bad answer is evidence about.
 enum HoldScope {
     /// Of the host key.
     Host(HoldReason),

@@ -1,4 +1,4 @@
-//! What of the web is within this crawl: what its operator excludes, and which directives of a site are heeded.
+//! The part of the web that is within this crawl: the exclusions of its operator, and the directives of sites that are heeded.
 //!
 //! Directives of sites are heeded always. The one exception is a site that is the operator's own: robots.txt and meta tags
 //! speak to strangers, and its owner may search it all the same. Such sites are named one by one.
