@@ -242,6 +242,15 @@ pub(crate) struct CrawlArgs {
     /// A feed; may be given several times
     #[arg(long, value_name = "URL")]
     pub(crate) feed: Vec<String>,
+    /// Read the back catalogue too, a little each day: of what is named here, or of everything that is known
+    #[arg(long)]
+    pub(crate) history: bool,
+    /// Only pages since this day or instant, as far as their dates are stated
+    #[arg(long, value_name = "DATE", requires = "history", value_parser = Timestamp::parse_day_or_instant)]
+    pub(crate) since: Option<Timestamp>,
+    /// Maximum number of pages of each back catalogue [default: 100000]
+    #[arg(long, value_name = "N", requires = "history")]
+    pub(crate) limit: Option<u64>,
     /// End when `idle`, or after a length of time such as 90s or 10m
     #[arg(long, value_name = "idle|DURATION", default_value = "idle")]
     pub(crate) until: Until,

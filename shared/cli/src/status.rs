@@ -1,9 +1,10 @@
 //! Status: counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
+use crate::commands::history;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::Stage;
+use curlew_model::{BackfillLine, Stage};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_stages::operator::stats::Counts;
@@ -22,6 +23,9 @@ pub(crate) struct Status {
     dead: u64,
     years: Vec<i16>,
     index: Vec<IndexedYear>,
+    /// Back catalogues.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<BackfillLine>,
     /// The requests that are signed, or the reason why none is.
     signatures: String,
 }
@@ -32,6 +36,7 @@ impl Status {
             Status { all: world.stats.take().await?, years: world.index.years().await?, ..Status::default() };
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
         status.signatures = signatures(world).await;
+        status.history = history::gather(world).await?;
         let now = world.clock.now();
         for stage in Stage::ALL {
             let count = world.ports.inbox.count(stage, now).await?;
@@ -71,6 +76,7 @@ impl Status {
                 lines.push((format!("queue: {}", stage.as_str()), value));
             }
         }
+        lines.extend(history::lines(&self.history).into_iter().map(|line| ("back catalogue".into(), line)));
         for year in &self.index {
             let published = year.published.map(|at| format!(", published {at}")).unwrap_or_default();
             lines.push((format!("index: {}", year.year), format!("{}{published}", output::count(year.pages, "page"))));

@@ -63,20 +63,22 @@ pub struct ByteLimits {
     pub page: usize,
     /// A feed.
     pub feed: usize,
+    /// A sitemap; sitemaps.org allows 50 MiB.
+    pub sitemap: usize,
     /// An image.
     pub image: usize,
 }
 
 impl Default for ByteLimits {
     fn default() -> ByteLimits {
-        ByteLimits { robots: 512 << 10, page: 3 << 20, feed: 10 << 20, image: 8 << 20 }
+        ByteLimits { robots: 512 << 10, page: 3 << 20, feed: 10 << 20, sitemap: 50 << 20, image: 8 << 20 }
     }
 }
 
 impl ByteLimits {
     /// The largest of them.
     pub(crate) fn largest(&self) -> usize {
-        self.robots.max(self.page).max(self.feed).max(self.image)
+        self.robots.max(self.page).max(self.feed).max(self.sitemap).max(self.image)
     }
 
     /// The limit of a kind of call.
@@ -87,6 +89,7 @@ impl ByteLimits {
             CallKind::Hub => 0,
             CallKind::Home | CallKind::Page => self.page,
             CallKind::Feed => self.feed,
+            CallKind::Sitemap => self.sitemap,
             CallKind::Image => self.image,
         }
     }

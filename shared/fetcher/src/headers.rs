@@ -39,7 +39,11 @@ impl Agents {
 /// The headers of a call. A validator that cannot be sent byte for byte is not sent at all.
 pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let agent = if matches!(call.kind, CallKind::Feed | CallKind::Hub) { &agents.feed } else { &agents.page };
+    let agent = if matches!(call.kind, CallKind::Feed | CallKind::Sitemap | CallKind::Hub) {
+        &agents.feed
+    } else {
+        &agents.page
+    };
     headers.insert(header::USER_AGENT, agent.clone());
     headers.insert(header::ACCEPT, HeaderValue::from_static(media::accept(call.kind)));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(OFFERED));

@@ -11,6 +11,7 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
             "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, \
              application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.5, */*;q=0.1"
         }
+        CallKind::Sitemap => "application/xml, text/xml, text/plain;q=0.8, application/gzip;q=0.8, */*;q=0.1",
         CallKind::Hub => "*/*",
         CallKind::Image => "image/jpeg, image/png, image/webp, image/gif, image/*;q=0.1, */*;q=0.1",
     }
@@ -31,7 +32,7 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
         // What a hub says besides its status is for people.
         (CallKind::Hub, _) => false,
-        (CallKind::Feed | CallKind::Robots | CallKind::Proof, _) => {
+        (CallKind::Feed | CallKind::Sitemap | CallKind::Robots | CallKind::Proof, _) => {
             !matches!(family, Some("image" | "video" | "audio" | "font"))
         }
     }

@@ -234,6 +234,7 @@ impl Batch {
             Job::Fetch(visit) => return visit.host.to_string(),
             Job::Poll(poll) => &poll.url,
             Job::Subscribe(subscribe) => &subscribe.url,
+            Job::Backfill(backfill) => &backfill.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
             Job::Extract(_) => return format!("#{n}"),

@@ -23,6 +23,8 @@ const PAUSED: &str = "CURLEW_PAUSED";
 const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
 /// The part of it that large bodies may take, in percent. What is made of them while they are read takes about as much again.
 const BODIES_PERCENT: usize = 40;
+/// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
+const SITEMAP_PERCENT: usize = 10;
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
@@ -149,7 +151,9 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
         ));
     }
     if let Some(memory) = value(MEMORY).and_then(|megabytes| megabytes.parse::<usize>().ok()) {
-        settings.limits.bodies_bytes.get_or_insert(memory.saturating_mul(1 << 20) / 100 * BODIES_PERCENT);
+        let percent = memory.saturating_mul(1 << 20) / 100;
+        settings.limits.bodies_bytes.get_or_insert(percent * BODIES_PERCENT);
+        settings.limits.sitemap_bytes.get_or_insert(percent * SITEMAP_PERCENT);
     }
     settings.guard.refused_endpoints.extend(endpoints::refused(environment));
     Ok(Read { settings, names, paused })
@@ -177,6 +181,7 @@ mod tests {
         let set = [("CURLEW_WORKERS", "7"), (PAUSED, "true"), (MEMORY, "256")];
         let read = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(read.settings.limits.bodies_bytes.map(|bytes| bytes >> 20), Some(102));
+        assert_eq!(read.settings.limits.sitemap_bytes.map(|bytes| bytes >> 20), Some(25));
         assert_eq!((read.settings.workers, read.paused, read.names.stack.as_str()), (7, true, "curlew"));
         assert!(read.settings.guard.refused_endpoints.iter().any(|e| e.to_string() == "127.0.0.1:9001"));
     }

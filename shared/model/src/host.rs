@@ -1,6 +1,7 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
 use crate::ids::PageId;
+use crate::polling::Taken;
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -49,6 +50,9 @@ pub struct HostState {
     /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_redirect: Option<PendingRedirect>,
+    /// Number of pages and documents of back catalogues that were granted on one day.
+    #[serde(rename = "backfill", skip_serializing_if = "Taken::is_none")]
+    pub backfilled: Taken,
 }
 
 impl HostState {

@@ -52,6 +52,8 @@ pub enum Job {
     Poll(PollJob),
     /// For [`Stage::Poll`], too: it is rare, and results from a poll.
     Subscribe(SubscribeJob),
+    /// For [`Stage::Poll`], too: it reads documents like feeds, and never many.
+    Backfill(BackfillJob),
     /// For [`Stage::Fetch`].
     Fetch(VisitJob),
     /// For [`Stage::Extract`].
@@ -63,7 +65,7 @@ impl Job {
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) | Job::Own(_) => Stage::Discover,
-            Job::Poll(_) | Job::Subscribe(_) => Stage::Poll,
+            Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
         }
@@ -77,7 +79,7 @@ impl Job {
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
-            Job::Extract(_) => 0,
+            Job::Backfill(_) | Job::Extract(_) => 0,
         }
     }
 
@@ -90,7 +92,7 @@ impl Job {
             Job::Poll(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => j.deferrals = j.deferrals.saturating_add(1),
-            Job::Extract(_) => {}
+            Job::Backfill(_) | Job::Extract(_) => {}
         }
         self
     }
@@ -207,6 +209,17 @@ pub struct SubscribeJob {
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+}
+
+/// Job that does one step of a backfill.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackfillJob {
+    /// Key of the backfill's row.
+    pub backfill: SourceKey,
+    /// Address of the site or feed.
+    pub url: String,
+    /// Number of the step; void if the row has come further.
+    pub step: u32,
 }
 
 /// Job that visits one host key for a list of URLs.

@@ -3,6 +3,7 @@
 //! Everything here is plain data that serializes with serde. This crate makes no decisions; decisions live in
 //! `curlew-policy`, and effects live in adapters.
 
+mod backfill;
 mod failure;
 mod fault;
 mod fingerprint;
@@ -20,6 +21,9 @@ mod source;
 mod thumbnail;
 mod time;
 
+pub use backfill::{
+    AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, Listed,
+};
 pub use failure::{Failure, FailureCause};
 pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
@@ -30,8 +34,8 @@ pub use host::{
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey};
 pub use job::{
-    DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob, VisitItem,
-    VisitJob,
+    BackfillJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob,
+    VisitItem, VisitJob,
 };
 pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};

@@ -1,5 +1,6 @@
 //! Ownership: proofs that a site belongs to a claimant, and the claimant's requests. One small object per claimed host.
 
+use crate::backfill::BackfillLine;
 use crate::hex::is_hex;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -107,6 +108,10 @@ pub enum OwnerRequest {
     Visit,
     /// Remove everything, and block.
     Forget,
+    /// Do not read the back catalogue.
+    HistoryOff,
+    /// Let the back catalogue be read again.
+    HistoryOn,
 }
 
 /// All claims to one host, and the report to its owner.
@@ -151,6 +156,9 @@ pub struct HostReport {
     pub at: Timestamp,
     /// Its feeds.
     pub feeds: Vec<FeedLine>,
+    /// Its back catalogues, if they are or were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<BackfillLine>,
     /// Number of pages of each state.
     pub counts: BTreeMap<String, u64>,
     /// Its pages, most recently written first; incomplete if there are many.

@@ -251,11 +251,24 @@ impl Subscription {
     }
 }
 
-/// Number of new entries accepted on one day.
+/// Number of entries or pages accepted on one day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
     /// Day, counted from 1970-01-01.
     pub day: i64,
     /// Number of entries.
     pub entries: u32,
+}
+
+impl Taken {
+    /// Returns the number on the day of `now`: zero if this is of another day.
+    pub fn on(self, now: Timestamp) -> Taken {
+        let day = now.minute().div_euclid(1_440);
+        if self.day == day { self } else { Taken { day, entries: 0 } }
+    }
+
+    /// True if there never was any.
+    pub fn is_none(&self) -> bool {
+        is_default(self)
+    }
 }

@@ -1,5 +1,6 @@
-//! Sources: feeds that are polled, and sites whose feeds are still unknown.
+//! Sources: feeds that are polled, sites whose feeds are still unknown, and back catalogues that are read.
 
+use crate::backfill::Backfill;
 use crate::failure::Failure;
 use crate::fault::Faults;
 use crate::ids::SourceKey;
@@ -27,7 +28,7 @@ impl Slot {
     }
 }
 
-/// Feed or site: a row that dispatch finds by its slot.
+/// Feed, site or backfill: a row that dispatch finds by its slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[allow(clippy::large_enum_variant, reason = "nearly all sources are feeds, so a box would only cost")]
@@ -38,6 +39,8 @@ pub enum Source {
     Site(SiteSource),
     /// An additional slot of a feed that is polled more than once per cycle.
     Extra(ExtraSlot),
+    /// The back catalogue of a site or feed.
+    Backfill(Backfill),
 }
 
 impl Source {
@@ -47,6 +50,7 @@ impl Source {
             Source::Feed(f) => &f.key,
             Source::Site(s) => &s.key,
             Source::Extra(e) => &e.key,
+            Source::Backfill(b) => &b.key,
         }
     }
 
@@ -56,6 +60,7 @@ impl Source {
             Source::Feed(f) => f.slot,
             Source::Site(s) => s.slot,
             Source::Extra(e) => e.slot,
+            Source::Backfill(b) => b.slot,
         }
     }
 
@@ -65,6 +70,7 @@ impl Source {
             Source::Feed(f) => &f.url,
             Source::Site(s) => &s.url,
             Source::Extra(e) => &e.url,
+            Source::Backfill(b) => &b.url,
         }
     }
 }
@@ -185,7 +191,7 @@ impl FeedSource {
 }
 
 /// Compact serialization of keys: a row with a hundred of them stays within about a kilobyte.
-mod ring {
+pub(crate) mod ring {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
     use serde::de::Error as _;
@@ -198,12 +204,12 @@ mod ring {
         Numbers(Vec<u64>),
     }
 
-    pub(super) fn serialize<S: Serializer>(keys: &[u64], s: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(keys: &[u64], s: S) -> Result<S::Ok, S::Error> {
         let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
         s.serialize_str(&STANDARD.encode(bytes))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u64>, D::Error> {
         let text = match Form::deserialize(d)? {
             Form::Packed(text) => text,
             Form::Numbers(keys) => return Ok(keys),

@@ -1,5 +1,6 @@
-//! When a feed is asked: schedule, conditional requests, failures, WebSub.
+//! When a feed is asked: schedule, conditional requests, failures, WebSub; and how its back catalogue is read.
 
+pub mod backfill;
 pub mod conditional;
 pub mod decision;
 pub mod failure;

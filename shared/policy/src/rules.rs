@@ -53,6 +53,18 @@ pub const WEBSUB_REFUSALS: u32 = 5;
 pub const MOVES_BELIEVED: u32 = 3;
 /// Minimum time between two polls that count towards that.
 pub const MOVES_APART: Millis = Millis::from_days(1);
+/// Maximum number of pages in one visit of a backfill, so that a new post waits behind no more.
+pub const BACKFILL_PORTION: usize = 20;
+/// Maximum number of documents that a backfill reads.
+pub const BACKFILL_DOCUMENTS: u32 = 10_000;
+/// Maximum number of pages that a backfill sends, unless a person states another limit.
+pub const BACKFILL_PAGES: u64 = 100_000;
+/// Number of documents in a row without a new address or an older date after which a feed's archive has ended.
+pub const BACKFILL_BARREN: u32 = 2;
+/// Maximum number of indexes of sitemaps above a sitemap; sitemaps.org has one.
+pub const BACKFILL_DEPTH: u8 = 3;
+/// Number of steps in a row that come to nothing after which a document is left out, or a backfill is given up.
+pub const BACKFILL_TRIES: u32 = 6;
 /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
 pub const SUSPECT_AFTER: u32 = 3;
 
@@ -150,6 +162,10 @@ pub struct Rules {
     pub verify_every: Millis,
     /// Maximum number of new entries of one feed per day; more wait for the next day.
     pub entries_per_day: u32,
+    /// True if the back catalogue of every site and feed is read that becomes known.
+    pub backfill: bool,
+    /// Maximum number of pages and documents of back catalogues per host key and day.
+    pub backfill_per_day: u32,
     /// Minimum time between two re-checks of an indexed page.
     pub recheck_after: Millis,
     /// Maximum time without a re-check after which an indexed page is due regardless of other pages; the samples reach
@@ -204,6 +220,8 @@ impl Default for Rules {
             lost_after: Millis::from_days(60),
             verify_every: Millis::from_days(8),
             entries_per_day: 1_000,
+            backfill: false,
+            backfill_per_day: 500,
             recheck_after: Millis::from_days(1),
             recheck_within: Millis::from_days(130),
             confirm_after: Millis::from_days(1),
@@ -245,6 +263,9 @@ impl Rules {
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
             return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
+        }
+        if self.backfill_per_day == 0 {
+            return wrong("backfill_per_day must be above zero; without `backfill` and `--history` nothing is read");
         }
         if self.recheck_within < self.recheck_after {
             return wrong("recheck_within must not be shorter than recheck_after");

@@ -30,6 +30,8 @@ pub enum CallKind {
     Proof,
     /// A feed.
     Feed,
+    /// A sitemap.
+    Sitemap,
     /// A page; a body that is no HTML is not read.
     Page,
     /// A WebSub hub that is asked to tell of a feed's news: the one call that is a POST. Its body is not read.

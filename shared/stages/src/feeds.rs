@@ -1,5 +1,6 @@
-//! From a named site to new URLs: finding feeds, polling them, WebSub.
+//! From a named site to new URLs: finding feeds, polling them, WebSub, back catalogues.
 
+pub mod backfill;
 pub mod discover;
 pub mod dispatch;
 pub(crate) mod feed_row;

@@ -3,6 +3,7 @@
 use crate::catalog::find::Finder;
 use crate::catalog::index::{Index, PublishReport};
 use crate::catalog::removal::Removal;
+use crate::feeds::backfill::Backfills;
 use crate::feeds::discover::Discover;
 use crate::feeds::dispatch::Dispatch;
 use crate::feeds::intake::Intake;
@@ -101,6 +102,8 @@ pub struct Program {
     pub messages: Messages,
     /// Reads feeds.
     pub poll: Poll,
+    /// Reads back catalogues.
+    pub backfills: Backfills,
     /// Asks hubs to tell of news.
     pub subscribe: Subscribe,
     /// Takes what hubs tell.
@@ -195,6 +198,7 @@ impl Program {
                 callbacks,
             },
             discover: Discover { intake: intake.clone() },
+            backfills: Backfills { intake: intake.clone() },
             poll: Poll { intake },
             fetch: Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone())
                 .with_judge(judge.clone()),
@@ -347,6 +351,7 @@ impl Stages for Program {
             Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
+            Job::Backfill(job) => self.backfills.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
             Job::Extract(job) => self.extract.run(job).await,
         }

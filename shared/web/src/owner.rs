@@ -60,11 +60,13 @@ struct Shown {
     /// True if the owner may block it; `may_unblock` if the owner may lift the block.
     may_block: bool,
     may_unblock: bool,
+    is_without_history: bool,
     rows: Vec<(&'static str, String)>,
     robots: Option<String>,
     told_at: Option<String>,
     counts: Vec<(String, String)>,
     feeds: Vec<Line>,
+    history: Vec<Line>,
     pages: Vec<Line>,
 }
 
@@ -187,6 +189,8 @@ fn read_request(filled: &Filled) -> Option<OwnerRequest> {
         "unblock" => OwnerRequest::Unblock,
         "visit" => OwnerRequest::Visit,
         "forget" => OwnerRequest::Forget,
+        "history_off" => OwnerRequest::HistoryOff,
+        "history_on" => OwnerRequest::HistoryOn,
         _ => return None,
     })
 }
@@ -266,10 +270,12 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
         BlockedBy::Owner => t.blocked_by_owner,
         BlockedBy::Operator => t.blocked_by_operator,
     };
+    let history = if kept.is_without_history { t.history_is_off } else { t.history_is_on };
     let mut rows = vec![
         (t.block, blocked.to_owned()),
         (t.pause, language.span(kept.pause)),
         (t.not_before, moment(kept.not_before)),
+        (t.history, history.to_owned()),
     ];
     if let Some((until, reason)) = kept.hold {
         rows.push((t.hold, format!("{} ({})", moment(until), reason.replace('_', " "))));
@@ -286,6 +292,7 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
     Shown {
         may_block: kept.block == BlockedBy::Nobody,
         may_unblock: kept.block == BlockedBy::Owner,
+        is_without_history: kept.is_without_history,
         rows,
         robots: kept.robots.as_ref().map(|robots| lines(&robots.text)).filter(|text| !text.is_empty()),
         told_at: report.map(|told| moment(told.at)),
@@ -298,6 +305,11 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
             .into_iter()
             .flat_map(|told| &told.feeds)
             .map(|feed| line(&feed.url, (t.feed)(feed.polled_at.map(moment), feed.next.map(moment))))
+            .collect(),
+        history: report
+            .into_iter()
+            .flat_map(|told| &told.history)
+            .map(|history| line(&history.url, (t.history_line)(history, language.number(history.sent))))
             .collect(),
         pages: report
             .into_iter()

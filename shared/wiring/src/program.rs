@@ -83,6 +83,7 @@ fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
     config.read_timeout = limits.read_timeout.unwrap_or(config.read_timeout);
     config.bytes.page = limits.page_bytes.unwrap_or(config.bytes.page);
     config.bytes.feed = limits.feed_bytes.unwrap_or(config.bytes.feed);
+    config.bytes.sitemap = limits.sitemap_bytes.unwrap_or(config.bytes.sitemap);
     config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
     config.bodies_bytes = limits.bodies_bytes.unwrap_or(config.bodies_bytes);
     let http = HttpFetcher::new(config)?;

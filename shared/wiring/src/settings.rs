@@ -200,6 +200,8 @@ pub struct Limits {
     pub page_bytes: Option<usize>,
     /// Decoded bytes of a feed.
     pub feed_bytes: Option<usize>,
+    /// Decoded bytes of a sitemap.
+    pub sitemap_bytes: Option<usize>,
     /// Bytes of an image.
     pub image_bytes: Option<usize>,
     /// Processor time that parsing one document may take.

@@ -100,6 +100,7 @@ const fn kind_name(kind: CallKind) -> &'static str {
         CallKind::Proof => "proof",
         CallKind::Feed => "feed",
         CallKind::Page => "page",
+        CallKind::Sitemap => "sitemap",
         CallKind::Hub => "hub",
         CallKind::Image => "image",
     }

@@ -1,5 +1,6 @@
 //! `curlew crawl`: from a list of sites to a published index.
 
+use super::history;
 use super::named::{self, LeftOut};
 use super::summary::Summary;
 use super::{exclusive, stop_on_signal};
@@ -39,6 +40,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     // Due work of the schedule goes first: newly named sources get jobs of their own.
     world.dispatch.tick().await?;
     let (keys, left_out) = named.take(&world).await?;
+    history::begin(&world, &args, &keys).await?;
     let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop_on_signal()).await?;
     let summary = summary.with_left_out(left_out);
     if args.output.json {
@@ -56,10 +58,11 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
 /// Passes sites and feeds to a stack, which crawls them by itself.
 pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
     let named = Named::gather(&args)?;
-    if named.is_empty() {
+    if named.is_empty() && !args.history {
         return Err(usage(NOTHING_NAMED));
     }
-    let (_, left_out) = named.take(world).await?;
+    let (keys, left_out) = named.take(world).await?;
+    history::begin(world, &args, &keys).await?;
     let taken = named.len().saturating_sub(left_out.len());
     if args.output.json {
         return Ok(output::json(&serde_json::json!({"named": taken, "left_out": left_out}))?);

@@ -35,7 +35,7 @@ impl Failed {
         match source {
             Source::Site(site) => Failed::site(site, hold, is_offline),
             Source::Feed(feed) => Failed::feed(feed, hold),
-            Source::Extra(_) => None,
+            Source::Extra(_) | Source::Backfill(_) => None,
         }
     }
 

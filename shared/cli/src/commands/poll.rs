@@ -130,7 +130,7 @@ async fn feeds(world: &World, names: &[String]) -> Result<Vec<FeedSource>> {
         match source {
             Source::Feed(feed) => drop(feeds.insert(feed.key.clone(), feed.clone())),
             Source::Site(site) => sites.push((site.key.clone(), site.url.clone())),
-            Source::Extra(_) => {}
+            Source::Extra(_) | Source::Backfill(_) => {}
         }
         Ok(())
     })

@@ -2,14 +2,17 @@
 //!
 //! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
+use super::history;
 use super::rows::{about, each_page, each_source, page_state, site_state, why};
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp};
+use curlew_model::{
+    BackfillLine, FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp,
+};
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
-use curlew_policy::polling::schedule;
+use curlew_policy::polling::{backfill, schedule};
 use curlew_policy::robots::Robots;
 use curlew_ports::RobotsCopy;
 use serde::Serialize;
@@ -44,6 +47,7 @@ struct Report {
     robots: Vec<Rules>,
     sites: Vec<Value>,
     feeds: Vec<Feed>,
+    history: Vec<BackfillLine>,
     pages: BTreeMap<String, u64>,
     latest: Vec<Fetched>,
     next: Vec<Next>,
@@ -132,7 +136,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
         |text: &str| Url::parse(text).is_ok_and(|url| world.politeness.key_of(&url).is_ok_and(|key| key == host));
     let mut origins: BTreeSet<Url> = [url.clone()].into();
     let mut note = |text: &str| origins.extend(Url::parse(text).ok().and_then(|url| url.join("/").ok()));
-    let (mut sites, mut feeds, mut names) = (vec![], vec![], BTreeMap::new());
+    let (mut sites, mut feeds, mut history, mut names) = (vec![], vec![], vec![], BTreeMap::new());
     each_source(world, |source| {
         if is_ours(source.url()) {
             note(source.url());
@@ -141,6 +145,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
                 Source::Feed(row) => feeds.push(feed(row, world, now)),
                 // A further slot of a feed that has a row of its own.
                 Source::Extra(_) => {}
+                Source::Backfill(row) => history.push(backfill::line(row, rules)),
             }
         }
         names.insert(source.key().clone(), source.url().to_owned());
@@ -200,6 +205,7 @@ async fn gather(world: &World, host: HostKey, url: &Url) -> Result<Report> {
         robots,
         sites,
         feeds,
+        history,
         pages,
         latest,
         next,
@@ -282,6 +288,7 @@ async fn next(world: &World, host: &HostKey, feeds: &[Feed], is_ours: impl Fn(&s
             Job::Fetch(visit) => (visit.host == *host, "visit"),
             Job::Poll(poll) => (is_ours(&poll.url), "poll"),
             Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
+            Job::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
             Job::Discover(site) => (is_ours(&site.url), "discovery"),
             Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
             Job::Extract(_) => (false, ""),
@@ -342,6 +349,7 @@ fn print(report: &Report) -> Result<()> {
     }
     print_robots(report)?;
     print_sources(report)?;
+    history::print(&report.history, "history       ")?;
     let counts: Vec<String> = report.pages.iter().map(|(state, count)| format!("{count} {state}")).collect();
     output::line(&format!("pages         {}", if counts.is_empty() { "none".into() } else { counts.join(", ") }))?;
     for page in &report.latest {

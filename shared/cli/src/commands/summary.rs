@@ -1,12 +1,15 @@
 //! Summary of a crawl.
 
 use super::failures::{self, Failed};
+use super::history;
 use super::named::LeftOut;
 use super::rows::each_source;
 use crate::output::{self, count};
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{Hold, HoldReason, HostKey, HostState, Job, Millis, Source, SourceKey, Stage, Timestamp};
+use curlew_model::{
+    BackfillLine, Hold, HoldReason, HostKey, HostState, Job, Millis, Source, SourceKey, Stage, Timestamp,
+};
 use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,6 +43,9 @@ pub(crate) struct Summary {
     /// Time at which the first parked job is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_due: Option<Timestamp>,
+    /// Back catalogues that are being read, or were asked for by this crawl.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<BackfillLine>,
     /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
@@ -76,6 +82,7 @@ impl Summary {
             calls_by_kind,
             aliases,
             next_due: waiting.first().map(|w| w.due),
+            history: history::gather(world).await?,
             left_out: Vec::new(),
             failed: failed(world, named, now).await?,
         })
@@ -107,6 +114,7 @@ impl Summary {
         output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
         let due = self.next_due.map(|at| format!(", the first is due at {at}")).unwrap_or_default();
         output::line(&format!("parked    {} for later{due}", self.parked))?;
+        history::print(&self.history, "history   ")?;
         if !self.left_out.is_empty() {
             output::line(&format!("left out  {} that were named, as told above", self.left_out.len()))?;
         }

@@ -35,7 +35,7 @@ async fn server() -> Server {
 
 fn fetcher(server: &Server, large_bodies: usize) -> Arc<HttpFetcher> {
     let mut config = server.config();
-    config.bytes = ByteLimits { robots: LARGE, page: LARGE, feed: LARGE, image: LARGE };
+    config.bytes = ByteLimits { robots: LARGE, page: LARGE, feed: LARGE, sitemap: LARGE, image: LARGE };
     config.bodies_bytes = large_bodies * LARGE;
     Arc::new(HttpFetcher::new(config).unwrap())
 }

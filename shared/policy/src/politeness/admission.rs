@@ -171,6 +171,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         lease: None,
         last_token: latest.last_token,
         blocked: latest.blocked,
+        backfilled: latest.backfilled,
         window: Window { began: mine.window.began, spent },
         ..mine
     }

@@ -8,10 +8,12 @@
 
 mod parse;
 pub(crate) mod pattern;
+mod sitemaps;
 mod standing;
 pub mod tdmrep;
 mod tree;
 
+pub use sitemaps::sitemaps;
 pub use standing::{
     Fetched, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
     fresh_until, while_unreachable,

@@ -114,7 +114,7 @@ const fn pause(request: OwnerRequest) -> Millis {
         // These read all rows of pages.
         OwnerRequest::Report | OwnerRequest::Forget | OwnerRequest::Unblock => Millis::from_mins(10),
         // Two small writes, and the sooner the better.
-        OwnerRequest::Block => Millis::ZERO,
+        OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => Millis::ZERO,
     }
 }
 
@@ -216,6 +216,13 @@ pub fn is_to_be_blocked(all: &Ownership) -> bool {
     };
     let block = last(&[OwnerRequest::Block, OwnerRequest::Forget]);
     block.is_some() && block >= last(&[OwnerRequest::Unblock])
+}
+
+/// True if the latest request of a host's owners about its back catalogue is not to read it.
+pub fn is_history_off(all: &Ownership) -> bool {
+    let last = |request| all.claims.iter().filter_map(|claim| claim.asked.get(&request)).max().copied();
+    let off = last(OwnerRequest::HistoryOff);
+    off.is_some() && off >= last(OwnerRequest::HistoryOn)
 }
 
 /// True if nothing needs to be stored: no claim is proven, and none was made recently.

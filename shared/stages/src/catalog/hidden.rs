@@ -17,6 +17,16 @@ pub(crate) struct Hidden {
     /// The hosts that only their owners have blocked, not the operator.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) by_owner: BTreeSet<String>,
+    /// The hosts whose owners do not want their back catalogues to be read; they are not hidden.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) without_history: BTreeSet<String>,
+}
+
+impl Hidden {
+    /// True if the back catalogue at this address is not to be read.
+    pub(crate) fn is_without_history(&self, url: &str) -> bool {
+        self.without_history.iter().any(|name| is_on(url, name))
+    }
 }
 
 /// Returns the hosts whose pages are not found.

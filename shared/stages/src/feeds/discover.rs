@@ -6,6 +6,7 @@
 
 mod rest;
 
+use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{content_hash, learn, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
@@ -363,6 +364,10 @@ impl Discover {
     ) -> Result<Verdict, StageError> {
         let now = self.intake.politeness.clock.now();
         let rules = &self.intake.politeness.rules;
+        if matches!(step, Step::Found { .. } | Step::None(_)) {
+            // Before the site's row: a job that dies in between is repeated.
+            Backfills { intake: self.intake.clone() }.begin_by_rule(&site.key).await?;
+        }
         match step {
             Step::Found { mut working, untried } => {
                 for key in self.leave_to_poll(&site, &untried, now).await? {

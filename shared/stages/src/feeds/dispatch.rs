@@ -6,7 +6,8 @@
 
 use crate::bulk::Bulk;
 use crate::stage::StageError;
-use curlew_model::{DiscoverJob, Job, Millis, PollJob, Slot, Source, Timestamp};
+use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, Slot, Source, Timestamp};
+use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
@@ -137,6 +138,10 @@ impl Dispatch {
             Source::Site(site) if site_is_due(&site, now) => {
                 Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
             }
+            Source::Backfill(backfill) if backfill::is_lost(&backfill, now) => {
+                let Backfill { key, url, step, .. } = backfill;
+                Some((Job::Backfill(BackfillJob { backfill: key, url, step }), now))
+            }
             _ => None,
         }
     }
@@ -191,7 +196,8 @@ impl Tick<'_> {
                 let Some((job, due)) = self.stage.job(row, slot.slot, self.now) else { continue };
                 match job {
                     Job::Poll(_) => self.sent.polls += 1,
-                    _ => self.sent.discoveries += 1,
+                    Job::Discover(_) => self.sent.discoveries += 1,
+                    _ => {}
                 }
                 self.jobs.push((job, due)).await?;
             }

@@ -7,8 +7,8 @@ use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
-    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Taken,
-    Timestamp, VisitItem, VisitJob,
+    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Timestamp,
+    VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -22,8 +22,6 @@ use url::Url;
 const REMEMBERED_AT_LEAST: usize = 32;
 /// Deletions of one document that are looked at.
 const DELETED_PER_POLL: usize = 100;
-/// Minutes of a day.
-const DAY: i64 = 1_440;
 
 /// Takes in feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
 /// feed's row up to date.
@@ -88,7 +86,7 @@ impl Intake {
         let now = self.politeness.clock.now();
         let rules = &self.politeness.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
-        let mut taken_today = taken_on(source, now);
+        let mut taken_today = source.polling.taken.on(now);
         let mut fresh: BTreeSet<u64> = BTreeSet::new();
         let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
         let mut taken: BTreeSet<PageId> = BTreeSet::new();
@@ -212,7 +210,7 @@ impl Intake {
     }
 
     /// The visit item of an entry, or nothing if its page is known or it has no usable link.
-    async fn item(
+    pub(crate) async fn item(
         &self,
         source: &FeedSource,
         entry: &Entry,
@@ -284,13 +282,8 @@ fn deletion_key(entry: &DeletedEntry) -> u64 {
     hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
-/// What a feed has brought on the day of `now`.
-fn taken_on(source: &FeedSource, now: Timestamp) -> Taken {
-    let day = now.minute().div_euclid(DAY);
-    Some(source.polling.taken).filter(|taken| taken.day == day).unwrap_or(Taken { day, entries: 0 })
-}
-
-fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
+/// Visits to pages of one host key that a feed names.
+pub(crate) fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
     VisitJob::several(&host, Some(&source.key), &items)
         .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), ..visit }))
         .collect()

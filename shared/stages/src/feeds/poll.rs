@@ -1,5 +1,6 @@
 //! Poll: reads a feed, politely and conditionally, and sends visits for what is new.
 
+use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
@@ -7,7 +8,7 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, Millis, PollJob, Source, Validators};
+use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, Millis, PollJob, Source, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
 use curlew_policy::polling::decision::{
@@ -98,6 +99,10 @@ impl Poll {
             RowWrite::None => return Ok(Verdict::Done),
             RowWrite::Row => {}
             RowWrite::WithTime => next.polled_at = now,
+        }
+        // A feed that a person named; discovery begins with those of sites.
+        if before.polled_at == Timestamp::MIN && next.failures == 0 && next.site.is_none() {
+            Backfills { intake: self.intake.clone() }.begin_by_rule(&next.key).await?;
         }
         if !next.gone {
             self.list_often(&mut next).await?;
@@ -254,7 +259,7 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
         let request = request(&feed, &url, politeness);
-        let got = match read(&mut visit, &url, &request).await {
+        let got = match read(&mut visit, &url, CallKind::Feed, &request.validators).await {
             Ok(got) => got,
             Err(error) => {
                 // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
@@ -288,9 +293,14 @@ impl Stage for Poll {
     }
 }
 
-/// Asks for a feed. A bot wall in its place says nothing of the feed: the host is held.
-async fn read(visit: &mut Visit<'_>, url: &Url, request: &FeedRequest) -> Result<Fetched, StageError> {
-    let mut got = visit.get(url, CallKind::Feed, &request.validators).await?;
+/// Asks for a feed or a sitemap. A bot wall in its place says nothing of it: the host is held.
+pub(crate) async fn read(
+    visit: &mut Visit<'_>,
+    url: &Url,
+    kind: CallKind,
+    validators: &Validators,
+) -> Result<Fetched, StageError> {
+    let mut got = visit.get(url, kind, validators).await?;
     if let CallEnd::Reply(reply) = &got.end
         && let Some(vendor) = visit.interstitial_in(reply, &got.url).await?
     {

@@ -106,6 +106,28 @@ impl Blocks {
         Ok(was)
     }
 
+    /// Turns the reading of a host's back catalogue off or on, from the next step on.
+    ///
+    /// # Errors
+    /// As for [`Blocks::block`].
+    pub async fn turn_history(&self, host: &str, off: bool) -> Result<(), StageError> {
+        let (name, _) = self.name(host)?;
+        self.change_hidden(|hidden| match off {
+            true => hidden.without_history.insert(name.clone()),
+            false => hidden.without_history.remove(&name),
+        })
+        .await
+    }
+
+    /// True if a host's owner, or that of a name above it, has turned the reading of its back catalogue off.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn is_without_history(&self, host: &str) -> Result<bool, StageError> {
+        let hidden = hidden(self.blobs.as_ref()).await?;
+        Ok(hidden.without_history.iter().any(|name| is_at_or_below(host, name)))
+    }
+
     /// Returns the origin of a host's block, by its own name or by one above it.
     ///
     /// # Errors

@@ -7,6 +7,8 @@ use crate::catalog::listing::{each_page, each_source, pages_that};
 use crate::catalog::removal::Removal;
 use crate::catalog::segment::RecordReader;
 use crate::catalog::thumbnails::thumbnail_key;
+use crate::feeds::backfill::Backfills;
+use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
 use crate::operator::block::Blocks;
 use crate::operator::ownership::{change_claims, load_claims, settle_claims};
@@ -19,10 +21,11 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, ImageId, Job, Miss, OwnJob, OwnerRequest, Page,
-    PageLine, PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
+    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, ImageId, Job, Miss, OwnJob, OwnerRequest,
+    Page, PageLine, PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
+use curlew_policy::polling::backfill::line;
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
@@ -82,6 +85,10 @@ impl Stage for Own {
             OwnerRequest::Report => self.report(host).await?,
             OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
             OwnerRequest::Visit => self.visit(host).await?,
+            OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
+                let off = ownership::is_history_off(&all);
+                self.blocks.turn_history(host, off).await?;
+            }
             OwnerRequest::Forget => {
                 self.settle(host).await?;
                 // An owner who has taken the request back since wants to keep pages that came later.
@@ -214,6 +221,8 @@ impl Own {
             report.feeds.push(FeedLine { url: feed.url, polled_at, next });
         }
         report.feeds.truncate(FEEDS_NAMED);
+        let history = self.history(host).await?;
+        report.history = history.iter().take(FEEDS_NAMED).map(|row| line(row, &self.politeness.rules)).collect();
         each_page(self.pages.as_ref(), |page| {
             if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
                 let line = line_of(&page);
@@ -302,6 +311,17 @@ impl Own {
         for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
             self.retire(&feed.key).await?;
         }
+        let intake = Intake::new(
+            self.politeness.clone(),
+            self.sources.clone(),
+            self.pages.clone(),
+            self.queue.clone(),
+            self.blobs.clone(),
+        );
+        let backfills = Backfills { intake: Arc::new(intake) };
+        for row in self.history(host).await? {
+            backfills.erase(&row.key, "its owner had it removed").await?;
+        }
         let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
         change_claims(self.blobs.as_ref(), host, |mut all| {
@@ -335,6 +355,17 @@ impl Own {
         })
         .await?;
         Ok(feeds)
+    }
+
+    /// The back catalogues of a host.
+    async fn history(&self, host: &str) -> Result<Vec<Backfill>, StageError> {
+        let mut rows = vec![];
+        each_source(self.sources.as_ref(), |row| match row {
+            Source::Backfill(backfill) if is_on(&backfill.url, host) => rows.push(backfill),
+            _ => {}
+        })
+        .await?;
+        Ok(rows)
     }
 
     async fn done(&self, host: &str, challenge: &Challenge, request: OwnerRequest) -> Result<(), StageError> {

@@ -77,6 +77,8 @@ pub struct ClaimView {
 pub struct HostView {
     /// Origin of the block that keeps the host from being crawled and found.
     pub block: BlockedBy,
+    /// True if its owner does not want its back catalogue to be read.
+    pub is_without_history: bool,
     /// No call is made before this instant.
     pub not_before: Timestamp,
     /// End and reason of a hold, if the host is held.
@@ -191,8 +193,12 @@ impl Owners {
         if matches!(request, OwnerRequest::Block | OwnerRequest::Forget) {
             settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;
         }
+        if matches!(request, OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
+            let off = ownership::is_history_off(&load_claims(self.blobs.as_ref(), host).await?);
+            self.blocks.turn_history(host, off).await?;
+        }
         tracing::info!(%host, ?request, "an owner asks");
-        if request == OwnerRequest::Block {
+        if matches!(request, OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
             change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await?;
         } else {
             let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), request, dns_only, deferrals: 0 };
@@ -208,6 +214,7 @@ impl Owners {
         let (state, _) = self.ledger.load(&key).await?;
         Ok(HostView {
             block: self.blocks.blocked_by(host).await?,
+            is_without_history: self.blocks.is_without_history(host).await?,
             not_before: pace::next_call_at(&state, &self.rules, now),
             wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
             hold: state.hold.filter(|hold| hold.until > now).map(|hold| (hold.until, hold.reason.as_str())),

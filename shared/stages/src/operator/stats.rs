@@ -126,7 +126,7 @@ impl Stats {
         let (mut sites, mut feeds) = (0, 0);
         each_source(self.sources.as_ref(), |row| match row {
             Source::Site(_) => sites += 1,
-            Source::Extra(_) => {}
+            Source::Extra(_) | Source::Backfill(_) => {}
             Source::Feed(_) => feeds += 1,
         })
         .await?;

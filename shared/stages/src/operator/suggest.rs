@@ -313,7 +313,7 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     match source {
         Source::Site(site) => site_is_due(site, now),
         Source::Feed(feed) => !feed.gone && feed.polled_at == Timestamp::MIN && now >= feed.not_before,
-        Source::Extra(_) => false,
+        Source::Extra(_) | Source::Backfill(_) => false,
     }
 }
 

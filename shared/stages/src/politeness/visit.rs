@@ -464,7 +464,7 @@ fn role(kind: CallKind) -> Role {
         CallKind::Robots => Role::Robots,
         CallKind::Image => Role::Image,
         CallKind::Hub => Role::Hub,
-        CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Page => Role::Document,
+        CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Sitemap | CallKind::Page => Role::Document,
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
+mod backfill;
 mod bulk;
 mod conditional;
 mod costs;

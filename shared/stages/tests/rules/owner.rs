@@ -4,9 +4,13 @@ use crate::index::{accept, ask, traces};
 use crate::test_world::{FEED, TestWorld, host, page, status};
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Stage as QueueName, Way};
+use curlew_model::{
+    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Source,
+    Stage as QueueName, Way,
+};
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
-use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages};
+use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, Sources};
+use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
 use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome};
 use curlew_stages::operator::owner_jobs::Own;
@@ -204,9 +208,14 @@ async fn a_proof_is_looked_for_with_all_manners() {
 async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
     let town = Town::new().await;
     town.look(1).await;
-    for request in
-        [OwnerRequest::Block, OwnerRequest::Forget, OwnerRequest::Report, OwnerRequest::Visit, OwnerRequest::Unblock]
-    {
+    for request in [
+        OwnerRequest::Block,
+        OwnerRequest::Forget,
+        OwnerRequest::Report,
+        OwnerRequest::Visit,
+        OwnerRequest::Unblock,
+        OwnerRequest::HistoryOff,
+    ] {
         assert_eq!(town.request(1, request).await, RequestOutcome::Unproven);
         assert_eq!(town.request(99, request).await, RequestOutcome::Unproven);
     }
@@ -386,4 +395,44 @@ async fn w03_w04_suggestions_are_written_down_once_and_in_bounded_number() {
     assert!(world.queued(QueueName::Discover).await.is_empty(), "nor is it at once");
     world.politeness.clock.sleep(Millis::from_days(1)).await;
     assert!(suggest.offered("https://example.org/tomorrow").await.is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_it_erased() {
+    let town = Town::proven().await;
+    let world = &town.world;
+    world.with_feed(|_| {}).await;
+    let posts = (0..40).map(|n| format!("<item><link>https://example.org/post-{n}</link></item>")).collect::<String>();
+    world.web.serve(crate::test_world::FEED, "application/rss+xml", crate::test_world::rss(&posts));
+    let (backfills, of) = (world.program().backfills, crate::test_world::key(crate::test_world::FEED));
+    assert!(backfills.begin(&of, BackfillRequest::default()).await.unwrap());
+    let key = key_of(&of).unwrap();
+    let row = async || match world.sources.get(&key).await.unwrap() {
+        Some((Source::Backfill(row), _)) => row,
+        other => panic!("{other:?}"),
+    };
+    let step = async || {
+        let before = row().await;
+        world.politeness.clock.sleep(before.due.since(world.now())).await;
+        let job = BackfillJob { backfill: key.clone(), url: before.url, step: before.step };
+        assert_eq!(backfills.run(&job).await.unwrap(), Verdict::Done);
+        row().await
+    };
+    assert_eq!(town.request(1, OwnerRequest::HistoryOff).await, RequestOutcome::Granted);
+    let calls = world.web.calls().len();
+    let off = step().await;
+    assert_eq!((off.sent, world.web.calls().len(), off.due), (0, calls, world.now() + Millis::from_days(1)));
+    assert!(off.note.is_some_and(|note| note.contains("turned it off")));
+    assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().is_without_history);
+    assert_eq!(town.found().await, 2, "nothing is hidden for it");
+    world.politeness.clock.sleep(Millis(1)).await;
+    assert_eq!(town.request(1, OwnerRequest::HistoryOn).await, RequestOutcome::Granted);
+    assert_eq!(step().await.sent, 20);
+    assert_eq!(world.blobs.list("backfill/", None, 9).await.unwrap().len(), 1);
+    town.request(1, OwnerRequest::Report).await;
+    let report = town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().report.unwrap();
+    assert_eq!((report.history[0].sent, report.history[0].days), (20, Some(1)));
+    town.request(1, OwnerRequest::Forget).await;
+    assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+    assert!(matches!(row().await.state, BackfillState::GivenUp { .. }));
 }

@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use curlew_model::{
-    Circuit, EntryHints, ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode,
-    Faults, FeedSource, Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Location, Millis, Page,
-    PageBody, PageId, PageState, PendingRedirect, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey,
-    SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
-    Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, Window,
+    AddressList, Backfill, BackfillDocument, BackfillPhase, BackfillState, Circuit, DocumentKind, EntryHints,
+    ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode, Faults, FeedSource,
+    Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page, PageBody,
+    PageId, PageState, PendingRedirect, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey, SentPages,
+    SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute, Substitutes, Taken,
+    Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, Window,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -39,6 +40,7 @@ pub(super) fn source_key_in(n: u64, slot: u64) -> SourceKey {
 pub(super) fn full_state() -> HostState {
     HostState {
         signs: true,
+        backfilled: Taken { day: i64::MAX, entries: u32::MAX },
         lease: Some(Lease { owner: AWKWARD.into(), until: Timestamp::MAX, token: u64::MAX }),
         last_token: u64::MAX,
         not_before: Timestamp::MIN,
@@ -185,6 +187,32 @@ fn full_polling() -> Polling {
 pub(super) fn extra_slot(n: u64, slot: u64) -> Source {
     let (key, slot) = (source_key_in(n, slot), Slot::of(slot));
     Source::Extra(ExtraSlot { key, slot, feed: source_key(n), url: AWKWARD.into() })
+}
+
+/// A backfill with everything that one may have.
+pub(super) fn backfill(n: u64, slot: u64) -> Source {
+    let (key, slot) = (source_key_in(n, slot), Slot::of(slot));
+    let kind = DocumentKind::Feed { feed: source_key(n), number: 2, entries: 10, barren: 1, oldest: Some(at(1)) };
+    let document = BackfillDocument { url: AWKWARD.into(), kind };
+    let list = |of, then| AddressList { object: AWKWARD.into(), done: 1, count: u32::MAX, of, then };
+    Source::Backfill(Backfill {
+        since: Some(at(1)),
+        limit: Some(u64::MAX),
+        asked: true,
+        state: BackfillState::GivenUp { reason: AWKWARD.into() },
+        note: Some(AWKWARD.into()),
+        outcome: Some(AWKWARD.into()),
+        phase: BackfillPhase::Feeds(vec![source_key(1), source_key(2)]),
+        next: Some(BackfillDocument { url: AWKWARD.into(), kind: DocumentKind::Sitemap { depth: 3 } }),
+        lists: vec![
+            list(Listed::Pages(Some(source_key(3))), Some(document)),
+            list(Listed::Pages(None), None),
+            list(Listed::Sitemaps(2), None),
+        ],
+        visited: vec![0, u64::MAX],
+        has_archive: true,
+        ..Backfill::new(key, slot, (source_key(4), AWKWARD.into()), at(2))
+    })
 }
 
 pub(super) fn working_site(n: u64, slot: u64) -> Source {

@@ -1,6 +1,6 @@
 //! [`Sources`].
 
-use super::samples::{extra_slot, full_feed, race, site, source_key_in, working_site};
+use super::samples::{backfill, extra_slot, full_feed, race, site, source_key_in, working_site};
 use curlew_model::{Slot, Source};
 use curlew_ports::{PortError, Sources, Version};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub async fn an_unknown_source_is_absent(sources: &Arc<dyn Sources>) {
 
 /// Every field comes back as it was.
 pub async fn feeds_and_sites_are_read_back(sources: &Arc<dyn Sources>) {
-    for source in [full_feed(1, 0), site(2, 479), working_site(3, 7), extra_slot(4, 9)] {
+    for source in [full_feed(1, 0), site(2, 479), working_site(3, 7), extra_slot(4, 9), backfill(5, 11)] {
         assert!(sources.insert(&source).await.expect("inserts"));
         let (found, version) = sources.get(source.key()).await.expect("reads").expect("is there");
         assert_eq!(found, source);

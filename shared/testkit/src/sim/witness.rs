@@ -188,6 +188,7 @@ fn named(job: &Job) -> String {
         Job::Own(job) => format!("own {}", job.host),
         Job::Poll(job) => format!("poll {}", job.url),
         Job::Subscribe(job) => format!("subscribe {}", job.url),
+        Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),
         Job::Extract(job) => format!("extract {}", job.url),
         Job::Fetch(job) => {
             let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_model::{Miss, OwnerRequest, Way};
+use curlew_model::{BackfillLine, BackfillState, Miss, OwnerRequest, Way};
 
 /// Texts of the pages for the owners of sites.
 #[derive(Debug)]
@@ -30,6 +30,9 @@ pub(crate) struct Owner {
     pub(crate) do_unblock: &'static str,
     pub(crate) do_visit: &'static str,
     pub(crate) visit_means: &'static str,
+    pub(crate) do_history_off: &'static str,
+    pub(crate) do_history_on: &'static str,
+    pub(crate) history_means: &'static str,
     pub(crate) do_report: &'static str,
     pub(crate) do_forget: &'static str,
     pub(crate) forget_means: &'static str,
@@ -69,6 +72,9 @@ pub(crate) struct Owner {
     pub(crate) told_at: &'static str,
     pub(crate) not_told: &'static str,
     pub(crate) feeds: &'static str,
+    pub(crate) history: &'static str,
+    pub(crate) history_is_on: &'static str,
+    pub(crate) history_is_off: &'static str,
     pub(crate) pages: &'static str,
     pub(crate) what: &'static str,
     pub(crate) value: &'static str,
@@ -76,6 +82,8 @@ pub(crate) struct Owner {
     pub(crate) state: fn(&str) -> String,
     /// Times at which a feed was last polled and will be polled next.
     pub(crate) feed: fn(Option<String>, Option<String>) -> String,
+    /// A back catalogue, and the number of its pages that were sent.
+    pub(crate) history_line: fn(&BackfillLine, String) -> String,
     /// A page's state, the time of that state, and the time at which the page was last seen.
     pub(crate) page: fn(&str, &str, Option<String>) -> String,
 }
@@ -112,6 +120,9 @@ const ENGLISH: Owner = Owner {
     do_unblock: "Take the block back",
     do_visit: "Visit again",
     visit_means: "Its feeds are read and its pages looked at again, as soon as pauses allow; once a day.",
+    do_history_off: "Leave out older posts",
+    do_history_on: "Let older posts be read",
+    history_means: "Beside new posts the crawler may read those of earlier years: a little each day, by feeds and sitemaps. New posts are read either way.",
     do_report: "Tell me anew what is kept",
     do_forget: "Remove everything",
     forget_means: "The site is blocked, and texts, images and thumbnails of all its pages are erased at once; what is left of them in files of the index is no longer found, and is gone within 90 days. Kept are the addresses, with the day and the reason of their removal.",
@@ -128,6 +139,8 @@ const ENGLISH: Owner = Owner {
         OwnerRequest::Block => "Blocked. From now on nothing of the site is found, and no further call is made.",
         OwnerRequest::Unblock => "The block is being taken back.",
         OwnerRequest::Visit => "Feeds and pages are queued to be visited.",
+        OwnerRequest::HistoryOff => "Older posts are left out from now on; new ones are read as before.",
+        OwnerRequest::HistoryOn => "Older posts may be read, a little each day.",
         OwnerRequest::Forget => "Nothing of the site is found from now on; what is kept of it is being removed.",
     },
     waits: |request| match request {
@@ -136,6 +149,7 @@ const ENGLISH: Owner = Owner {
         OwnerRequest::Block => "blocking",
         OwnerRequest::Unblock => "taking the block back",
         OwnerRequest::Visit => "queueing visits",
+        OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => "noting the wish about older posts",
         OwnerRequest::Forget => "removing everything",
     },
     way: |way| match way {
@@ -174,6 +188,9 @@ const ENGLISH: Owner = Owner {
     told_at: "As of",
     not_told: "This is being put together.",
     feeds: "Feeds",
+    history: "Older posts",
+    history_is_on: "may be read, a little each day",
+    history_is_off: "are left out",
     pages: "Pages, the newest first",
     what: "What",
     value: "Value",
@@ -185,6 +202,15 @@ const ENGLISH: Owner = Owner {
     feed: |last, next| {
         let last = last.map_or_else(|| "not read yet".to_owned(), |at| format!("read on {at}"));
         next.map_or_else(|| format!("{last}, not read any more"), |at| format!("{last}, next on {at}"))
+    },
+    history_line: |line, sent| match (&line.state, line.days) {
+        (BackfillState::Running, Some(days)) if line.is_least => {
+            format!("{sent} pages so far, at least {days} more days")
+        }
+        (BackfillState::Running, Some(days)) => format!("{sent} pages so far, about {days} more days"),
+        (BackfillState::Running, None) => format!("{sent} pages so far"),
+        (BackfillState::Done { reason }, _) => format!("{sent} pages, done: {reason}"),
+        (BackfillState::GivenUp { reason }, _) => format!("{sent} pages, given up: {reason}"),
     },
     page: |state, at, checked| {
         let checked = checked.map(|at| format!(", looked at again on {at}")).unwrap_or_default();
@@ -218,6 +244,9 @@ const ITALIAN: Owner = Owner {
     do_unblock: "Togli il blocco",
     do_visit: "Fai visitare di nuovo",
     visit_means: "I feed vengono letti e le pagine ricontrollate, appena le pause lo consentono; una volta al giorno.",
+    do_history_off: "Lascia fuori gli articoli vecchi",
+    do_history_on: "Fai leggere anche gli articoli vecchi",
+    history_means: "Oltre agli articoli nuovi il crawler può leggere quelli degli anni passati: pochi al giorno, tramite feed e sitemap. Quelli nuovi si leggono comunque.",
     do_report: "Dimmi di nuovo che cosa si conserva",
     do_forget: "Cancella tutto",
     forget_means: "Il sito viene bloccato; testi, immagini e miniature di tutte le sue pagine sono cancellati subito; ciò che ne resta nei file dell’indice non si trova più e sparisce entro 90 giorni. Restano gli indirizzi, con il giorno e il motivo della cancellazione.",
@@ -234,6 +263,8 @@ const ITALIAN: Owner = Owner {
         OwnerRequest::Block => "Bloccato. Da adesso del sito non si trova più nulla e non viene più chiamato.",
         OwnerRequest::Unblock => "Il blocco viene tolto.",
         OwnerRequest::Visit => "Feed e pagine sono in coda per una visita.",
+        OwnerRequest::HistoryOff => "Da adesso gli articoli vecchi restano fuori; quelli nuovi si leggono come prima.",
+        OwnerRequest::HistoryOn => "Gli articoli vecchi si possono leggere, pochi al giorno.",
         OwnerRequest::Forget => "Da adesso del sito non si trova più nulla; ciò che se ne conserva viene cancellato.",
     },
     waits: |request| match request {
@@ -242,6 +273,7 @@ const ITALIAN: Owner = Owner {
         OwnerRequest::Block => "si blocca",
         OwnerRequest::Unblock => "si toglie il blocco",
         OwnerRequest::Visit => "si mettono in coda le visite",
+        OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => "si annota la scelta sugli articoli vecchi",
         OwnerRequest::Forget => "si cancella tutto",
     },
     way: |way| match way {
@@ -282,6 +314,9 @@ const ITALIAN: Owner = Owner {
     told_at: "Situazione del",
     not_told: "Lo stiamo raccogliendo.",
     feeds: "Feed",
+    history: "Articoli vecchi",
+    history_is_on: "si possono leggere, pochi al giorno",
+    history_is_off: "restano fuori",
     pages: "Pagine, prima le più recenti",
     what: "Che cosa",
     value: "Valore",
@@ -301,6 +336,15 @@ const ITALIAN: Owner = Owner {
     feed: |last, next| {
         let last = last.map_or_else(|| "non ancora letto".to_owned(), |at| format!("letto il {at}"));
         next.map_or_else(|| format!("{last}, non più letto"), |at| format!("{last}, poi il {at}"))
+    },
+    history_line: |line, sent| match (&line.state, line.days) {
+        (BackfillState::Running, Some(days)) if line.is_least => {
+            format!("finora {sent} pagine, giorni ancora almeno {days}")
+        }
+        (BackfillState::Running, Some(days)) => format!("finora {sent} pagine, giorni ancora circa {days}"),
+        (BackfillState::Running, None) => format!("finora {sent} pagine"),
+        (BackfillState::Done { reason }, _) => format!("{sent} pagine, finito: {reason}"),
+        (BackfillState::GivenUp { reason }, _) => format!("{sent} pagine, interrotto: {reason}"),
     },
     page: |state, at, checked| {
         let checked = checked.map(|at| format!(", ricontrollata il {at}")).unwrap_or_default();

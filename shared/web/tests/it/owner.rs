@@ -5,8 +5,8 @@ use crate::support::{Answer, Backend, World, ready};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
-    Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis, Miss, OwnerRequest,
-    Ownership, PageLine, Substitutes, Timestamp, Validators, Way,
+    BackfillLine, BackfillState, Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis,
+    Miss, OwnerRequest, Ownership, PageLine, Substitutes, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, RobotsCopy, Version};
@@ -63,8 +63,20 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
 fn report(now: Timestamp) -> HostReport {
     let page =
         |url: &str, state: &str| PageLine { url: url.into(), state: state.into(), at: now, checked_at: Some(now) };
+    let history = BackfillLine {
+        url: "https://example.org/feed".into(),
+        state: BackfillState::Running,
+        documents: 9,
+        found: 2_000,
+        sent: 1_500,
+        days: Some(3),
+        is_least: true,
+        due: now,
+        note: None,
+    };
     HostReport {
         at: now,
+        history: vec![history],
         feeds: vec![FeedLine { url: "https://example.org/feed".into(), polled_at: None, next: Some(now) }],
         counts: BTreeMap::from([("accepted".to_owned(), 1_234)]),
         pages: vec![page("https://example.org/<a>", "accepted"), page("javascript:x", "rejected: no_image")],
@@ -186,26 +198,34 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         "https://example.org/<a>",
         "can be found since",
         "rejected (no image)",
+        "1,500 pages so far, at least 3 more days",
+        "may be read, a little each day",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert_eq!(page.attributes("main li a", "href"), ["https://example.org/feed", "https://example.org/%3Ca%3E"]);
+    let feed = "https://example.org/feed";
+    assert_eq!(page.attributes("main li a", "href"), [feed, feed, "https://example.org/%3Ca%3E"]);
     for (asked, requested) in [
         ("block", OwnerRequest::Block),
         ("visit", OwnerRequest::Visit),
         ("report", OwnerRequest::Report),
         ("forget", OwnerRequest::Forget),
+        ("history_off", OwnerRequest::HistoryOff),
     ] {
         let answer = request(&world, &path, asked).await;
         assert_eq!(answer.status, StatusCode::OK, "{asked}: {}", answer.text(".bad"));
         let is_asked = world.requests().contains(&("example.org".into(), ours.clone(), requested));
-        assert_eq!(is_asked, requested != OwnerRequest::Block, "{asked}: a block is done at once");
+        let is_done_at_once = matches!(requested, OwnerRequest::Block | OwnerRequest::HistoryOff);
+        assert_eq!(is_asked, !is_done_at_once, "{asked}");
     }
     // A single click by mistake does not remove everything.
     let slip = world.send(form_to(&path, &[("request", "forget")])).await;
     assert_eq!(slip.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(request(&world, &path, "nonsense").await.status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(world.requests().len(), 3);
+    let page = world.get(&path).await;
+    assert!(page.text("main").contains("are left out"));
+    assert!(page.attributes("input[name=request]", "value").contains(&"history_on".to_owned()));
     let italian = world.get_in("it", &path).await;
     assert!(italian.text(".good").starts_with("Il sito è tuo"), "{}", italian.text(".good"));
 }

@@ -1,0 +1,93 @@
+//! Back catalogues: begun by `curlew crawl --history`, shown by `crawl`, `status` and `sites show`.
+
+use super::rows::each_source;
+use crate::args::CrawlArgs;
+use crate::failure::usage;
+use crate::output::{self, ADDRESS, count, shown};
+use crate::world::World;
+use anyhow::Result;
+use curlew_model::{BackfillLine, BackfillState, Source, SourceKey};
+use curlew_policy::polling::backfill;
+use curlew_stages::feeds::backfill::BackfillRequest;
+use std::collections::BTreeSet;
+
+/// Maximum number of back catalogues that are shown one by one.
+const SHOWN: usize = 10;
+/// Maximum number of characters of a reason that are shown.
+const REASON: usize = 200;
+
+/// Begins to read the back catalogues of what was named, or of everything that is known if nothing was, if the flags say so.
+pub(super) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
+    if !args.history {
+        return Ok(());
+    }
+    let mut of = named.clone();
+    if of.is_empty() {
+        each_source(world, |row| {
+            // The feeds of a site belong to its back catalogue.
+            match row {
+                Source::Site(site) => of.insert(site.key.clone()),
+                Source::Feed(feed) if feed.site.is_none() && !feed.gone => of.insert(feed.key.clone()),
+                _ => false,
+            };
+            Ok(())
+        })
+        .await?;
+    }
+    if of.is_empty() {
+        return Err(usage("no site is known yet: name one, as in `curlew crawl example.org --history`"));
+    }
+    let request = BackfillRequest { since: args.since, limit: args.limit, asked: true };
+    for key in &of {
+        world.backfills.begin(key, request).await?;
+    }
+    Ok(())
+}
+
+/// Returns all back catalogues, those first that are being read.
+pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
+    let mut all = vec![];
+    each_source(world, |row| {
+        if let Source::Backfill(row) = row {
+            all.push(backfill::line(row, &world.config.rules));
+        }
+        Ok(())
+    })
+    .await?;
+    all.sort_by_key(|line| (line.state != BackfillState::Running, line.url.clone()));
+    Ok(all)
+}
+
+/// Returns them as lines for people; of many only the first ones, and how many there are.
+pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
+    let mut lines: Vec<String> = all.iter().take(SHOWN).map(words).collect();
+    if all.len() > SHOWN {
+        lines.push(format!("and {} more: see `curlew status --json`", all.len() - SHOWN));
+    }
+    lines
+}
+
+/// Prints them.
+pub(super) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
+    for line in lines(all) {
+        output::line(&format!("{name}{line}"))?;
+    }
+    Ok(())
+}
+
+fn words(line: &BackfillLine) -> String {
+    let documents = count(line.documents.into(), "document");
+    let so_far = format!("{} sent, {} found in {documents}", count(line.sent, "page"), count(line.found, "address"));
+    let state = match &line.state {
+        BackfillState::Running => {
+            let days = line.days.unwrap_or(1);
+            let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+            let least = if line.is_least { "at least " } else { "about " };
+            let note = line.note.as_ref().map(|note| format!(" ({})", shown(note, REASON))).unwrap_or_default();
+            format!("{least}{days} left, next step {}{note}", line.due)
+        }
+        BackfillState::Done { reason } => format!("done: {}", shown(reason, REASON)),
+        BackfillState::GivenUp { reason } => format!("given up: {}", shown(reason, REASON)),
+    };
+    format!("{}  {so_far}; {state}", shown(&line.url, ADDRESS))
+}

@@ -1,0 +1,332 @@
+//! Backfills: which document of a back catalogue comes next, when it ends, and how much of it is taken on a day.
+//!
+//! Feeds come first: the documents that they name (RFC 5005 §3 and §4, JSON Feed 1.1 `next_url`), or those at the usual
+//! addresses of the program that made them. Sitemaps (sitemaps.org) follow where no feed leads to older entries. Links in
+//! pages are never followed.
+
+use crate::page::dates;
+use crate::rules::{
+    BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_TRIES, BUSY_RETRY, Rules,
+};
+use curlew_model::{
+    AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, HostState,
+    Listed, Millis, Slot, SourceKey, Timestamp,
+};
+use url::Url;
+
+/// Words for an archive that has no further document.
+pub const ARCHIVE_READ: &str = "the archive was read to its end";
+/// Earliest date that is believed: there was no web page before.
+const EARLIEST: Timestamp = Timestamp::from_millis(631_152_000_000);
+/// Number of documents by whose hashes circles are recognized; each has two.
+const REMEMBERED: usize = 64;
+/// Time after which a step that was due counts as lost, so that dispatch sends it again.
+const LOST: Millis = Millis::from_hours(1);
+/// Interval at which a site whose feeds are still unknown is looked at again.
+const DISCOVERY: Millis = Millis::from_secs(20);
+/// Interval at which a backfill that an owner has turned off is looked at again.
+const TURNED_OFF: Millis = Millis::from_days(1);
+
+/// What a step of a backfill does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Find out which feeds the site has.
+    Begin,
+    /// Begin with the archive of this feed.
+    Feed(SourceKey),
+    /// Find out which sitemaps the site has.
+    Sitemaps,
+    /// Read a document.
+    Document(BackfillDocument),
+    /// Send pages of a list, or take the next document from it.
+    Addresses(AddressList),
+    /// Nothing: this is the end.
+    End(BackfillState),
+}
+
+/// Decides what a backfill does next.
+pub fn next(backfill: &Backfill) -> Work {
+    let done = |reason: &str| Work::End(BackfillState::Done { reason: reason.to_owned() });
+    if backfill.sent >= backfill.limit.unwrap_or(BACKFILL_PAGES) {
+        return done(&format!("the limit of {} pages is reached; --limit sets another", backfill.sent));
+    }
+    if let Some(document) = &backfill.next {
+        if backfill.documents >= BACKFILL_DOCUMENTS {
+            let reason = format!("it has more than {BACKFILL_DOCUMENTS} feed documents and sitemaps");
+            return Work::End(BackfillState::GivenUp { reason });
+        }
+        return Work::Document(document.clone());
+    }
+    if let Some(list) = backfill.lists.last() {
+        return Work::Addresses(list.clone());
+    }
+    // A site without a feed has no documents so far.
+    let wants_sitemaps = !backfill.has_archive && (backfill.asked || backfill.documents == 0);
+    match &backfill.phase {
+        BackfillPhase::Begin => Work::Begin,
+        BackfillPhase::Feeds(feeds) => match feeds.first() {
+            Some(feed) => Work::Feed(feed.clone()),
+            None if wants_sitemaps => Work::Sitemaps,
+            None => done(backfill.outcome.as_deref().unwrap_or(ARCHIVE_READ)),
+        },
+        BackfillPhase::Rest => done(backfill.outcome.as_deref().unwrap_or("its sitemaps were read")),
+    }
+}
+
+/// A document of a feed, as far as what follows depends on it.
+#[derive(Clone, Debug, Default)]
+pub struct FeedFacts<'a> {
+    /// Dates of its entries, as stated.
+    pub dates: Vec<Option<Timestamp>>,
+    /// Hash of the addresses of its entries, whatever their order.
+    pub content: u64,
+    /// True if an entry was not known yet.
+    pub has_new: bool,
+    /// `fh:complete`.
+    pub is_complete: bool,
+    /// `prev-archive`.
+    pub prev_archive: Option<&'a Url>,
+    /// `next`, or `next_url`.
+    pub next: Option<&'a Url>,
+    /// The usual address of the next older document.
+    pub usual: Option<&'a Url>,
+}
+
+/// Decides which document of a feed follows the one of this `number` at `url`.
+///
+/// # Errors
+/// The reason why none does, in words.
+pub fn older(
+    backfill: &Backfill,
+    url: &Url,
+    kind: &DocumentKind,
+    facts: &FeedFacts<'_>,
+    now: Timestamp,
+) -> Result<BackfillDocument, String> {
+    let DocumentKind::Feed { feed, number, entries, barren, oldest } = kind else {
+        return Err("it is no feed".to_owned());
+    };
+    let bad = |why: &str| Err(why.to_owned());
+    if facts.dates.is_empty() {
+        return bad(ARCHIVE_READ);
+    }
+    if backfill.visited.contains(&facts.content) {
+        return bad("the archive ended: a document has the entries of an earlier one");
+    }
+    if facts.is_complete {
+        return bad("the feed is complete in one document");
+    }
+    let dates: Vec<Timestamp> = facts.dates.iter().flatten().filter_map(|stated| date(*stated, now)).collect();
+    if let Some(since) = backfill.since.filter(|since| !dates.is_empty() && dates.iter().all(|date| date < since)) {
+        return Err(format!("everything since {} was read", since.day()));
+    }
+    let oldest_here = dates.into_iter().min();
+    let is_older = oldest_here.is_some_and(|here| oldest.is_none_or(|before| here < before));
+    // The first document is the one that is polled, so all of it is known as a rule.
+    let barren = if *number == 1 || facts.has_new || is_older { 0 } else { barren + 1 };
+    if barren >= BACKFILL_BARREN {
+        return Err(format!("the archive ended: {barren} documents in a row had nothing new and nothing older"));
+    }
+    // Blogger names a host that all blogs share, and whose robots.txt forbids it.
+    let at_home = facts.next.filter(|next| next.host_str() == url.host_str());
+    let Some(to) = facts.prev_archive.or(at_home).or(facts.usual).or(facts.next) else {
+        return bad(if *number == 1 { "the feed names no older documents" } else { ARCHIVE_READ });
+    };
+    if backfill.visited.contains(&hash(to.as_str())) {
+        return bad("the archive ended: the links to older documents run in a circle");
+    }
+    let kind = DocumentKind::Feed {
+        feed: feed.clone(),
+        number: number.saturating_add(1),
+        entries: entries.saturating_add(u32::try_from(facts.dates.len()).unwrap_or(u32::MAX)),
+        barren,
+        oldest: oldest_here.into_iter().chain(*oldest).min(),
+    };
+    Ok(BackfillDocument { url: to.to_string(), kind })
+}
+
+/// True if two addresses have one host, with or without `www.`: a sitemap speaks for its own host (sitemaps.org).
+pub fn is_same_host(a: &Url, b: &Url) -> bool {
+    let bare = |url: &Url| url.host_str().map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned());
+    bare(a).is_some() && bare(a) == bare(b)
+}
+
+/// True if an index of sitemaps at this depth may lead to further sitemaps.
+pub fn may_descend(depth: u8) -> bool {
+    depth < BACKFILL_DEPTH
+}
+
+/// Remembers hashes of a document by which it is recognized; returns false if one of them was known.
+pub fn visit(backfill: &mut Backfill, hash: u64) -> bool {
+    if backfill.visited.contains(&hash) {
+        return false;
+    }
+    backfill.visited.insert(0, hash);
+    backfill.visited.truncate(2 * REMEMBERED);
+    true
+}
+
+/// Returns a hash of a text, by which documents are recognized.
+pub fn hash(text: &str) -> u64 {
+    let hex = crate::address::hash_hex(text.as_bytes());
+    hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+}
+
+/// Returns a stated date if it is believed: not in the future, and not before there were web pages.
+pub fn date(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    dates::plausible(stated, now).filter(|date| *date >= EARLIEST)
+}
+
+/// True if a page, or a sitemap, with this date is wanted. One without a date is.
+pub fn is_wanted(since: Option<Timestamp>, date: Option<Timestamp>) -> bool {
+    since.zip(date).is_none_or(|(since, date)| date >= since)
+}
+
+/// Grants pages or documents of a back catalogue from a host key's budget of the day; returns how many.
+pub fn grant(mut state: HostState, wanted: u32, rules: &Rules, now: Timestamp) -> (HostState, u32) {
+    let mut today = state.backfilled.on(now);
+    let granted = wanted.min(rules.backfill_per_day.saturating_sub(today.entries));
+    if granted > 0 {
+        today.entries += granted;
+        state.backfilled = today;
+    }
+    (state, granted)
+}
+
+/// Returns the beginning of the next day, when there is a new budget.
+pub fn tomorrow(now: Timestamp) -> Timestamp {
+    let day = Millis::from_days(1).0.cast_signed();
+    Timestamp::from_millis((now.as_millis().div_euclid(day) + 1).saturating_mul(day))
+}
+
+/// Returns until when a host is left to others, and the reason: it is held, or half of the time is used up that visits may
+/// spend on it, of which the rest is for new posts.
+pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Timestamp, String)> {
+    if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
+        return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));
+    }
+    let ends = state.window.began + rules.window;
+    let is_half_spent = ends > now && state.window.spent.saturating_mul(2) >= rules.window_limit;
+    is_half_spent.then(|| (ends, "the rest of the time on its host is for new posts".to_owned()))
+}
+
+/// Takes in that a step took so many pages and documents: they are spread over the day, and what a cycle brings is caught
+/// up if nothing ran for some time.
+pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -> Backfill {
+    let day = Millis::from_days(1).0;
+    let gap = Millis(day.saturating_mul(taken.into()) / u64::from(rules.backfill_per_day.max(1)));
+    let cycle = Millis::from_mins(Slot::COUNT.into());
+    // Time in which others get a turn on the host, however much there is to catch up.
+    let least = rules.min_pause.saturating_mul(taken.into());
+    backfill.paced = backfill.paced.max(now - cycle) + gap;
+    backfill.due = backfill.paced.max(now + least);
+    backfill.failures = 0;
+    backfill.note = None;
+    backfill
+}
+
+/// Returns from when on another step may follow one that took so many pages and documents of a host: whatever pause it asks
+/// for, others get as much time on it.
+pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) -> Timestamp {
+    let pause = rules.min_pause.max(state.crawl_delay).max(state.last_response);
+    now + pause.saturating_mul(taken.saturating_mul(2))
+}
+
+/// Why a step came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setback {
+    /// The feeds of the site are still being looked for; if the time of the next look is known, it is this.
+    Undiscovered(Timestamp),
+    /// An owner has turned it off.
+    TurnedOff,
+    /// The budget of the day is used up.
+    BudgetSpent,
+    /// It has to wait until this instant, for a reason that is nobody's fault.
+    Later(Timestamp, String),
+    /// It has to wait until this instant since the host or the document is refused or in trouble, for this reason.
+    Trouble(Timestamp, String),
+}
+
+/// Takes in that a step came to nothing; the document is left out, or the backfill is given up, if that was so too often.
+pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfill {
+    let (due, note) = match why {
+        Setback::Undiscovered(at) => (at.max(now + DISCOVERY), "its feeds are being looked for".to_owned()),
+        Setback::TurnedOff => (now + TURNED_OFF, "the site's owner has turned it off".to_owned()),
+        Setback::BudgetSpent => (tomorrow(now), "today's budget of the host is used up".to_owned()),
+        Setback::Later(until, note) => (until, note),
+        Setback::Trouble(until, note) => {
+            backfill.failures = backfill.failures.saturating_add(1);
+            if backfill.failures >= BACKFILL_TRIES {
+                if backfill.next.is_some() {
+                    return left_out(backfill, note, now);
+                }
+                backfill.state = BackfillState::GivenUp { reason: note };
+                return backfill;
+            }
+            (until, note)
+        }
+    };
+    backfill.due = due.max(now + BUSY_RETRY);
+    backfill.note = Some(note);
+    backfill
+}
+
+/// Takes in that the next document cannot be had: it is left out, and what else there is goes on.
+pub fn left_out(mut backfill: Backfill, why: String, now: Timestamp) -> Backfill {
+    backfill.next = None;
+    backfill.failures = 0;
+    backfill.note = None;
+    backfill.outcome = Some(why);
+    backfill.due = now + BUSY_RETRY;
+    backfill
+}
+
+/// True if a step is to be sent once more: it was due long ago, so its job was lost.
+pub fn is_lost(backfill: &Backfill, now: Timestamp) -> bool {
+    backfill.state == BackfillState::Running && backfill.due + LOST <= now
+}
+
+/// Length of the rest of a backfill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Number of days.
+    pub days: u64,
+    /// True if it may take longer: how long an archive is shows only at its end.
+    pub is_least: bool,
+}
+
+/// Estimates how long a running backfill will take if nothing is in its way.
+pub fn estimate(backfill: &Backfill, rules: &Rules) -> Option<Estimate> {
+    if backfill.state != BackfillState::Running {
+        return None;
+    }
+    let left = |of_documents| {
+        let lists = backfill.lists.iter().filter(|list| matches!(list.of, Listed::Sitemaps(_)) == of_documents);
+        lists.map(|list| u64::from(list.count.saturating_sub(list.done))).sum::<u64>()
+    };
+    let documents = left(true) + u64::from(backfill.next.is_some());
+    let each = backfill.found / u64::from(backfill.documents.max(1));
+    let room = backfill.limit.unwrap_or(BACKFILL_PAGES).saturating_sub(backfill.sent);
+    let pages = left(false).saturating_add(documents.saturating_mul(each)).min(room);
+    let days = pages.saturating_add(documents).div_ceil(rules.backfill_per_day.max(1).into());
+    Some(Estimate { days: days.max(1), is_least: backfill.phase != BackfillPhase::Rest })
+}
+
+/// Returns a backfill as it is shown to people.
+pub fn line(backfill: &Backfill, rules: &Rules) -> BackfillLine {
+    let estimate = estimate(backfill, rules);
+    BackfillLine {
+        url: backfill.url.clone(),
+        state: backfill.state.clone(),
+        documents: backfill.documents,
+        found: backfill.found,
+        sent: backfill.sent,
+        days: estimate.map(|estimate| estimate.days),
+        is_least: estimate.is_some_and(|estimate| estimate.is_least),
+        due: backfill.due,
+        note: backfill.note.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
