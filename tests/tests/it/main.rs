@@ -17,6 +17,7 @@ mod commands;
 mod commands_failing;
 mod demo;
 mod farm;
+mod history;
 mod kill;
 mod layering;
 mod meter;
