@@ -60,6 +60,8 @@ pub enum Tier {
     /// One publishing.
     #[default]
     Delta,
+    /// Some publishings of one day.
+    Hours,
     /// Publishings of one day.
     Day,
     /// Publishings of one week.

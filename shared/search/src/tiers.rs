@@ -1,6 +1,9 @@
 //! Decides when splits are merged: at the end of a day, a week and a month, so that a page is rewritten a few times a
 //! year and not with each publishing.
 //!
+//! A day on which much is published is merged before it is over, by count: [`FAN_IN`] publishings into one split, and as
+//! many of those splits into one. So it has fewer than twice as many splits, however often there is something new.
+//!
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
 //! below. A year is merged into one only when it is over, or on request.
 
@@ -8,6 +11,8 @@ use crate::manifest::{SplitEntry, Tier};
 use curlew_model::{Timestamp, Year};
 use std::collections::BTreeMap;
 
+/// Number of splits of a day from which they are merged before the day is over.
+const FAN_IN: usize = 8;
 /// Days per week.
 const WEEK_DAYS: u8 = 7;
 
@@ -20,9 +25,9 @@ pub struct Due {
     pub tier: Tier,
 }
 
-/// Returns the merges that are due in a year: splits below the tier of a period that is over. The largest tier comes
-/// first, so that nothing is merged twice at the end of a month. Splits that are together larger than `max_bytes` stay
-/// apart.
+/// Returns the merges that are due in a year: splits below the tier of a period that is over, and many of a day that is
+/// not. The largest tier comes first, so that nothing is merged twice at the end of a month. Splits that are together
+/// larger than `max_bytes` stay apart.
 pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
     let now = Period::of(now, year);
     let mut merges: Vec<Due> = Vec::new();
@@ -38,7 +43,28 @@ pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) ->
         let parts = groups.into_values().flat_map(|group| chunks(&group, max_bytes));
         merges.extend(parts.map(|keys| Due { keys, tier }));
     }
+    merges.extend(many_of_a_day(splits, &merges, year, max_bytes));
     merges
+}
+
+/// Returns the merges of days that are not over and have many splits, without those that are merged already.
+fn many_of_a_day(splits: &[SplitEntry], merges: &[Due], year: Year, max_bytes: u64) -> Vec<Due> {
+    let mut days: BTreeMap<Period, Vec<&SplitEntry>> = BTreeMap::new();
+    for split in splits.iter().filter(|split| split.tier < Tier::Day && split.bytes < max_bytes / FAN_IN as u64) {
+        if !merges.iter().any(|merge| merge.keys.contains(&split.key)) {
+            days.entry(Period::of(split.since, year)).or_default().push(split);
+        }
+    }
+    let mut due = Vec::new();
+    for day in days.into_values() {
+        let (merged, new): (Vec<&SplitEntry>, Vec<&SplitEntry>) =
+            day.iter().copied().partition(|split| split.tier == Tier::Hours);
+        if new.len() >= FAN_IN {
+            let group = if merged.len() + 1 >= FAN_IN { day } else { new };
+            due.extend(chunks(&group, max_bytes).into_iter().map(|keys| Due { keys, tier: Tier::Hours }));
+        }
+    }
+    due
 }
 
 /// Divides a row of splits into parts of at most `max_bytes`; parts of a single split are left out.
@@ -79,7 +105,7 @@ impl Period {
 
     fn up_to(self, tier: Tier) -> Period {
         match tier {
-            Tier::Delta | Tier::Day => self,
+            Tier::Delta | Tier::Hours | Tier::Day => self,
             Tier::Week => Period { day: 0, ..self },
             Tier::Month | Tier::Year => Period { week: 0, day: 0, ..self },
         }
@@ -136,13 +162,11 @@ mod tests {
         assert_eq!(due(&late, 2026, day("2027-01-01"), 99), []);
     }
 
-    /// A year of three publishings a day, merged as due: counts how often a page is written, and how many splits there
-    /// are.
-    #[test]
-    fn a_year_of_publishings_rewrites_a_page_three_times() {
+    /// A year of publishings, merged as due: returns how often a page is rewritten, and the largest number of splits.
+    fn year_of_publishings(every: Millis) -> (f64, usize) {
         let (mut splits, mut written, mut most, mut published) = (Vec::<SplitEntry>::new(), 0, 0, 0);
-        for step in 0..3 * 365 {
-            let now = day("2026-01-01") + Millis::from_hours(8 * step);
+        for step in 0..Millis::from_days(365).0 / every.0 {
+            let now = day("2026-01-01") + every.saturating_mul(step);
             splits.push(SplitEntry { docs: 10, ..split(step, now, Tier::Delta) });
             published += 10;
             for merge in due(&splits, 2026, now, u64::MAX) {
@@ -150,14 +174,34 @@ mod tests {
                 let first = splits.iter().position(|s| merge.keys.contains(&s.key)).unwrap();
                 let since = splits[first].since;
                 splits.retain(|s| !merge.keys.contains(&s.key));
-                splits.insert(first, SplitEntry { docs, ..split(10_000 + step, since, merge.tier) });
+                splits.insert(first, SplitEntry { docs, ..split(1_000_000 + step * 10 + merge.tier as u64, since, merge.tier) });
                 written += docs;
             }
             most = splits.len().max(most);
         }
         assert_eq!(splits.iter().map(|s| s.docs).sum::<u64>(), published);
-        let rewrites = written as f64 / published as f64;
+        (written as f64 / published as f64, most)
+    }
+
+    #[test]
+    fn a_year_of_publishings_rewrites_a_page_three_times() {
+        let (rewrites, most) = year_of_publishings(Millis::from_hours(8));
         assert!((2.4..3.0).contains(&rewrites), "{rewrites}");
         assert!(most <= 25, "{most}");
+    }
+
+    #[test]
+    fn a_year_of_publishings_every_ten_minutes_has_few_splits_at_any_time() {
+        let (rewrites, most) = year_of_publishings(Millis::from_mins(10));
+        assert!((4.0..6.0).contains(&rewrites), "{rewrites}");
+        assert!(most <= 40, "{most}");
+    }
+
+    #[test]
+    fn what_is_large_is_not_rewritten_before_its_day_is_over() {
+        let large = |n| SplitEntry { bytes: 20, ..split(n, day("2026-05-04"), Tier::Delta) };
+        let splits: Vec<SplitEntry> = (0..9).map(large).collect();
+        assert_eq!(due(&splits, 2026, day("2026-05-04"), 99), []);
+        assert_eq!(due(&splits, 2026, day("2026-05-04"), 999)[0].keys.len(), 9);
     }
 }
