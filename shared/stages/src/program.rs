@@ -267,7 +267,16 @@ impl Program {
         Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake }, ..self }
     }
 
-    /// Three times a day: publishes what is new. Last year's too: what was accepted in its last hours is published in
+    /// True if there is something new to publish. Nothing is written for the answer.
+    ///
+    /// # Errors
+    /// What the ports say.
+    pub async fn has_unpublished(&self) -> Result<bool, StageError> {
+        let this = self.clock.now().year();
+        Ok(self.index.has_unpublished(this).await? || self.index.has_unpublished(this - 1).await?)
+    }
+
+    /// Publishes what is new: soon after it has come, or a few times a day. Last year's too: what was accepted in its last hours is published in
     /// the first of the next. And older ones that another version has written, once.
     ///
     /// # Errors

@@ -51,6 +51,8 @@ pub enum ShownSignatures {
 pub struct ShownPoliteness {
     /// The usual time between two polls of a feed.
     pub poll_interval: Millis,
+    /// Minimum time between two polls of a feed with news more often than that, if such a feed is polled more often.
+    pub poll_floor: Option<Millis>,
     /// Minimum time between two calls to a host key.
     pub min_pause: Millis,
     /// Minimum time for which a host is left alone after it has refused.
@@ -69,6 +71,7 @@ impl Default for ShownPoliteness {
     fn default() -> ShownPoliteness {
         ShownPoliteness {
             poll_interval: Millis::from_hours(8),
+            poll_floor: Some(Millis::from_hours(1)),
             min_pause: Millis::from_secs(1),
             hold_refused: Millis::from_days(3),
             hold_server_error: Millis::from_days(2),

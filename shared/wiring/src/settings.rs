@@ -26,6 +26,10 @@ use url::Url;
 const TOKEN: &str = "CurlewBot";
 /// Visits under way at once, unless configured.
 const WORKERS: usize = 100;
+/// Minimum time between two publishings of what is new, unless configured.
+const PUBLISH_EVERY: Millis = Millis::from_mins(10);
+/// The least and the most that this may be.
+const PUBLISH_BOUNDS: (Millis, Millis) = (Millis::from_mins(1), Millis::from_days(1));
 /// The most visits under way at once.
 const MAX_WORKERS: usize = 1_000;
 /// Environment variables that are settings begin with this.
@@ -42,7 +46,7 @@ const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
 /// The text of TDMRep that is understood: the Community Group's report of 2024.
 const TDMREP: [&str; 1] = ["cg-2024"];
 /// The keys of the file outside of its tables.
-const PLAIN: [&str; 4] = ["data", "contact", "workers", "log"];
+const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
 
 /// All settings.
 #[derive(Clone, Debug)]
@@ -53,6 +57,8 @@ pub struct Settings {
     pub contact: Option<String>,
     /// Visits under way at once.
     pub workers: usize,
+    /// Minimum time between two publishings of what is new, by `curlew serve`.
+    pub publish_every: Millis,
     /// How log lines are written.
     pub log: LogForm,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
@@ -121,6 +127,7 @@ struct File {
     contact: Option<String>,
     workers: Option<usize>,
     log: Option<String>,
+    publish_every: Option<Millis>,
     agent: Agent,
     rules: Rules,
     hosts: HostGroups,
@@ -302,6 +309,7 @@ impl Settings {
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
             politeness: ShownPoliteness {
                 poll_interval: rules.poll_interval,
+                poll_floor: rules.adaptive.then_some(rules.poll_floor),
                 min_pause: rules.min_pause,
                 hold_refused: rules.hold_refused,
                 hold_server_error: rules.hold_server_error,
@@ -363,6 +371,10 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     if workers == 0 || workers > MAX_WORKERS {
         return bad(format!("workers must be from 1 to {MAX_WORKERS}"));
     }
+    let publish_every = file.publish_every.unwrap_or(PUBLISH_EVERY);
+    if publish_every < PUBLISH_BOUNDS.0 || publish_every > PUBLISH_BOUNDS.1 {
+        return bad("publish_every must be from a minute to a day");
+    }
     let log = match (flags.log, file.log.as_deref()) {
         (Some(form), _) => form,
         (None, None | Some("text")) => LogForm::Text,
@@ -403,6 +415,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
         contact,
         workers,
+        publish_every,
         log,
         token,
         page_agent,

@@ -7,7 +7,7 @@ use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
 use crate::world::World;
 use anyhow::{Context, Result};
-use curlew_model::Millis;
+use curlew_model::{Millis, Timestamp};
 use curlew_web::{Proxies, Services, router};
 use curlew_wiring::web_secret;
 use std::net::SocketAddr;
@@ -17,8 +17,12 @@ use tokio::net::TcpListener;
 
 /// Interval at which due feeds are looked for.
 const DISPATCH: Millis = Millis::from_mins(1);
-/// Interval at which the index of the year is published.
+/// Interval at which the index is published even if nothing is new, for merges that are due.
 const PUBLISH: Millis = Millis::from_hours(8);
+/// Interval at which news are looked for that have not been published.
+const LOOK_FOR_NEWS: Millis = Millis::from_secs(30);
+/// Interval at which the directory of keys is signed anew.
+const SIGN: Millis = Millis::from_hours(1);
 /// Interval at which indexed pages are sampled.
 const SAMPLE: Millis = Millis::from_hours(24);
 /// Interval at which older years are merged and purged of pages that are gone.
@@ -85,20 +89,18 @@ pub(super) async fn pages(
 /// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,
 /// so that a program that is restarted daily still samples daily and merges monthly.
 async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
-    let schedules = [
-        Schedule { name: "serve-dispatch", every: DISPATCH, at_once: true, work: Work::Dispatch },
-        Schedule { name: "serve-publish", every: PUBLISH, at_once: true, work: Work::Publish },
-        Schedule { name: "serve-sample", every: SAMPLE, at_once: false, work: Work::Sample },
-        Schedule { name: "serve-archive", every: ARCHIVE, at_once: false, work: Work::Archive },
+    let mut schedules = [
+        Schedule::new("serve-dispatch", DISPATCH, Work::Dispatch),
+        Schedule {
+            on_news: Some(world.config.publish_every),
+            ..Schedule::new("serve-publish", PUBLISH, Work::Publish)
+        },
+        Schedule::new("serve-sign", SIGN, Work::Sign),
+        Schedule { at_once: false, ..Schedule::new("serve-sample", SAMPLE, Work::Sample) },
+        Schedule { at_once: false, ..Schedule::new("serve-archive", ARCHIVE, Work::Archive) },
     ];
     while !stop.load(Ordering::Relaxed) {
-        if let Some(signer) = &world.politeness.signer {
-            let (now, unique) = (world.clock.now(), world.politeness.seeds.next());
-            if let Err(error) = signer.publish_hourly(world.ports.blobs.as_ref(), now, unique).await {
-                tracing::warn!(%error, "the directory of keys was not signed anew; it is tried again in an hour");
-            }
-        }
-        for schedule in &schedules {
+        for schedule in &mut schedules {
             if let Err(error) = schedule.run_if_due(&world).await {
                 tracing::error!(
                     name = schedule.name,
@@ -118,6 +120,10 @@ struct Schedule {
     every: Millis,
     /// True if it runs at the very first start, false if one period later.
     at_once: bool,
+    /// Interval after which it runs early if something is new that has not been published.
+    on_news: Option<Millis>,
+    /// Monotonic time from which news are looked for again.
+    next_look: Millis,
     work: Work,
 }
 
@@ -125,15 +131,24 @@ struct Schedule {
 enum Work {
     Dispatch,
     Publish,
+    Sign,
     Sample,
     Archive,
 }
 
 impl Schedule {
-    async fn run_if_due(&self, world: &World) -> Result<()> {
+    /// A schedule that begins at the first start.
+    fn new(name: &'static str, every: Millis, work: Work) -> Schedule {
+        Schedule { name, every, at_once: true, on_news: None, next_look: Millis::ZERO, work }
+    }
+
+    async fn run_if_due(&mut self, world: &World) -> Result<()> {
         let now = world.clock.now();
         let (last, seen) = world.ports.marks.load(self.name).await?;
-        if last.is_some_and(|last| now < last + self.every) {
+        if let Some(last) = last
+            && now < last + self.every
+            && !self.has_news(world, last, now).await?
+        {
             return Ok(());
         }
         // The mark is written first: a failed run is tried again a period later, and not five times a second.
@@ -142,6 +157,16 @@ impl Schedule {
             return Ok(());
         }
         self.work.run(world).await
+    }
+
+    /// True if something is new for a schedule that may run early by now. News are looked for twice a minute at most.
+    async fn has_news(&mut self, world: &World, last: Timestamp, now: Timestamp) -> Result<bool> {
+        let monotonic = world.clock.monotonic();
+        if self.on_news.is_none_or(|soonest| now < last + soonest) || monotonic < self.next_look {
+            return Ok(false);
+        }
+        self.next_look = monotonic + LOOK_FOR_NEWS;
+        Ok(world.has_unpublished().await?)
     }
 }
 
@@ -153,9 +178,15 @@ impl Work {
                 tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
             }
             Work::Publish => {
-                for (year, done) in world.publish().await? {
+                for (year, done) in world.publish().await?.into_iter().filter(|(_, done)| done.has_changed()) {
                     tracing::info!(year, added = done.added, splits = done.splits, "the index was published");
                 }
+            }
+            Work::Sign => {
+                let Some(signer) = &world.politeness.signer else { return Ok(()) };
+                let (now, unique) = (world.clock.now(), world.politeness.seeds.next());
+                signer.publish(world.ports.blobs.as_ref(), now, unique).await?;
+                tracing::debug!("the directory of keys was signed anew");
             }
             Work::Sample => {
                 let count = world.recheck(None).await?;

@@ -106,6 +106,13 @@ struct NewRecords {
     revised: BTreeMap<Year, BTreeSet<PageId>>,
 }
 
+impl PublishReport {
+    /// True if the index is not as it was.
+    pub fn has_changed(&self) -> bool {
+        self.segments + self.purged + self.rewritten > 0
+    }
+}
+
 impl Index {
     /// Publishes the new segments of a year, and merges the splits that are due. Two indexers may run at once.
     ///
@@ -239,6 +246,15 @@ impl Index {
             years.extend(year);
         }
         Ok(years)
+    }
+
+    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at most.
+    ///
+    /// # Errors
+    /// The object store's error, or that the index is damaged.
+    pub async fn has_unpublished(&self, year: Year) -> Result<bool, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        Ok(!self.new_segments(year, &manifest).await?.is_empty())
     }
 
     async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {

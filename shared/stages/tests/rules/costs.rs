@@ -6,6 +6,7 @@ use bytes::Bytes;
 use curlew_model::{ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, Stage as QueueName, Validators};
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, RangeCache, Reply, Tag, Version};
 use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::index::Index;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::feeds::poll::Poll;
@@ -136,6 +137,24 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     assert_eq!(ledger.taken(), [("load_eventual", 1), ("swap", 1)]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_publishing_with_nothing_new_writes_nothing() {
+    let world = TestWorld::new();
+    crate::index::accept(&world, "a", "A curlew probes the mud.").await;
+    let blobs = Counted::over(&world.blobs);
+    let index = Index { blobs: blobs.clone(), ..world.index() };
+    assert!(index.has_unpublished(2026).await.unwrap());
+    assert!(index.publish(2026).await.unwrap().has_changed());
+    assert!(blobs.taken().iter().any(|(name, _)| *name == "put"));
+    for _ in 0..3 {
+        assert!(!index.has_unpublished(2026).await.unwrap());
+        assert!(!index.publish(2026).await.unwrap().has_changed());
+        world.politeness.clock.sleep(Millis::from_mins(10)).await;
+    }
+    let counts = blobs.taken();
+    assert!(counts.iter().all(|(name, _)| ["get", "list"].contains(name)), "{counts:?}");
+}
+
 /// Number of pages that the next tests fetch.
 const PAGES: u32 = 10;
 
@@ -176,7 +195,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("load_eventual", PAGES), ("swap", PAGES)]);
     assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
-    let index = curlew_stages::catalog::index::Index { pages: pages.clone(), ..world.index() };
+    let index = Index { pages: pages.clone(), ..world.index() };
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
     assert_eq!(pages.taken(), [("load_eventual", PAGES)]);
     assert!(world.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());

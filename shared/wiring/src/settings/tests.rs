@@ -14,10 +14,16 @@ fn flags_override_the_environment_which_overrides_the_file() {
     let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
     let config = Settings::load(
         &flags,
-        env(&[("CURLEW_WORKERS", "6"), ("CURLEW_RULES_MIN_PAUSE", "2s"), ("CURLEW_SOMETHING", "x")]),
+        env(&[
+            ("CURLEW_WORKERS", "6"),
+            ("CURLEW_RULES_MIN_PAUSE", "2s"),
+            ("CURLEW_SOMETHING", "x"),
+            ("CURLEW_PUBLISH_EVERY", "20m"),
+        ]),
     )
     .unwrap();
     assert_eq!(config.workers, 5);
+    assert_eq!(config.publish_every, Millis::from_mins(20));
     assert_eq!(config.rules.min_pause, Millis::from_secs(2));
     assert_eq!(config.rules.burst, 9);
     assert!(config.page_agent.contains("CurlewBot/") && config.page_agent.contains("+https://a.example/"));
@@ -34,6 +40,7 @@ fn a_wrong_setting_is_one_clear_line() {
         ("[rules]\njitter = [9, 1]", "jitter"),
         ("contact = \"me\"", "neither a URL nor a mail"),
         ("workers = 0", "workers must be"),
+        ("publish_every = \"10s\"", "publish_every must be from a minute"),
         ("= 3", "line 1"),
         ("[agent]\nname = \"Bot/2\"", "letters"),
         ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
