@@ -134,10 +134,10 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Why::Usual => "this is the usual interval",
+            Why::Usual => "this is the usual interval: the feed has given no reason for another",
             Why::Blind => "the server gives nothing by which an unchanged feed is known, or cannot be believed in it",
             Why::Pushed => "its hub tells of news (WebSub) and this is only to make sure",
-            Why::History => "so often something new has come",
+            Why::History => "so often something new comes in this feed",
             Why::Ttl => "the feed says so (ttl)",
             Why::UpdatePeriod => "the feed says so (sy:updatePeriod)",
             Why::Fresh => "the server says that its answer is fresh so long (max-age or Expires)",

@@ -132,7 +132,7 @@ pub struct Rules {
     pub poll_floor: Millis,
     /// Minimum time between a poll and the next one on a person's request.
     pub poll_on_request: Millis,
-    /// Usual time between two polls.
+    /// Time between two polls of a feed that gives no reason for more or fewer, and of all without [`Rules::adaptive`].
     pub poll_interval: Millis,
     /// Minimum time between two polls of a feed without validators.
     pub poll_interval_blind: Millis,
@@ -150,7 +150,7 @@ pub struct Rules {
     /// Maximum number of entries of a feed that are examined in one poll.
     pub entries_per_poll: usize,
     /// True if a feed's own history determines its polling interval, between [`Rules::poll_floor`] and
-    /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`].
+    /// [`Rules::poll_cap`], instead of [`Rules::poll_interval`]; its hints only lengthen that.
     pub adaptive: bool,
     /// First delay after a feed was not found; it doubles up to [`Rules::poll_cap`].
     pub lost_interval: Millis,
@@ -215,7 +215,7 @@ impl Default for Rules {
             websub_lease: Millis::from_days(10),
             websub_without_tls: false,
             entries_per_poll: 500,
-            adaptive: false,
+            adaptive: true,
             lost_interval: Millis::from_hours(24),
             lost_after: Millis::from_days(60),
             verify_every: Millis::from_days(8),

@@ -174,7 +174,10 @@ mod tests {
                 let first = splits.iter().position(|s| merge.keys.contains(&s.key)).unwrap();
                 let since = splits[first].since;
                 splits.retain(|s| !merge.keys.contains(&s.key));
-                splits.insert(first, SplitEntry { docs, ..split(1_000_000 + step * 10 + merge.tier as u64, since, merge.tier) });
+                splits.insert(
+                    first,
+                    SplitEntry { docs, ..split(1_000_000 + step * 10 + merge.tier as u64, since, merge.tier) },
+                );
                 written += docs;
             }
             most = splits.len().max(most);

@@ -130,7 +130,9 @@ impl Summary {
             self.cpu_seconds
         ))?;
         if self.calls == 0 && self.entries_seen == 0 {
-            output::line("Nothing was due: feeds are polled three times a day. `curlew poll SITE` polls one now.")?;
+            output::line(
+                "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.",
+            )?;
         }
         Ok(())
     }

@@ -322,8 +322,8 @@ impl Discover {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
-        let new = self.intake.take(&mut feed, parsed).await?;
-        learn(&mut feed, parsed, reply, (new, false), &self.intake.politeness.rules, now);
+        let arrivals = self.intake.take(&mut feed, parsed).await?;
+        learn(&mut feed, parsed, reply, (arrivals, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         let is_new = match seen {

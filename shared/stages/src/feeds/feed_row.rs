@@ -57,13 +57,13 @@ pub(crate) fn stamp(entry: &Entry) -> u16 {
     u16::try_from(hash & 0xffff).unwrap_or_default().max(1)
 }
 
-/// Writes what a good answer says into the feed's row. `new` entries were in it, and `is_check` says that it was asked for
-/// unconditionally to look into the 304s that came before.
+/// Writes what a good answer says into the feed's row. Something new has come `arrivals` times since the last one, and
+/// `is_check` says that it was asked for unconditionally to look into the 304s that came before.
 pub(crate) fn learn(
     feed: &mut FeedSource,
     parsed: &Feed,
     reply: &Reply,
-    (new, is_check): (u64, bool),
+    (arrivals, is_check): (u64, bool),
     rules: &Rules,
     now: Timestamp,
 ) {
@@ -95,7 +95,7 @@ pub(crate) fn learn(
     let dates = parsed.entries.iter().filter_map(|entry| entry.published.or(entry.updated));
     feed.polling.habit = match (feed.polling.habit, schedule::start(dates, now)) {
         (none, told) if none == Habit::default() && told != none => told,
-        (habit, _) => schedule::news(habit, new, now),
+        (habit, _) => schedule::news(habit, arrivals, now),
     };
     well(feed);
     feed.polling.retry_at = retry_at(headers.retry_after.as_deref(), rules, now);

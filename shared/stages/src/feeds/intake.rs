@@ -12,6 +12,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
+use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
 use curlew_ports::{Blobs, Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,8 +78,9 @@ impl Intake {
     }
 
     /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how
-    /// many are new. The caller writes `source` afterwards: entries are remembered as seen only once their visits are in
-    /// the queue.
+    /// often something new has come since the last time ([`schedule::arrivals`]). Entries of known pages do not count,
+    /// so that a feed with other ids at each call is not polled more often. The caller writes `source` afterwards:
+    /// entries are remembered as seen only once their visits are in the queue.
     ///
     /// A feed may bring so many new entries a day; the others stay unseen and are taken when their day has come, if they
     /// are still listed. So a feed that makes up entries with each call costs only so much.
@@ -93,6 +95,7 @@ impl Intake {
         let mut now_listed = Vec::new();
         let before: BTreeMap<u64, u16> = source.seen.iter().copied().zip(source.stamps.iter().copied()).collect();
         let (mut stamps, mut known, mut changed) = (BTreeMap::new(), 0, Vec::new());
+        let mut dates = Vec::new();
         for entry in feed.entries.iter().take(rules.entries_per_poll) {
             let key = entry.key();
             let is_known = seen.contains(&key) || fresh.contains(&key);
@@ -115,7 +118,10 @@ impl Intake {
             fresh.insert(key);
             taken_today.entries += 1;
             match self.item(source, entry, now).await? {
-                Some((host, item)) if taken.insert(item.page.clone()) => visits.entry(host).or_default().push(item),
+                Some((host, item)) if taken.insert(item.page.clone()) => {
+                    visits.entry(host).or_default().push(item);
+                    dates.push(entry.published.or(entry.updated));
+                }
                 _ => {}
             }
         }
@@ -135,7 +141,7 @@ impl Intake {
         remember(source, now_listed, SEEN_RING);
         let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
         source.stamps = source.seen.iter().take(listed).map(stamp).collect();
-        Ok(new)
+        Ok(schedule::arrivals(source.polling.habit, dates, now))
     }
 
     /// Adds re-checks of pages whose entries have changed, within a budget. What is left over keeps its old stamp, so that the

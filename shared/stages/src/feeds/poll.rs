@@ -158,8 +158,8 @@ impl Poll {
                 return self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await;
             }
             (Reading::Entries, Some(Ok(parsed))) => {
-                let new = self.intake.take(&mut feed, parsed).await?;
-                feed_row::learn(&mut feed, parsed, reply, (new, request.is_check), rules, now);
+                let arrivals = self.intake.take(&mut feed, parsed).await?;
+                feed_row::learn(&mut feed, parsed, reply, (arrivals, request.is_check), rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }

@@ -10,6 +10,7 @@ mod discovery;
 mod dispatch;
 mod entries;
 mod feed_failures;
+mod freshness;
 mod index;
 mod interstitial;
 mod on_request;

@@ -1,6 +1,6 @@
 //! WebSub: subscriptions, verification, and the one thing that a hub is believed in.
 
-use crate::test_world::{FEED, HOUR, TestWorld, key, moved, rss, status};
+use crate::test_world::{FEED, HOUR, TestWorld, html, key, moved, rss, status};
 use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply};
 use curlew_stages::feeds::poll::Poll;
@@ -17,8 +17,8 @@ use url::form_urlencoded;
 const HUB: &str = "https://hub.example/";
 
 /// A world that listens for hubs.
-struct Listening {
-    world: TestWorld,
+pub(crate) struct Listening {
+    pub(crate) world: TestWorld,
     subscribe: Subscribe,
     pushes: Pushes,
 }
@@ -83,7 +83,7 @@ impl Listening {
     }
 
     /// Returns the form that was posted to the hub last.
-    fn form(&self) -> BTreeMap<String, String> {
+    pub(crate) fn form(&self) -> BTreeMap<String, String> {
         let calls = self.world.calls(CallKind::Hub);
         form_urlencoded::parse(calls.last().unwrap().form.as_ref().unwrap().as_bytes()).into_owned().collect()
     }
@@ -102,7 +102,7 @@ impl Listening {
     }
 
     /// Returns a feed whose hub announces its updates.
-    async fn subscribed() -> Listening {
+    pub(crate) async fn subscribed() -> Listening {
         let this = Listening::new().await;
         this.world.web.answer(HUB, Ok(status(202)));
         this.poll().await;
@@ -111,7 +111,7 @@ impl Listening {
         this
     }
 
-    async fn told(&self, body: &[u8], secret: &str) -> HubAnswer {
+    pub(crate) async fn told(&self, body: &[u8], secret: &str) -> HubAnswer {
         let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap().chain_update(body);
         let digits = hex(&mac.finalize().into_bytes());
         let callback = self.callback();
@@ -123,6 +123,20 @@ impl Listening {
                 if signed.is_genuine() { self.pushes.delivered(&callback).await.unwrap() } else { HubAnswer::Yes }
             }
         }
+    }
+
+    /// Puts the next post on the web; returns a word that stands in no other.
+    pub(crate) fn publish(&self, post: u64) -> String {
+        let (url, word) = (format!("https://example.org/p{post}"), format!("posting{post}"));
+        let page = html("").replace("On curlews", &format!("On {word}"));
+        let mut page = Reply { body: page.into(), ..status(200) };
+        page.headers.content_type = Some("text/html".into());
+        self.world.web.keep(&url, page);
+        let mut document = Reply { body: rss(&format!("<item><link>{url}</link></item>")).into(), ..status(200) };
+        document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
+        document.headers.validators.etag = Some(format!("\"of {post}\""));
+        self.world.web.keep(FEED, document);
+        word
     }
 
     async fn polls(&self) -> Vec<Timestamp> {

@@ -1,8 +1,8 @@
 //! Schedule of polls: the wishes of feeds and servers, kept over 304s, and the feeds' own history.
 
-use crate::test_world::{FEED, TestWorld, key, rss, status};
+use crate::test_world::{FEED, TestWorld, accepted, key, rss, status};
 use curlew_model::{HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why};
-use curlew_ports::{CallKind, HostLedger, Inbox, Reply, Sources};
+use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources};
 use curlew_stages::stage::{Stage, Verdict};
 
 fn document(channel: &str) -> Reply {
@@ -143,11 +143,11 @@ async fn f06_no_poll_falls_into_a_skipped_hour() {
 #[tokio::test(start_paused = true)]
 async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the_floor() {
     let mut world = TestWorld::new();
-    world.with_rules(|rules| (rules.adaptive, rules.verify_every) = (true, Millis::ZERO));
+    world.with_rules(|rules| rules.verify_every = Millis::ZERO);
     world.with_feed(|_| {}).await;
     let items: String = (0..20)
         .map(|n| {
-            let at = format!("Fri, 20 Nov 2026 23:{:02}:00 GMT", 59 - n);
+            let at = format!("Fri, 20 Nov 2026 {:02}:30:00 GMT", 23 - n);
             format!("<item><link>https://example.org/{n}</link><pubDate>{at}</pubDate></item>")
         })
         .collect();
@@ -165,9 +165,41 @@ async fn adaptive_polls_follow_the_history_to_once_an_hour_and_back_and_keep_the
     assert!(made.iter().chain(&all).collect::<Vec<_>>().windows(2).all(|pair| pair[1].since(*pair[0]) >= floor));
     // Nothing new for weeks: polls become rarer and rarer.
     let feed = world.feed().await;
-    assert_eq!((feed.interval, feed.polling.why), (world.politeness.rules.poll_cap, Why::History));
-    assert!(all.len() < 60, "{} polls in forty days of silence", all.len());
+    assert_eq!((feed.interval, feed.polling.why), (Millis::from_days(1), Why::History));
+    assert!(all.len() < 70, "{} polls in forty days of silence", all.len());
     assert_eq!(world.sources.list(None, 100).await.unwrap().len(), 8, "the rows for further slots stay");
+}
+
+/// A feed whose entries have other ids at each poll, and other links if that is so.
+fn made_up(poll: u64, links_too: bool) -> Reply {
+    let link = |n: u64| if links_too { format!("{poll}-{n}") } else { n.to_string() };
+    let items: String = (0..3)
+        .map(|n| format!("<item><guid>{poll}-{n}</guid><link>https://example.org/{}</link></item>", link(n)))
+        .collect();
+    let mut reply = document(&items);
+    reply.headers.validators.etag = Some(format!("\"{poll}\""));
+    reply
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_that_makes_up_ids_at_each_poll_is_not_polled_more_often() {
+    for links_too in [false, true] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        for n in 0..3 {
+            assert!(world.pages.insert(&accepted(&format!("https://example.org/{n}"))).await.unwrap());
+        }
+        for poll in 0..300 {
+            world.web.answer(FEED, Ok(made_up(poll, links_too)));
+        }
+        world.poll(0).await;
+        let made = run(&world, Millis::from_days(6)).await;
+        // With links that nobody has seen it cannot be told from one that has news all the time.
+        let most = if links_too { 6 * 24 } else { 6 * 3 };
+        assert!(made.len() <= most, "{} polls with links made up: {links_too}", made.len());
+        let floor = world.politeness.rules.poll_floor;
+        assert!(made.windows(2).all(|pair| pair[1].since(pair[0]) >= floor), "{made:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -207,7 +207,7 @@ fn a_poll_that_no_slot_has_sent_is_written_with_its_time() {
     ] {
         assert_eq!(written(&before, &before, &job, now), RowWrite::WithTime, "{job:?} at {now}");
     }
-    let rules = Rules { adaptive: true, ..Rules::default() };
+    let rules = Rules::default();
     let often = FeedSource { interval: HOUR, ..feed() };
     assert_eq!(row_write(&often, &often, &job(), &rules, slot()), RowWrite::WithTime);
 }

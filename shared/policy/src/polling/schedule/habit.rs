@@ -1,14 +1,23 @@
-//! What a feed's own history says of how often to look: a decaying mean of the times between two new entries.
+//! What a feed's own history says of how often to look: a decaying mean of the times between two arrivals of something
+//! new. Entries of one hour arrive together, so what is published in batches is not taken for news all day.
 
 use crate::rules::Rules;
 use curlew_model::{Habit, Millis, Timestamp};
+use std::collections::BTreeSet;
 
-/// The newest gap counts for one part in so many of the mean.
-const DECAY: u64 = 4;
+/// Arrivals whose weight the mean so far has; the newest one counts for one part in so many and one.
+const MEMORY: u64 = 3;
+/// A time between two arrivals counts for at most so many times the mean, so that a weekend does not undo a week.
+const MOST_GROWTH: u64 = 3;
+/// A silence counts for one part in so many of its length, so that a night does not.
+const SILENCE: u64 = 2;
 /// Dates of a first document that are looked at.
 const MOST_DATES: usize = 50;
-/// Milliseconds of an hour.
-const HOUR: u64 = 3_600_000;
+/// An hour.
+const HOUR: Millis = Millis::from_hours(1);
+/// The longest intervals first: each in hours, and the time between two arrivals in hours from which it applies. Below
+/// the last one it is an hour.
+const INTERVALS: [(u64, u64); 6] = [(168, 16 * 168), (72, 48 * 24), (24, 60), (8, 16), (4, 12), (2, 8)];
 
 /// The history that the dates in a feed's first document tell. Dates in the future are none.
 pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
@@ -16,33 +25,48 @@ pub fn start(dates: impl Iterator<Item = Timestamp>, now: Timestamp) -> Habit {
     dates.sort_unstable_by(|a, b| b.cmp(a));
     dates.truncate(MOST_DATES);
     let (Some(newest), Some(oldest)) = (dates.first(), dates.last()) else { return Habit::default() };
-    let gaps = u64::try_from(dates.len() - 1).unwrap_or(0);
+    let hours: BTreeSet<i64> = dates.iter().map(|at| hour(*at)).collect();
+    let gaps = hours.len().saturating_sub(1) as u64;
     let gap = newest.since(*oldest).0.checked_div(gaps).map(Millis);
     Habit { gap, news_at: Some(*newest) }
 }
 
-/// The history after `new` entries were seen for the first time.
-pub fn news(habit: Habit, new: u64, now: Timestamp) -> Habit {
-    if new == 0 {
+/// Number of arrivals that entries with these dates make, which a poll at `now` sees for the first time: the different
+/// hours after the last arrival. Entries without a date, or with one that cannot be, make one together.
+pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>, now: Timestamp) -> u64 {
+    let since = habit.news_at.unwrap_or(Timestamp::MIN);
+    let hours = dates.into_iter().map(|at| at.filter(|at| (since..=now).contains(at)).map(hour));
+    hours.collect::<BTreeSet<_>>().len() as u64
+}
+
+/// The history after so many arrivals were seen at `now`.
+pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
+    if arrivals == 0 {
         return habit;
     }
-    let sample = habit.news_at.map(|before| now.since(before).0 / new);
-    let gap = match (habit.gap, sample) {
-        (Some(mean), Some(sample)) => Some(Millis(mean.0 / DECAY * (DECAY - 1) + sample / DECAY)),
-        (mean, sample) => mean.or(sample.map(Millis)),
+    let passed = habit.news_at.map(|before| now.since(before));
+    let gap = match (habit.gap, passed) {
+        (Some(mean), Some(passed)) => {
+            let mean = mean.max(HOUR);
+            let passed = passed.min(mean.saturating_mul(MOST_GROWTH).saturating_mul(arrivals));
+            Some(Millis((mean.saturating_mul(MEMORY) + passed).0 / MEMORY.saturating_add(arrivals)))
+        }
+        (mean, passed) => mean.or(passed.map(|passed| Millis(passed.0 / arrivals))),
     };
     Habit { gap, news_at: Some(now) }
 }
 
-/// The interval that the history speaks for: half of the mean gap, so that an entry waits for a quarter of a gap on
-/// average. A silence longer than the mean counts in its place. Rounded down to a power of two in hours or to the cap, so
-/// that it seldom changes; within floor and cap.
+/// The interval that the history speaks for, within floor and cap: below half of the mean time between two arrivals.
+/// Three polls a day for daily news, one for rarer news, as the usual feed readers do; fewer only where nothing has come
+/// for months. A silence counts in place of the mean where that is longer. There are few intervals, so it seldom changes.
 pub fn estimate(habit: &Habit, rules: &Rules, now: Timestamp) -> Option<Millis> {
     let silence = habit.news_at.map_or(Millis::ZERO, |at| now.since(at));
-    let half = Millis(habit.gap?.max(silence).0 / 2);
-    if half >= rules.poll_cap {
-        return Some(rules.poll_cap);
-    }
-    let hours = (half.0 / HOUR).max(1);
-    Some(Millis::from_hours(1 << hours.ilog2()).clamp(rules.poll_floor, rules.poll_cap))
+    let gap = habit.gap?.max(Millis(silence.0 / SILENCE));
+    let interval = INTERVALS.iter().find(|(_, from)| gap >= Millis::from_hours(*from)).map_or(1, |(hours, _)| *hours);
+    Some(Millis::from_hours(interval).clamp(rules.poll_floor, rules.poll_cap))
+}
+
+/// Hours since 1970.
+fn hour(at: Timestamp) -> i64 {
+    at.minute().div_euclid(60)
 }

@@ -5,7 +5,7 @@
 //!   times and without a write.
 //! - `due`: which slots dispatch has to look at, and from which place within them.
 //! - `skips`: skipHours and skipDays.
-//! - `habit`: what a feed's own history says (adaptive mode).
+//! - `habit`: what a feed's own history says (adaptive mode, the usual one).
 
 mod due;
 mod habit;
@@ -14,7 +14,7 @@ mod skips;
 mod slots;
 
 pub use due::{DueSlot, slots_due};
-pub use habit::{estimate, news, start};
+pub use habit::{arrivals, estimate, news, start};
 pub use plan::{Inputs, Plan, plan};
 pub use skips::{after_skips, skips};
 pub use slots::{

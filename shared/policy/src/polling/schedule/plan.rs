@@ -76,10 +76,7 @@ fn own_interval(inputs: &Inputs, rules: &Rules, now: Timestamp) -> (Millis, Why)
         (!inputs.conditional, rules.poll_interval_blind, Why::Blind),
         (inputs.pushed, rules.poll_interval_pushed, Why::Pushed),
     ];
-    floors.into_iter().filter(|(holds, ..)| *holds).fold(
-        own,
-        |ruling, (_, floor, why)| {
-            if ruling.0 < floor { (floor, why) } else { ruling }
-        },
-    )
+    floors.into_iter().filter(|(holds, ..)| *holds).fold(own, |ruling, (_, floor, why)| {
+        if ruling.0 < floor || ruling == (floor, Why::History) { (floor, why) } else { ruling }
+    })
 }

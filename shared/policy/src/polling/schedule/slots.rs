@@ -95,13 +95,14 @@ pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Time
 }
 
 /// When a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left alone in;
-/// never if its own minute comes first. A poll that changed nothing is not written down, so within the floor of its minute
-/// it counts as polled.
+/// never if its own minute comes first. A poll that changed nothing is not written down, so within the floor of a minute
+/// in which one was due it counts as polled.
 pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
-    let unwritten = slot + lateness(rules);
-    let from = now.max(may_poll_from(feed, rules)).max(unwritten + rules.poll_floor);
+    let has_come = times == 1 && in_cycle(feed, slot.minute());
+    let unwritten = if has_come { slot + lateness(rules) + rules.poll_floor } else { Timestamp::MIN };
+    let from = now.max(may_poll_from(feed, rules)).max(unwritten);
     let at = after_skips(from, &feed.polling.hints);
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
 }

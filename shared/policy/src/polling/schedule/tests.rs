@@ -19,8 +19,8 @@ fn feed(slot: u64, interval: Millis) -> FeedSource {
     FeedSource { interval, ..FeedSource::new(key, Slot::of(slot), "https://example.org/feed") }
 }
 
-fn adaptive() -> Rules {
-    Rules { adaptive: true, ..Rules::default() }
+fn unadaptive() -> Rules {
+    Rules { adaptive: false, ..Rules::default() }
 }
 
 fn asking() -> Inputs {
@@ -86,7 +86,7 @@ fn polls_of_a_week(feed: &FeedSource, rules: &Rules) -> Vec<i64> {
 
 #[test]
 fn a_feed_is_polled_three_times_a_day_or_as_often_as_its_interval_says() {
-    let rules = adaptive();
+    let rules = Rules::default();
     for (hours, polls) in [(1, 168), (2, 84), (3, 42), (4, 42), (5, 21), (8, 21), (9, 11), (24, 7), (168, 1)] {
         for slot in [0, 7, 479] {
             let feed = feed(slot, Millis::from_hours(hours));
@@ -98,7 +98,7 @@ fn a_feed_is_polled_three_times_a_day_or_as_often_as_its_interval_says() {
             assert_eq!(next_poll(&feed, &rules, t(START)), found.first().map(|minute| t(START + minute)));
         }
     }
-    assert_eq!(polls_of_a_week(&feed(7, HOUR), &Rules::default()).len(), 21, "not more often unless it is adaptive");
+    assert_eq!(polls_of_a_week(&feed(7, HOUR), &unadaptive()).len(), 21, "not more often unless it is adaptive");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn h07_no_burst_after_an_import_or_restart() {
 
 #[test]
 fn h07_an_hour_with_validators_and_a_day_without_whatever_the_history_says() {
-    let rules = adaptive();
+    let rules = Rules::default();
     let busy = Habit { gap: Some(Millis::from_mins(1)), news_at: Some(t(0)) };
     let with = plan(&Inputs { habit: busy, ..asking() }, &rules, t(0));
     assert_eq!((with.interval, with.why), (HOUR, Why::History));
@@ -163,7 +163,7 @@ fn h07_an_hour_with_validators_and_a_day_without_whatever_the_history_says() {
 
 #[test]
 fn h07_the_floor_holds_between_two_slots_of_a_feed_that_was_polled_late() {
-    let rules = adaptive();
+    let rules = Rules::default();
     let mut f = feed(0, HOUR);
     f.polled_at = t(START + 10);
     let next = Slot::of(60);
@@ -279,7 +279,7 @@ fn history_begins_with_dates_and_is_a_decaying_mean_from_then_on() {
     assert_eq!(habit, Habit { gap: Some(Millis::from_hours(10)), news_at: Some(now - Millis::from_hours(10)) });
     assert_eq!(start([now].into_iter(), now).gap, None, "one date tells no gap");
     let habit = news(habit, 2, now);
-    assert_eq!(habit.gap, Some(Millis(Millis::from_hours(10).0 / 4 * 3 + Millis::from_hours(5).0 / 4)));
+    assert_eq!(habit, Habit { gap: Some(Millis::from_hours((3 * 10 + 10) / (3 + 2))), news_at: Some(now) });
     assert_eq!(news(habit, 0, now + HOUR), habit);
     let bare = news(Habit::default(), 1, now);
     assert_eq!(bare, Habit { gap: None, news_at: Some(now) });
@@ -287,18 +287,68 @@ fn history_begins_with_dates_and_is_a_decaying_mean_from_then_on() {
 }
 
 #[test]
+fn a_weekend_does_not_undo_the_history_of_a_week() {
+    let often = Habit { gap: Some(Millis::from_hours(4)), news_at: Some(t(0)) };
+    assert_eq!(news(often, 1, t(64 * 60)).gap, Some(Millis::from_hours(6)), "as if it had been 12 hours");
+    let none = Habit { gap: Some(Millis::ZERO), news_at: Some(t(0)) };
+    assert_eq!(news(none, 1, t(64 * 60)).gap, Some(Millis::from_mins(90)), "a mean of nothing grows, too");
+}
+
+#[test]
+fn what_comes_within_an_hour_or_with_a_date_that_cannot_be_arrives_together() {
+    let habit = Habit { gap: None, news_at: Some(t(600)) };
+    let count = |minutes: &[i64]| arrivals(habit, minutes.iter().map(|at| Some(t(*at))), t(1_200));
+    assert_eq!(count(&[]), 0);
+    assert_eq!(count(&[660, 661, 719]), 1, "a batch");
+    assert_eq!(count(&[660, 721, 781]), 3);
+    assert_eq!(count(&[1, 2, 500, 9_999]), 1, "of the past and of the future");
+    assert_eq!(count(&[1, 661]), 2);
+    assert_eq!(arrivals(habit, [None, None], t(1_200)), 1);
+    assert_eq!(start([t(1), t(2), t(59)].into_iter(), t(600)).gap, None, "one batch tells no gap");
+}
+
+#[test]
 fn f08_the_estimate_follows_the_history_between_an_hour_and_a_week() {
-    let rules = adaptive();
+    let rules = Rules::default();
     let hours = Millis::from_hours;
-    for (gap, silence, interval) in
-        [(0, 0, 1), (1, 0, 1), (5, 0, 2), (16, 0, 8), (24, 3, 8), (24, 300, 128), (24, 400, 168)]
-    {
+    for (gap, silence, interval) in [
+        (0, 0, 1),
+        (7, 15, 1),
+        (8, 0, 2),
+        (8, 23, 2),
+        (12, 0, 4),
+        (4, 31, 4),
+        (4, 32, 8),
+        (16, 0, 8),
+        (24, 3, 8),
+        (24, 119, 8),
+        (24, 120, 24),
+        (7 * 24, 0, 24),
+        (30 * 24, 60 * 24, 24),
+        (48 * 24, 0, 72),
+        (24, 96 * 24, 72),
+        (24, 300 * 24, 168),
+    ] {
         let habit = Habit { gap: Some(hours(gap)), news_at: Some(t(0)) };
         assert_eq!(estimate(&habit, &rules, t(0) + hours(silence)), Some(hours(interval)), "{gap} {silence}");
     }
     assert_eq!(estimate(&Habit::default(), &rules, t(0)), None);
-    let off = Inputs { habit: Habit { gap: Some(HOUR), news_at: None }, ..asking() };
-    assert_eq!(plan(&off, &Rules::default(), t(0)).why, Why::Usual, "off by default");
+    let often = Inputs { habit: Habit { gap: Some(HOUR), news_at: None }, ..asking() };
+    assert_eq!(plan(&often, &rules, t(0)).why, Why::History);
+    let off = plan(&often, &unadaptive(), t(0));
+    assert_eq!((off.why, off.interval), (Why::Usual, rules.poll_interval), "if it is switched off");
+    assert_eq!(plan(&asking(), &rules, t(0)).interval, rules.poll_interval, "without a history");
+}
+
+#[test]
+fn hints_lengthen_what_the_history_says_and_do_not_shorten_it() {
+    let rules = Rules::default();
+    for (gap, ttl, interval) in [(2, 3, 3), (2, 48, 48), (24, 1, 8), (100, 1, 24)] {
+        let habit = Habit { gap: Some(Millis::from_hours(gap)), news_at: None };
+        let hints = PollHints { ttl: Some(Millis::from_hours(ttl)), ..PollHints::default() };
+        let made = plan(&Inputs { habit, hints, ..asking() }, &rules, t(0));
+        assert_eq!(made.interval, Millis::from_hours(interval), "{gap} {ttl}");
+    }
 }
 
 #[test]
@@ -316,4 +366,88 @@ fn a_person_waits_for_the_last_poll_retry_after_and_skip_hours_and_for_nothing_e
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now + HOUR)), now + HOUR);
     assert_eq!(wanted(&|feed| feed.polling.retry_at = Some(now - HOUR)), now);
     assert_eq!(wanted(&|feed| feed.polling.hints.skip_hours = 0b11 << 12), now + HOUR + HOUR);
+}
+
+/// Polls a feed by its history for some days while posts appear at these minutes; returns the polls a day of the time
+/// after the first `learning` days, and the minutes that the posts of that time waited for a poll.
+fn simulated(posts: &[i64], (days, learning): (i64, i64)) -> (f64, Vec<i64>) {
+    let rules = Rules::default();
+    let mut feed = feed(7, rules.poll_interval);
+    let (end, counted_from) = (days * 1_440, learning * 1_440);
+    let (mut seen, mut polls, mut waits) = (0, 0_u32, vec![]);
+    for minute in 0..end {
+        let now = t(START + minute);
+        let mut slots = vec![feed.slot];
+        slots.extend(extra_slots(&feed, times_a_cycle(feed.interval, &rules)).into_iter().map(|(_, slot)| slot));
+        let came = Slot::of(u64::try_from(now.minute().rem_euclid(480)).unwrap_or_default());
+        if !slots.contains(&came) || !feed_is_due(&feed, came, &rules, now) {
+            continue;
+        }
+        let new: Vec<i64> = posts[seen..].iter().copied().take_while(|at| *at <= minute).collect();
+        seen += new.len();
+        let dates = || new.iter().map(|at| t(START + at));
+        feed.polling.habit = match (feed.polling.habit, start(dates(), now)) {
+            (none, told) if none == Habit::default() && told != none => told,
+            (habit, _) => news(habit, arrivals(habit, dates().map(Some), now), now),
+        };
+        let made = plan(&Inputs { habit: feed.polling.habit, ..asking() }, &rules, now);
+        (feed.interval, feed.not_before, feed.polled_at) = (made.interval, made.not_before, now);
+        if minute >= counted_from {
+            polls += 1;
+            waits.extend(new.iter().filter(|at| **at >= counted_from).map(|at| minute - at));
+        }
+    }
+    waits.sort_unstable();
+    (f64::from(polls) / (days - learning) as f64, waits)
+}
+
+/// Posts of some days, each day these of them at chance minutes between 7 and 23 o'clock.
+fn posts(seed: u64, days: u64, of_day: impl Fn(u64) -> u64) -> Vec<i64> {
+    let at = |day: u64, n: u64| day * 1_440 + 420 + crate::chance::mix(seed ^ day << 20 ^ n << 8) % 960;
+    let mut posts: Vec<i64> = (0..days).flat_map(|day| (0..of_day(day)).map(move |n| at(day, n) as i64)).collect();
+    posts.sort_unstable();
+    posts
+}
+
+#[test]
+fn a_feed_with_rare_news_is_never_polled_more_than_three_times_a_day() {
+    type OfDay = fn(u64) -> u64;
+    let cases: [(&str, f64, OfDay); 7] = [
+        ("daily", 3.0, |_| 1),
+        ("on weekdays", 3.0, |day| u64::from(day % 7 < 5)),
+        ("every other day", 3.0, |day| u64::from(day % 2 == 0)),
+        ("twice a week", 2.0, |day| u64::from(day % 7 == 1 || day % 7 == 4)),
+        ("weekly", 1.1, |day| u64::from(day % 7 == 3)),
+        ("monthly", 1.1, |day| u64::from(day % 30 == 3)),
+        ("never again", 1.1, |day| u64::from(day < 5)),
+    ];
+    for (name, most, of_day) in cases {
+        for seed in 0..5 {
+            let (polls, _) = simulated(&posts(seed, 200, of_day), (200, 30));
+            assert!(polls <= most * 1.05, "{name}, seed {seed}: {polls:.2} polls a day");
+        }
+    }
+    let batches: Vec<i64> = (0..28).flat_map(|week| (0..20).map(move |n| week * 10_080 + 600 + n)).collect();
+    let (polls, _) = simulated(&batches, (200, 30));
+    assert!(polls <= 1.1, "a batch a week: {polls:.2} polls a day");
+}
+
+#[test]
+fn a_feed_with_news_several_times_a_day_is_polled_soon_after_each() {
+    for (name, of_day) in [
+        ("3 a day", (|_| 3) as fn(u64) -> u64),
+        ("4 a day", |_| 4),
+        ("6 on weekdays", |day| if day % 7 < 5 { 6 } else { 0 }),
+        ("12 a day", |_| 12),
+    ] {
+        let (mut polls, mut waits) = (0.0, vec![]);
+        for seed in 0..8 {
+            let (some, more) = simulated(&posts(seed, 60, of_day), (60, 5));
+            (polls, waits) = (polls + some / 8.0, [waits, more].concat());
+        }
+        waits.sort_unstable();
+        let median = waits[waits.len() / 2];
+        assert!(median <= 60, "{name}: {median} min");
+        assert!(polls <= 24.0, "{name}: {polls}");
+    }
 }
