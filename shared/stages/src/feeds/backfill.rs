@@ -320,7 +320,14 @@ impl Backfills {
             Some(key) => self.feed_row(key).await?,
             None => None,
         };
-        Ok(feed.unwrap_or_else(|| FeedSource::new(row.key.clone(), row.slot, row.url.clone())))
+        if let Some(feed) = feed {
+            return Ok(feed);
+        }
+        let image = match self.intake.sources.get(&row.of).await? {
+            Some((Source::Site(site), _)) => site.image,
+            _ => None,
+        };
+        Ok(FeedSource { image, ..FeedSource::new(row.key.clone(), row.slot, row.url.clone()) })
     }
 
     /// Sends the first pages of a list that are new, as far as the budgets of their hosts allow.
