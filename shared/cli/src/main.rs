@@ -5,6 +5,7 @@ mod check;
 mod commands;
 mod config;
 mod failure;
+mod history;
 mod live_status;
 mod log;
 mod optional;

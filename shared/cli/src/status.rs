@@ -1,6 +1,6 @@
 //! Status: counts, held hosts, parked jobs, and the reasons why pages were rejected.
 
-use crate::commands::history;
+use crate::history;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;

@@ -1,7 +1,8 @@
 //! Backfills: reading the back catalogue of a site or feed, a little each day.
 
 use crate::ids::SourceKey;
-use crate::source::{Slot, ring};
+use crate::ring;
+use crate::slot::Slot;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 

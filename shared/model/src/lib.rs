@@ -16,7 +16,9 @@ mod page;
 mod polling;
 mod query;
 mod record;
+mod ring;
 mod signature;
+mod slot;
 mod source;
 mod thumbnail;
 mod time;
@@ -43,6 +45,7 @@ pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Su
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use record::{EntryHints, Record, SnippetLimit, StatedPreferences};
 pub use signature::SignatureHeaders;
-pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Slot, Source, Validators};
+pub use slot::Slot;
+pub use source::{ExtraSlot, FeedSource, SiteSource, SiteState, Source, Validators};
 pub use thumbnail::ThumbnailId;
 pub use time::{InvalidMillis, InvalidTimestamp, Millis, Timestamp};

@@ -5,28 +5,10 @@ use crate::failure::Failure;
 use crate::fault::Faults;
 use crate::ids::SourceKey;
 use crate::polling::Polling;
+use crate::ring;
+use crate::slot::Slot;
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
-
-/// Minute of the eight-hour cycle at which a source is due: 0 to [`Slot::COUNT`] - 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Slot(u16);
-
-impl Slot {
-    /// Number of minutes in a cycle; three cycles make a day.
-    pub const COUNT: u16 = 480;
-
-    /// Returns the slot of a hash or a minute.
-    pub const fn of(hash: u64) -> Slot {
-        Slot((hash % Slot::COUNT as u64) as u16)
-    }
-
-    /// Returns the index, 0 to 479.
-    pub const fn index(self) -> u16 {
-        self.0
-    }
-}
 
 /// Feed, site or backfill: a row that dispatch finds by its slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,40 +172,7 @@ impl FeedSource {
     }
 }
 
-/// Compact serialization of keys: a row with a hundred of them stays within about a kilobyte.
-pub(crate) mod ring {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::STANDARD;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Packed(String),
-        Numbers(Vec<u64>),
-    }
-
-    pub(crate) fn serialize<S: Serializer>(keys: &[u64], s: S) -> Result<S::Ok, S::Error> {
-        let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_le_bytes()).collect();
-        s.serialize_str(&STANDARD.encode(bytes))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u64>, D::Error> {
-        let text = match Form::deserialize(d)? {
-            Form::Packed(text) => text,
-            Form::Numbers(keys) => return Ok(keys),
-        };
-        let bytes = STANDARD.decode(text).map_err(D::Error::custom)?;
-        let (keys, rest) = bytes.as_chunks::<8>();
-        match rest {
-            [] => Ok(keys.iter().map(|key| u64::from_le_bytes(*key)).collect()),
-            _ => Err(D::Error::custom("a key of an entry is cut short")),
-        }
-    }
-}
-
-/// As [`ring`], with two bytes each.
+/// As [`crate::ring`], with two bytes each.
 mod stamps {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;

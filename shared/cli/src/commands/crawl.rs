@@ -1,12 +1,12 @@
 //! `curlew crawl`: from a list of sites to a published index.
 
-use super::history;
 use super::named::{self, LeftOut};
 use super::summary::Summary;
 use super::{exclusive, stop_on_signal};
 use crate::args::{CrawlArgs, Until};
 use crate::config::Config;
 use crate::failure::usage;
+use crate::history;
 use crate::output::{self, shown};
 use crate::progress::Progress;
 use crate::runner::{End, Runner};

@@ -5,7 +5,6 @@ mod blocks;
 mod crawl;
 mod demo;
 mod failures;
-pub(crate) mod history;
 mod key;
 mod list;
 mod messages;

@@ -2,8 +2,8 @@
 //!
 //! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
-use super::history;
 use super::rows::{about, each_page, each_source, page_state, site_state, why};
+use crate::history;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::Result;

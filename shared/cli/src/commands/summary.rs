@@ -1,9 +1,9 @@
 //! Summary of a crawl.
 
 use super::failures::{self, Failed};
-use super::history;
 use super::named::LeftOut;
 use super::rows::each_source;
+use crate::history;
 use crate::output::{self, count};
 use crate::world::World;
 use anyhow::Result;

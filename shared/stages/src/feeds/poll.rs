@@ -5,10 +5,10 @@ use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
 use crate::politeness::access::Politeness;
-use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, HoldReason, Job, Millis, PollJob, Source, Timestamp, Validators};
+use curlew_model::{ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Source, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
 use curlew_policy::polling::decision::{
@@ -259,7 +259,7 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
         let request = request(&feed, &url, politeness);
-        let got = match read(&mut visit, &url, CallKind::Feed, &request.validators).await {
+        let got = match visit.get_listing(&url, CallKind::Feed, &request.validators).await {
             Ok(got) => got,
             Err(error) => {
                 // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
@@ -291,22 +291,6 @@ impl Stage for Poll {
         }
         self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await
     }
-}
-
-/// Asks for a feed or a sitemap. A bot wall in its place says nothing of it: the host is held.
-pub(crate) async fn read(
-    visit: &mut Visit<'_>,
-    url: &Url,
-    kind: CallKind,
-    validators: &Validators,
-) -> Result<Fetched, StageError> {
-    let mut got = visit.get(url, kind, validators).await?;
-    if let CallEnd::Reply(reply) = &got.end
-        && let Some(vendor) = visit.interstitial_in(reply, &got.url).await?
-    {
-        got.end = CallEnd::Held(visit.hold_interstitial(vendor, &got.url), HoldReason::Interstitial);
-    }
-    Ok(got)
 }
 
 /// How a feed is asked for now.

@@ -4,7 +4,6 @@ use super::lists::PageAddress;
 use super::{Backfills, Turn, given_up, waits};
 use crate::catalog::hidden::Hidden;
 use crate::feeds::feed_row;
-use crate::feeds::poll::read;
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
 use crate::stage::StageError;
@@ -58,7 +57,7 @@ impl Backfills {
             DocumentKind::Feed { .. } => CallKind::Feed,
             DocumentKind::Sitemap { .. } => CallKind::Sitemap,
         };
-        let got = read(&mut visit, &url, kind, &Validators::default()).await;
+        let got = visit.get_listing(&url, kind, &Validators::default()).await;
         let held = got.as_ref().ok().and_then(|got| match &got.end {
             CallEnd::Reply(reply) => visit.url_held_until(reply, row.failures),
             _ => None,

@@ -1,12 +1,12 @@
 //! What a visit learns of interstitials, and documents that are one in place of a robots.txt, a feed or a home page.
 
 use crate::parsing::parsed;
-use crate::politeness::visit::Visit;
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract};
-use curlew_model::{HoldReason, HostState, PageId, Timestamp};
+use curlew_model::{HoldReason, HostState, PageId, Timestamp, Validators};
 use curlew_policy::politeness::{interstitial, marks};
-use curlew_ports::{CpuPool, Event, Reply};
+use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
 
 /// Bytes of a document up to which it is looked at for an interstitial; they are small, and what is none is read once more.
@@ -31,6 +31,22 @@ impl Visit<'_> {
         let Some((html, article)) = read else { return Ok(None) };
         let marked = marks::by_document(&html, &article.text);
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
+    }
+
+    /// Asks for a feed or a sitemap. A bot wall in its place says nothing of it: the host is held.
+    pub(crate) async fn get_listing(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+    ) -> Result<Fetched, StageError> {
+        let mut got = self.get(url, kind, validators).await?;
+        if let CallEnd::Reply(reply) = &got.end
+            && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
+        {
+            got.end = CallEnd::Held(self.hold_interstitial(vendor, &got.url), HoldReason::Interstitial);
+        }
+        Ok(got)
     }
 
     /// Notes that a page showed a text that is not its own.

@@ -1,6 +1,5 @@
 //! Back catalogues: begun by `curlew crawl --history`, shown by `crawl`, `status` and `sites show`.
 
-use super::rows::each_source;
 use crate::args::CrawlArgs;
 use crate::failure::usage;
 use crate::output::{self, ADDRESS, count, shown};
@@ -13,11 +12,13 @@ use std::collections::BTreeSet;
 
 /// Maximum number of back catalogues that are shown one by one.
 const SHOWN: usize = 10;
+/// Number of rows that are read at a time.
+const LIST: usize = 500;
 /// Maximum number of characters of a reason that are shown.
 const REASON: usize = 200;
 
 /// Begins to read the back catalogues of what was named, or of everything that is known if nothing was, if the flags say so.
-pub(super) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
+pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
     if !args.history {
         return Ok(());
     }
@@ -30,7 +31,6 @@ pub(super) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
                 Source::Feed(feed) if feed.site.is_none() && !feed.gone => of.insert(feed.key.clone()),
                 _ => false,
             };
-            Ok(())
         })
         .await?;
     }
@@ -51,7 +51,6 @@ pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
         if let Source::Backfill(row) = row {
             all.push(backfill::line(row, &world.config.rules));
         }
-        Ok(())
     })
     .await?;
     all.sort_by_key(|line| (line.state != BackfillState::Running, line.url.clone()));
@@ -68,11 +67,22 @@ pub(crate) fn lines(all: &[BackfillLine]) -> Vec<String> {
 }
 
 /// Prints them.
-pub(super) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
+pub(crate) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
     for line in lines(all) {
         output::line(&format!("{name}{line}"))?;
     }
     Ok(())
+}
+
+/// Visits all rows of feeds, sites and back catalogues, one after another.
+async fn each_source(world: &World, mut each: impl FnMut(&Source)) -> Result<()> {
+    let mut after: Option<SourceKey> = None;
+    loop {
+        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.key().clone());
+        rows.iter().for_each(&mut each);
+    }
 }
 
 fn words(line: &BackfillLine) -> String {
