@@ -8,7 +8,7 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Source, Timestamp, Validators};
+use curlew_model::{ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Rejection, Source, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
 use curlew_policy::polling::decision::{
@@ -288,6 +288,10 @@ impl Stage for Poll {
         if let Err(error) = closed {
             // It runs out by itself; what was read is kept all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
+        }
+        // The block covers the feed's own name, but not all of its host key.
+        if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
+            return self.blocked(feed, seen).await;
         }
         self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await
     }

@@ -1,12 +1,15 @@
 //! WebSub: subscriptions, verification, and the one thing that a hub is believed in.
 
 use crate::test_world::{FEED, HOUR, TestWorld, html, key, moved, rss, status};
-use curlew_model::{Job, Millis, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex};
-use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply};
+use curlew_model::{
+    FeedSource, Job, Millis, Source, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex,
+};
+use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply, Sources};
 use curlew_stages::feeds::poll::Poll;
 use curlew_stages::feeds::subscribe::Subscribe;
-use curlew_stages::feeds::websub::{Callbacks, WEB_SECRET};
+use curlew_stages::feeds::websub::WEB_SECRET;
 use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
+use curlew_stages::program::Program;
 use curlew_stages::stage::{Stage, Verdict};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -27,20 +30,7 @@ impl Listening {
     async fn new() -> Listening {
         let world = TestWorld::new();
         world.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
-        let callbacks = Arc::new(Callbacks::new(Some("https://search.example".into()), world.blobs.clone()));
-        let subscribe = Subscribe {
-            politeness: world.politeness.clone(),
-            sources: world.sources.clone(),
-            queue: world.jobs.clone(),
-            callbacks: callbacks.clone(),
-        };
-        let pushes = Pushes {
-            sources: world.sources.clone(),
-            queue: world.jobs.clone(),
-            clock: world.politeness.clock.clone(),
-            rules: world.politeness.rules.clone(),
-            callbacks,
-        };
+        let Program { subscribe, pushes, .. } = world.program().reached_at(Some("https://search.example".into()));
         world.with_feed(|_| {}).await;
         let mut document = Reply { body: rss("").into(), ..status(200) };
         document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
@@ -233,6 +223,21 @@ async fn f13_a_hub_is_told_when_its_feed_is_retired() {
     assert_eq!(this.asked("unsubscribe").await, HubAnswer::Yes);
     assert_eq!(this.subscription().await, None);
     assert_eq!(this.asked("unsubscribe").await, HubAnswer::No);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f13_a_hub_is_told_when_its_feed_is_blocked_by_its_host_key_or_by_its_name() {
+    for (url, name) in [(FEED, "example.org"), ("https://blog.example.org/feed", "blog.example.org")] {
+        let this = Listening::subscribed().await;
+        let Some((Source::Feed(feed), seen)) = this.world.sources.get(&key(FEED)).await.unwrap() else { panic!() };
+        this.world.sources.swap(seen, &Source::Feed(FeedSource { url: url.into(), ..feed })).await.unwrap();
+        this.world.program().blocks.block(name).await.unwrap();
+        assert!(matches!(this.poll().await, Verdict::Drop(_)), "{url}");
+        assert_eq!(this.world.feed().await.failures, 0, "{url}");
+        assert_eq!(this.told(b"news", &this.form()["hub.secret"]).await, HubAnswer::Unknown, "{url}");
+        assert_eq!(this.ask().await, Verdict::Done);
+        assert_eq!(this.form()["hub.mode"], "unsubscribe");
+    }
 }
 
 #[tokio::test(start_paused = true)]
