@@ -48,11 +48,20 @@ impl World {
                 Some(RobotsAnswer::Text(n)) => document("text/plain", self.texts[*n].body.clone()),
             };
         }
+        if let Some(code) = self.hub_status(url.as_str(), now) {
+            return status(code);
+        }
+        if let Some(proof) = self.proof(url, now) {
+            return document("text/plain", proof);
+        }
+        if let Some((proof, feeds)) = self.proving_home(url, now) {
+            return document("text/html", home(feeds, &proof));
+        }
         match self.routes.get(url.as_str()) {
             None => status(404),
             Some(Route::Redirect { to, status }) => redirect(*status, to),
             Some(Route::Robots(n)) => document("text/plain", self.texts[*n].body.clone()),
-            Some(Route::Home { feeds }) => document("text/html", home(feeds)),
+            Some(Route::Home { feeds }) => document("text/html", home(feeds, "")),
             // Some images are none.
             Some(Route::Image) if url.path().ends_with("3.png") => document("image/png", "no picture"),
             Some(Route::Image) => document("image/png", picture()),
@@ -73,10 +82,15 @@ impl World {
 
     /// The text of a feed, with the entries that it has by then.
     pub(super) fn feed(&self, url: &str, now: Moment) -> Option<String> {
-        let Some(Route::Feed { entries, .. }) = self.routes.get(url) else { return None };
+        let Some(Route::Feed { entries, hub, .. }) = self.routes.get(url) else { return None };
         let mut text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
                         <description>What is new</description>"
             .to_owned();
+        if let Some(hub) = hub {
+            let atom = "xmlns:atom=\"http://www.w3.org/2005/Atom\"";
+            let _ = write!(text, "<atom:link {atom} rel=\"hub\" href=\"{hub}\"/>");
+            let _ = write!(text, "<atom:link {atom} rel=\"self\" href=\"{url}\"/>");
+        }
         for entry in entries.iter().filter(|entry| entry.from <= now) {
             let _ = write!(text, "<item><title>About {0}</title><link>{0}</link><guid>{0}</guid></item>", entry.link);
         }
@@ -216,8 +230,8 @@ fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
     reply
 }
 
-fn home(feeds: &[String]) -> String {
-    let links = feeds.iter().fold(String::new(), |mut links, url| {
+fn home(feeds: &[String], head: &str) -> String {
+    let links = feeds.iter().fold(head.to_owned(), |mut links, url| {
         let _ = write!(links, "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"{url}\">");
         links
     });

@@ -1,5 +1,12 @@
 //! What must always hold (design, section 7): one plain function each, over what happened.
 
+mod outside;
+
+pub use outside::{
+    allowed_again, forgotten_is_gone, left_alone_when_told, no_entry_by_delivery, no_poll_below_the_floor,
+    only_owners_are_heard, subscriptions_end,
+};
+
 use super::trace::{CallSnapshot, JobEnd, SettledAs, Trace};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
@@ -48,6 +55,13 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     everything_once(trace)?;
     edits_arrive(trace)?;
     settled_as_it_ended(trace)?;
+    left_alone_when_told(trace)?;
+    forgotten_is_gone(trace)?;
+    only_owners_are_heard(trace)?;
+    allowed_again(trace)?;
+    no_entry_by_delivery(trace)?;
+    no_poll_below_the_floor(trace, rules)?;
+    subscriptions_end(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -197,14 +211,24 @@ pub fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
         }
     }
     let Some(found) = &trace.end.found else { return Ok(()) };
-    let blocked = trace.queries.last().map(|query| query.blocked.as_slice()).unwrap_or_default();
     let accepted = trace.end.pages.iter().filter(|page| matches!(page.state, PageState::Accepted { .. }));
-    for page in accepted.filter(|page| !blocked.iter().any(|host| is_on(&page.url, host))) {
+    for page in accepted.filter(|page| !may_be_blocked(trace).any(|host| is_on(&page.url, host))) {
         if !found.contains(&page.url) {
             return violated(NAME, trace.end.at, format!("{} is accepted and published, but not found", page.url));
         }
     }
     Ok(())
+}
+
+/// Hosts that may be blocked at the end, since somebody has asked for it, or since it is open what their owners want.
+fn may_be_blocked(trace: &Trace) -> impl Iterator<Item = &str> {
+    let stopped = trace.stops.iter().filter(|stop| stop.until.is_none()).map(|stop| stop.host.as_str());
+    let open = trace.requests.iter().filter(|request| request.outcome.is_none()).map(|request| request.host.as_str());
+    let given_up = trace.end.dead.iter().filter_map(|(job, _)| match job {
+        Job::Own(job) => Some(job.host.as_str()),
+        _ => None,
+    });
+    stopped.chain(open).chain(given_up)
 }
 
 fn is_on(url: &str, host: &str) -> bool {

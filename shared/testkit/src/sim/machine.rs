@@ -4,7 +4,9 @@
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::mutant::{AcksFirst, ForgetsLeases, LastWriterWins};
+use super::hub::BASE;
+use super::mutant::{AcksFirst, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs};
+use super::owner::Zone;
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::witness::Witness;
@@ -13,7 +15,8 @@ use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
 use curlew_model::{Millis, Stage as Of};
-use curlew_ports::{Clock, Delivery, HostLedger, Inbox, PortError};
+use curlew_policy::rules::Rules;
+use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, PortError};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::worker::{Mailbox, Worker};
@@ -57,17 +60,27 @@ impl Machine {
                 Some(Mutation::AckFirst) => Arc::new(AcksFirst(jobs)),
                 _ => jobs,
             },
-            blobs: Arc::new(Faulty::new(shared.blobs.clone(), faults.clone())),
+            blobs: Arc::new(Faulty::new(blobs(shared), faults.clone())),
         };
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
         let seed = Dice::new(shared.plan.seed ^ incarnation, "seeds").between(number as u64, u64::MAX - 1);
+        let mut rules = shared.rules.clone();
+        if shared.plan.mutation == Some(Mutation::PollFloorIgnored) {
+            rules = Arc::new(Rules { poll_floor: Millis(1), ..Rules::clone(&rules) });
+        }
         let politeness = Politeness {
-            rules: shared.rules.clone(),
+            rules,
             groups: shared.groups.clone(),
             ..ports.politeness(web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
         };
-        let program = Program::over(Arc::new(politeness), ports, Arc::default());
+        let mut program = Program::over(Arc::new(politeness), ports, Arc::default());
+        if shared.plan.hubs {
+            program = program.reached_at(Some(BASE.to_owned())).listening();
+        }
+        if shared.plan.owners {
+            program = program.looking_up(Arc::new(Zone(shared.clone())));
+        }
         let program = Program { fetch: program.fetch.remember_sent_in_host_state(few_rows(shared)), ..program };
         Machine { shared: shared.clone(), number, program, busy: AtomicUsize::new(0) }
     }
@@ -82,10 +95,21 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
     let plain: Arc<dyn HostLedger> = shared.ledger.clone();
     let mutant: Arc<dyn HostLedger> = match shared.plan.mutation {
         Some(Mutation::NoCompareAndSwap) => Arc::new(LastWriterWins(plain)),
+        Some(Mutation::StopIgnored) => Arc::new(IgnoresStops(plain)),
         Some(Mutation::NoPauseAfterLease) => Arc::new(ForgetsLeases { ledger: plain, clock: shared.clock.clone() }),
         _ => plain,
     };
     Arc::new(Faulty::new(mutant, faults.clone()))
+}
+
+/// The objects as a machine sees them, whole or mutilated.
+fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
+    let plain: Arc<dyn Blobs> = shared.blobs.clone();
+    match shared.plan.mutation {
+        Some(Mutation::RecordsKept) => Arc::new(MutantBlobs { plain, keeps: true, clock: shared.clock.clone() }),
+        Some(Mutation::ClaimantBelieved) => Arc::new(MutantBlobs { plain, keeps: false, clock: shared.clock.clone() }),
+        _ => plain,
+    }
 }
 
 /// The rates of faults of one machine; some are luckier than others.

@@ -10,10 +10,12 @@
 
 mod answer;
 mod dice;
+mod hub;
 pub mod invariants;
 mod late;
 mod machine;
 mod mutant;
+mod owner;
 mod people;
 mod stores;
 mod trace;
@@ -24,19 +26,20 @@ mod world;
 pub use invariants::Violation;
 pub use mutant::LastWriterWins;
 pub use trace::{
-    CallResult, CallSnapshot, End, EntrySnapshot, JobEnd, JobRun, LedgerSnapshot, QuerySnapshot, RobotsSnapshot,
-    SettledAs, Trace,
+    CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, JobEnd, JobRun, LedgerSnapshot, QuerySnapshot,
+    Remains, RequestSnapshot, RobotsSnapshot, SettledAs, Stop, Trace,
 };
 
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Rates;
 use answer::REVISED_WORD;
-use curlew_model::{Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
+use curlew_model::{Job, Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
 use curlew_policy::address;
 use curlew_policy::rules::Rules;
-use curlew_ports::{Clock, Inbox, Pages, Sources};
+use curlew_ports::{Blobs, Clock, Inbox, Pages, Sources};
 use curlew_stages::catalog::segment::RecordReader;
 use curlew_stages::catalog::thumbnails::thumbnail;
+use curlew_stages::feeds::websub::{SECRET_BYTES, WEB_SECRET};
 use dice::Dice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +54,8 @@ const START: i64 = 1_772_409_600_000;
 const CALM: Moment = 9 * HOUR;
 /// A run in which work is left after this time ends all the same; what is left is parked.
 const LONGEST: Moment = 40 * 24 * HOUR;
+/// The secret of the pages, in a run with hubs.
+static SECRET: [u8; SECRET_BYTES] = [7; SECRET_BYTES];
 /// Rows that are read at a time at the end; more than there are.
 const ROWS: usize = 10_000;
 /// Kinds of bad luck that a machine may have.
@@ -78,20 +83,35 @@ pub struct Scenario {
     pub panics: bool,
     /// The index is published, and searched.
     pub index: bool,
+    /// Feeds name hubs, which ask back and deliver, and lie.
+    pub hubs: bool,
+    /// People say that sites are theirs, and ask for this and that.
+    pub owners: bool,
     /// What is taken away from the program.
     pub mutation: Option<Mutation>,
 }
 
 impl Scenario {
-    /// The usual run of a seed: everything goes wrong; every sixth with an index, every seventh with panics.
+    /// The usual run of a seed: everything goes wrong; every sixth with an index, every seventh with panics, every fourth
+    /// with hubs, and nearly every third with owners.
     pub fn of(seed: u64) -> Scenario {
-        let index = seed.is_multiple_of(6);
-        Scenario { seed, steady: false, faults: true, duplicates: true, panics: seed % 7 == 5, index, mutation: None }
+        Scenario {
+            seed,
+            steady: false,
+            faults: true,
+            duplicates: true,
+            panics: seed % 7 == 5,
+            index: seed.is_multiple_of(6),
+            hubs: matches!(seed % 8, 2 | 5),
+            owners: matches!(seed % 8, 6 | 7) || seed % 16 == 10,
+            mutation: None,
+        }
     }
 
     /// The run of a seed over a steady web.
     pub fn steady(seed: u64, faults: bool) -> Scenario {
-        Scenario { steady: true, faults, duplicates: faults, panics: false, index: false, ..Scenario::of(seed) }
+        let of = Scenario { panics: false, index: false, hubs: false, owners: false, ..Scenario::of(seed) };
+        Scenario { steady: true, faults, duplicates: faults, ..of }
     }
 
     /// The same with something taken away.
@@ -143,6 +163,20 @@ pub enum Mutation {
     ThrottlingIgnored,
     /// Pages that are extracted together with one that panics are acknowledged, instead of being run one by one.
     PanicLosesBatch,
+    /// A host that is to be left alone is not blocked in the ledger.
+    StopIgnored,
+    /// Records of removed pages are not erased.
+    RecordsKept,
+    /// Whoever claims a site is believed.
+    ClaimantBelieved,
+    /// A host that is allowed again stays blocked.
+    UnblockDropped,
+    /// Entries that a hub delivers are visited.
+    DeliveryBelieved,
+    /// A feed may be polled as soon as somebody has a reason.
+    PollFloorIgnored,
+    /// Polls of blocked feeds do nothing, so that their hubs are not told to be silent.
+    HubNotTold,
 }
 
 /// Runs a plan.
@@ -156,7 +190,13 @@ pub fn run(plan: Scenario) -> Trace {
 }
 
 async fn simulate(plan: Scenario) -> Trace {
-    let world = world::make(plan.seed, plan.steady);
+    let mut world = world::make(plan.seed, plan.steady);
+    if plan.hubs {
+        hub::join(&mut world, plan.seed);
+    }
+    if plan.owners {
+        owner::join(&mut world, plan.seed);
+    }
     let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
     tokio::select! {
         biased;
@@ -174,6 +214,10 @@ async fn run_all(shared: &Arc<Shared>) {
     let workers = usize::try_from(dice.between(2, 4)).unwrap_or(2);
     let length = *dice.pick(&[3 * HOUR, 8 * HOUR, 26 * HOUR]);
 
+    let mut hubs = JoinSet::new();
+    if plan.hubs && shared.blobs.put(WEB_SECRET, SECRET.as_slice().into()).await.is_ok() {
+        hubs.spawn(hub::serve(shared.clone()));
+    }
     let mut people = JoinSet::new();
     people.spawn(people::follow_script(shared.clone(), length));
     let running = start(shared, machines, workers);
@@ -192,11 +236,15 @@ async fn run_all(shared: &Arc<Shared>) {
         redrive(shared).await;
     }
     let running = start(shared, machines, workers);
+    shared.hubs.deliver_once_more(shared.moment());
     shared.clock.sleep(Millis(CALM)).await;
     shared.no_more_ticks.store(true, Ordering::Relaxed);
     until_nothing_is_left(shared).await;
-    drop(running);
+    drop((running, hubs));
     end(shared).await;
+    if plan.owners {
+        owner::ask_too_late(shared).await;
+    }
 }
 
 fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
@@ -241,16 +289,20 @@ async fn end(shared: &Arc<Shared>) {
         }
     }
     let dead = shared.jobs.dead(ROWS).await.unwrap_or_default();
-    let dead = dead.into_iter().filter_map(|d| Some((curlew_model::Job::from_message(&d.message).ok()?, d.error)));
+    let dead = dead.into_iter().filter_map(|d| Some((Job::from_message(&d.message).ok()?, d.error)));
+    let dead: Vec<(Job, String)> = dead.collect();
+    let (forgotten, not_allowed) = owner::look(shared, &dead).await;
     let end = End {
         at: shared.clock.now(),
         entries: entries(shared).await,
         waiting: shared.jobs.left(),
-        dead: dead.collect(),
+        dead,
         pages,
         found,
         unreadable,
         unrevised,
+        forgotten,
+        not_allowed,
     };
     shared.trace().end = end;
 }

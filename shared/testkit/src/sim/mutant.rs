@@ -1,8 +1,11 @@
 //! Wrappers that take away what politeness rests on, to see that the simulator notices.
 
 use async_trait::async_trait;
-use curlew_model::{HostKey, HostState, Millis, Stage, Timestamp};
-use curlew_ports::{Clock, Dead, Delivery, HostLedger, Inbox, PortError, QueueCount, Receipt, Version, Waiting};
+use bytes::Bytes;
+use curlew_model::{HostKey, HostState, Millis, Ownership, Stage, Timestamp, Way};
+use curlew_ports::{
+    Blob, Blobs, Clock, Dead, Delivery, HostLedger, Inbox, PortError, QueueCount, Receipt, Tag, Version, Waiting,
+};
 use std::sync::Arc;
 
 /// A ledger that writes whatever it is given, whoever was first.
@@ -36,6 +39,71 @@ impl HostLedger for ForgetsLeases {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.ledger.swap(host, seen, next).await
+    }
+}
+
+/// A ledger that does not take blocks.
+pub(super) struct IgnoresStops(pub(super) Arc<dyn HostLedger>);
+
+#[async_trait]
+impl HostLedger for IgnoresStops {
+    async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
+        self.0.load(host).await
+    }
+
+    async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
+        self.0.swap(host, seen, HostState { blocked: Default::default(), ..next }).await
+    }
+}
+
+/// Objects of which records are never erased, if that is what they `keep`, or in which every claim looks proven.
+pub(super) struct MutantBlobs {
+    pub(super) plain: Arc<dyn Blobs>,
+    pub(super) keeps: bool,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Blobs for MutantBlobs {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        let Some(mut blob) = self.plain.get(key).await? else { return Ok(None) };
+        if !self.keeps
+            && key.starts_with("owners/")
+            && let Ok(mut all) = serde_json::from_slice::<Ownership>(&blob.bytes)
+        {
+            let now = self.clock.now();
+            all.claims.iter_mut().for_each(|claim| claim.proof = Some((Way::File, now)));
+            blob.bytes = serde_json::to_vec(&all).map(Bytes::from).unwrap_or(blob.bytes);
+        }
+        Ok(Some(blob))
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        self.plain.get_range(key, offset, length).await
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.plain.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.plain.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        match seen {
+            // Only erasing changes a segment.
+            Some(tag) if self.keeps && key.starts_with("segments/") => Ok(tag.clone()),
+            _ => self.plain.swap(key, seen, bytes).await,
+        }
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.plain.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.plain.list(prefix, after, limit).await
     }
 }
 

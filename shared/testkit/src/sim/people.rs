@@ -4,15 +4,17 @@
 use super::answer::COMMON_WORD;
 use super::dice::Dice;
 use super::machine::{Machine, rates};
+use super::owner;
 use super::stores::Shared;
-use super::trace::QuerySnapshot;
+use super::trace::{QuerySnapshot, Stop};
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
-use curlew_model::{Millis, Page};
+use curlew_model::{Millis, OwnerRequest, Page};
 use curlew_policy::address;
 use curlew_ports::{Clock, Pages};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
+use curlew_stages::operator::ownership::RequestOutcome;
 use curlew_stages::operator::suggest::SuggestError;
 use curlew_stages::pages::sample::HowMany;
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use url::Url;
 
 /// Number of the machine that people act through.
 pub(super) const PEOPLE: usize = 99;
+/// Minimum time from a request of an owner to whatever comes next.
+const A_SECOND: Millis = Millis::from_secs(1);
 /// An action that fails is tried again after this time.
 const AGAIN: Millis = Millis::from_secs(20);
 /// And given up after so many tries.
@@ -32,6 +36,7 @@ const HITS: usize = 100;
 enum Action {
     Name { url: String, is_feed: bool },
     Block(String),
+    Own { owner: usize, request: OwnerRequest },
     Sample(HowMany),
     Publish { refresh: bool },
     Search,
@@ -44,31 +49,42 @@ pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
     let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
     let mut dice = Dice::new(shared.plan.seed, "people");
     let mut faults = Faults::seeded(dice.next(), rates(&shared, PEOPLE), shared.clock.clone());
-    let mut blocked: Vec<String> = vec![];
     for (at, action) in script {
         let wait = at.saturating_sub(shared.moment());
         shared.clock.sleep(Millis(wait)).await;
         if matches!(action, Action::Search) {
-            search(&shared, &finder, &blocked).await;
+            search(&shared, &finder).await;
             continue;
         }
+        let (since, mut failures, mut outcome) = (shared.clock.now(), 0, None);
         for _ in 0..TRIES {
             if faults.has_crashed() {
                 faults = faults.restarted();
             }
             let machine = Machine::new(&shared, PEOPLE, &faults, dice.next());
-            let done = act(&machine, &action).await;
+            let done = act(&shared, &machine, &action).await;
             shared.note(format!("people: {action:?} -> {done:?}"));
-            if done.is_ok() {
+            if let Ok(done) = done {
+                outcome = done;
                 break;
             }
+            failures += 1;
             shared.clock.sleep(AGAIN).await;
         }
-        if let Action::Block(host) = &action {
-            blocked.push(host.clone());
-            if shared.plan.index {
-                search(&shared, &finder, &blocked).await;
+        match &action {
+            Action::Own { owner, request } => {
+                owner::note(&shared, *owner, *request, (since, failures), outcome);
+                // Nobody asks for two things at once.
+                shared.clock.sleep(A_SECOND).await;
             }
+            Action::Block(host) => {
+                let (host, from) = (host.clone(), Some(shared.clock.now()));
+                shared.trace().stops.push(Stop { host, by_owner: false, asked: since, from, until: None });
+            }
+            _ => continue,
+        }
+        if shared.plan.index {
+            search(&shared, &finder).await;
         }
     }
 }
@@ -96,11 +112,15 @@ fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
             script.push((at + dice.between(1, 2 * HOUR), Action::Search));
         }
     }
+    let requests = owner::requests(&shared.world, shared.plan.seed, length).into_iter();
+    script.extend(requests.map(|(at, owner, request)| (at, Action::Own { owner, request })));
     script
 }
 
-async fn act(machine: &Machine, action: &Action) -> Result<(), String> {
+/// Does something once; says what an owner is answered.
+async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Option<RequestOutcome>, String> {
     match action {
+        Action::Own { owner, request } => return owner::ask(shared, machine, *owner, *request).await.map(Some),
         Action::Name { url, is_feed } => {
             let named = if *is_feed {
                 machine.program.suggest.feed(url, true).await
@@ -108,20 +128,23 @@ async fn act(machine: &Machine, action: &Action) -> Result<(), String> {
                 machine.program.suggest.site(url, true).await
             };
             match named {
-                Ok(_) | Err(SuggestError::Refused(_)) => Ok(()),
-                Err(error) => Err(error.to_string()),
+                Ok(_) | Err(SuggestError::Refused(_)) => {}
+                Err(error) => return Err(error.to_string()),
             }
         }
-        Action::Block(host) => machine.program.blocks.block(host).await.map(|_| ()).map_err(|e| e.to_string()),
-        Action::Sample(how_many) => {
-            machine.program.sample.run(how_many.clone()).await.map(|_| ()).map_err(|e| e.to_string())
+        Action::Block(host) => {
+            machine.program.blocks.block(host).await.map_err(|e| e.to_string())?;
         }
-        Action::Publish { refresh } => publish(machine, *refresh).await,
-        Action::Search => Ok(()),
+        Action::Sample(how_many) => {
+            machine.program.sample.run(how_many.clone()).await.map_err(|e| e.to_string())?;
+        }
+        Action::Publish { refresh } => publish(machine, *refresh).await?,
+        Action::Search => {}
     }
+    Ok(None)
 }
 
-async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
+pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
     for year in machine.program.index.years().await.map_err(|e| e.to_string())? {
         let done =
             if refresh { machine.program.index.refresh(year).await } else { machine.program.index.publish(year).await };
@@ -138,12 +161,11 @@ pub(super) async fn publish_and_search(shared: &Arc<Shared>) -> Vec<String> {
         shared.note(format!("could not publish: {error}"));
     }
     let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
-    let blocked = shared.trace().queries.last().map(|query| query.blocked.clone()).unwrap_or_default();
-    search(shared, &finder, &blocked).await
+    search(shared, &finder).await
 }
 
 /// Searches for what every page has, over stores without faults, and records what was found beside what is known.
-async fn search(shared: &Arc<Shared>, finder: &Finder, blocked: &[String]) -> Vec<String> {
+async fn search(shared: &Arc<Shared>, finder: &Finder) -> Vec<String> {
     // By their site, since pages of this web say nearly the same and would be shown as one.
     let found = match finder.find(&format!("{COMMON_WORD} site:example"), Start::Offset(0), HITS).await {
         Ok(found) => found,
@@ -162,6 +184,9 @@ async fn search(shared: &Arc<Shared>, finder: &Finder, blocked: &[String]) -> Ve
     }
     shared.note(format!("a search found {} pages", hits.len()));
     let at = shared.clock.now();
-    shared.trace().queries.push(QuerySnapshot { at, hits: hits.clone(), rows, blocked: blocked.to_vec() });
+    let mut trace = shared.trace();
+    let granted = trace.stops.iter().filter(|stop| stop.from.is_some() && stop.until.is_none());
+    let blocked = granted.map(|stop| stop.host.clone()).collect();
+    trace.queries.push(QuerySnapshot { at, hits: hits.clone(), rows, blocked });
     hits
 }

@@ -2,6 +2,7 @@
 
 use super::Scenario;
 use super::answer::moment;
+use super::hub::Hubs;
 use super::late::Late;
 use super::trace::Trace;
 use super::world::World;
@@ -38,6 +39,7 @@ pub(super) struct Shared {
     pub(super) sources: Arc<MemorySources>,
     pub(super) blobs: Arc<MemoryBlobs>,
     pub(super) jobs: Arc<Bell>,
+    pub(super) hubs: Hubs,
     /// Counts calls, for their luck.
     pub(super) calls: AtomicU64,
     /// No faults and no crashes any more.
@@ -69,6 +71,7 @@ impl Shared {
             sources: Arc::default(),
             blobs: Arc::default(),
             jobs: Arc::default(),
+            hubs: Hubs::default(),
             calls: AtomicU64::new(0),
             calm: AtomicBool::new(false),
             no_more_ticks: AtomicBool::new(false),
@@ -96,6 +99,11 @@ impl Shared {
     /// The moment that it is.
     pub(super) fn moment(&self) -> Moment {
         moment(self.start, self.clock.now())
+    }
+
+    /// The instant of a moment.
+    pub(super) fn instant(&self, moment: Moment) -> Timestamp {
+        self.start + Millis(moment)
     }
 
     pub(super) fn is_calm(&self) -> bool {

@@ -1,7 +1,9 @@
 //! What happened in a run, as far as the invariants need to know.
 
-use curlew_model::{HostKey, Job, Millis, Page, PageId, Timestamp};
+use curlew_model::{HostKey, Job, Millis, OwnerRequest, Page, PageId, Timestamp};
 use curlew_ports::CallKind;
+use curlew_stages::feeds::websub_delivery::HubAnswer;
+use curlew_stages::operator::ownership::RequestOutcome;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -28,6 +30,8 @@ pub struct CallSnapshot {
     pub robots: RobotsSnapshot,
     /// The address guard refuses this URL.
     pub refused: bool,
+    /// When the feed that is called was polled last, by its row; only in a run with hubs.
+    pub polled_at: Option<Timestamp>,
 }
 
 /// What came of a call.
@@ -128,6 +132,77 @@ pub struct QuerySnapshot {
     pub blocked: Vec<String>,
 }
 
+/// A delivery of a hub, and what the pages said to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeliverySnapshot {
+    /// When it was answered.
+    pub at: Timestamp,
+    /// The feed's URL.
+    pub feed: String,
+    /// Our name for the subscription.
+    pub callback: String,
+    /// It was signed by the secret of the subscription.
+    pub signed: bool,
+    /// The answer: it is taken, it is not believed, or the subscription is unknown.
+    pub answer: HubAnswer,
+    /// The feed was retired before it came.
+    pub is_gone: bool,
+    /// The host of the feed was blocked before it came.
+    pub is_blocked: bool,
+    /// Nothing goes wrong any more.
+    pub is_calm: bool,
+}
+
+/// A request of an owner that came to a decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestSnapshot {
+    /// When it was decided.
+    pub at: Timestamp,
+    /// When it was first made; tries that failed come between.
+    pub since: Timestamp,
+    /// The host.
+    pub host: String,
+    /// The number of the owner.
+    pub owner: usize,
+    /// The request.
+    pub request: OwnerRequest,
+    /// The decision; `None` if every try failed or came too soon.
+    pub outcome: Option<RequestOutcome>,
+    /// When the last challenge of this owner could be found, if ever.
+    pub published: Option<Timestamp>,
+}
+
+impl RequestSnapshot {
+    /// True if it was granted, wholly or in part.
+    pub fn is_granted(&self) -> bool {
+        matches!(self.outcome, Some(RequestOutcome::Granted | RequestOutcome::ByDnsOnly))
+    }
+}
+
+/// A time in which a host must not be called or found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    /// The host.
+    pub host: String,
+    /// Its owner has asked for it, not the operator.
+    pub by_owner: bool,
+    /// When it was first asked for.
+    pub asked: Timestamp,
+    /// When it was granted, if it was.
+    pub from: Option<Timestamp>,
+    /// When the owner first asked to lift it, if they did.
+    pub until: Option<Timestamp>,
+}
+
+/// What is left of a host whose owner had it forgotten.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remains {
+    /// The host.
+    pub host: String,
+    /// Records, rows, pages in the index and thumbnails that still name its pages.
+    pub left: Vec<String>,
+}
+
 /// An entry that a feed's row remembers as seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntrySnapshot {
@@ -158,6 +233,10 @@ pub struct End {
     pub unreadable: Vec<String>,
     /// Pages whose records do not say what their last re-check saw.
     pub unrevised: Vec<Page>,
+    /// Hosts that were forgotten.
+    pub forgotten: Vec<Remains>,
+    /// Hosts that their owners allow again, and that are blocked.
+    pub not_allowed: Vec<String>,
 }
 
 /// Everything that happened.
@@ -169,6 +248,12 @@ pub struct Trace {
     pub runs: Vec<JobRun>,
     /// Queries in their order.
     pub queries: Vec<QuerySnapshot>,
+    /// Deliveries of hubs in their order.
+    pub deliveries: Vec<DeliverySnapshot>,
+    /// Requests of owners in their order.
+    pub requests: Vec<RequestSnapshot>,
+    /// Times in which hosts are left alone.
+    pub stops: Vec<Stop>,
     /// What was left.
     pub end: End,
     /// Everything in one line each, for people.

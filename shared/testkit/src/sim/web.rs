@@ -1,13 +1,14 @@
 //! The model web as one machine sees it: a `Fetch` port that takes time, records each call, and ends with its machine.
 
 use super::answer::vet;
+use super::hub;
 use super::stores::Shared;
 use super::trace::{CallResult, CallSnapshot, LedgerSnapshot, RobotsSnapshot};
 use crate::faults::{Faults, mix};
 use async_trait::async_trait;
-use curlew_model::{HostState, Millis};
+use curlew_model::{HostState, Millis, Source, Timestamp};
 use curlew_policy::address;
-use curlew_ports::{Call, Clock, Fetch, FetchError, HostLedger, Reply, RobotsStore};
+use curlew_ports::{Call, CallKind, Clock, Fetch, FetchError, HostLedger, Reply, RobotsStore, Sources};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::Url;
@@ -68,7 +69,21 @@ impl MachineWeb {
             ledger,
             robots,
             refused: vet(&call.url).is_err(),
+            polled_at: self.polled_at(call).await,
         }))
+    }
+
+    /// When the feed that is called was polled last, as its row says. Of a retired one nothing is said: discovery looks for
+    /// its heir, and at its own address, too.
+    async fn polled_at(&self, call: &Call) -> Option<Timestamp> {
+        if !self.shared.plan.hubs || call.kind != CallKind::Feed {
+            return None;
+        }
+        let key = address::source_key(&Url::parse(&call.url).ok()?);
+        match self.shared.sources.get(&key).await.ok()? {
+            Some((Source::Feed(feed), _)) if !feed.gone => Some(feed.polled_at),
+            _ => None,
+        }
     }
 
     fn record(&self, call: Option<CallSnapshot>) -> UnderWay {
@@ -95,8 +110,7 @@ impl MachineWeb {
         let slack = self.shared.rules.lease_length();
         let robots = RobotsSnapshot {
             asked: copy.is_some(),
-            allowed: call.kind == curlew_ports::CallKind::Robots
-                || self.shared.world.may_call(url, self.shared.moment(), slack),
+            allowed: call.kind == CallKind::Robots || self.shared.world.may_call(url, self.shared.moment(), slack),
             delay: copy.map_or(Millis::ZERO, |copy| self.shared.world.delay_of(&copy.body)),
         };
         Some((host, ledger, robots))
@@ -114,6 +128,9 @@ impl Fetch for MachineWeb {
         vet(&call.url).map_err(FetchError::Refused)?;
         let luck = mix(self.shared.plan.seed ^ mix(self.shared.calls.fetch_add(1, Ordering::Relaxed)));
         let (answer, took) = self.shared.world.answer(call, self.shared.moment(), luck);
+        if let (Ok(Reply { status: 202, .. }), Some(form)) = (&answer, &call.form) {
+            hub::take(&self.shared, &call.url, form, luck);
+        }
         if mix(luck ^ 9) % 1_000 < self.cuts {
             // Somewhere between its start and the moment after its end.
             let until = Millis(mix(luck ^ 10) % (took.0 + 2));

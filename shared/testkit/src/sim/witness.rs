@@ -6,15 +6,17 @@ use super::dice::Dice;
 use super::stores::Shared;
 use super::trace::{JobEnd, JobRun, SettledAs};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Job, Millis, Timestamp};
+use curlew_model::{ExtractJob, Job, Millis, OwnerRequest, Timestamp};
 use curlew_policy::delivery::FailureKind;
 use curlew_ports::{Clock, Delivery, PortError, Receipt};
+use curlew_stages::operator::block::BlockedBy;
 use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Settlement, Stages};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
+use url::Url;
 
 /// Of a hundred pages, so many make extraction panic in a run with panics.
 const POISON_PERCENT: u64 = 15;
@@ -86,6 +88,19 @@ impl<'a> Witness<'a> {
         shared.trace().runs.push(run);
     }
 
+    /// Whether a mutation keeps a job from being run.
+    async fn is_skipped(&self, job: &Job) -> bool {
+        match job {
+            Job::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
+            Job::Poll(job) if self.has(Mutation::HubNotTold) => {
+                let name = Url::parse(&job.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+                let by = self.program.blocks.blocked_by(&name.unwrap_or_default()).await;
+                by.is_ok_and(|by| by != BlockedBy::Nobody)
+            }
+            _ => false,
+        }
+    }
+
     /// What the worker is told of an outcome.
     fn mutated(&self, outcome: Result<Verdict, StageError>) -> Result<Verdict, StageError> {
         let is_throttled = matches!(outcome, Err(StageError::Port(PortError::Throttled { .. })));
@@ -106,6 +121,10 @@ impl Stages for Witness<'_> {
             self.note_end(job, JobEnd::Failed);
             self.log(&format!("{} -> panicked", named(job)));
             panic_quietly();
+        }
+        if self.is_skipped(job).await {
+            self.note_end(job, JobEnd::Done);
+            return Ok(Verdict::Done);
         }
         let outcome = self.watched(self.program.run(job)).await;
         self.log(&format!("{} -> {}", named(job), told(&outcome)));

@@ -1,6 +1,8 @@
 //! A small web, made of a seed: hosts with feeds, pages, robots.txt files, and bad times.
 
 use super::dice::Dice;
+use super::hub::Hub;
+use super::owner::Owner;
 use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure};
 use curlew_model::Millis;
 use std::collections::BTreeMap;
@@ -17,6 +19,10 @@ pub(super) struct World {
     pub(super) texts: Vec<RobotsText>,
     /// What somebody names at the start: sites and feeds.
     pub(super) named: Vec<Named>,
+    /// Hubs, in a run with some.
+    pub(super) hubs: Vec<Hub>,
+    /// Owners of sites, in a run with some.
+    pub(super) owners: Vec<Owner>,
 }
 
 /// Something that somebody names, and when.
@@ -59,7 +65,7 @@ pub(super) struct RobotsText {
 #[derive(Clone, Debug)]
 pub(super) enum Route {
     Home { feeds: Vec<String> },
-    Feed { entries: Vec<Entry>, gone_from: Option<Moment> },
+    Feed { entries: Vec<Entry>, gone_from: Option<Moment>, hub: Option<String> },
     Page(Page),
     Redirect { to: String, status: u16 },
     Robots(usize),
@@ -111,7 +117,15 @@ pub(super) fn make(seed: u64, steady: bool) -> World {
 }
 
 fn empty() -> World {
-    World { hosts: vec![], routes: BTreeMap::new(), robots: BTreeMap::new(), texts: vec![], named: vec![] }
+    World {
+        hosts: vec![],
+        routes: BTreeMap::new(),
+        robots: BTreeMap::new(),
+        texts: vec![],
+        named: vec![],
+        hubs: vec![],
+        owners: vec![],
+    }
 }
 
 /// The URL of a robots.txt that is not at its usual place.
@@ -283,7 +297,7 @@ impl Maker {
             entries.push(Entry { link: self.dice.pick(&pages).clone(), from: 0 });
         }
         let gone_from = (!self.steady && self.dice.percent(4)).then(|| self.dice.between(HOUR, 12 * HOUR));
-        Route::Feed { entries, gone_from }
+        Route::Feed { entries, gone_from, hub: None }
     }
 
     /// Makes a page with all that leads to it, and says which link a feed has.

@@ -100,10 +100,15 @@ fn running_twice_is_running_once() {
 const MUTANT_SEEDS: u64 = 2_000;
 
 fn noticed(mutation: Mutation, invariant: &str) {
-    let plan = |seed| Some(Scenario::of(seed).without(mutation));
+    noticed_in(|_| true, mutation, invariant);
+}
+
+/// The same among the seeds that concern it.
+fn noticed_in(concerns: fn(&Scenario) -> bool, mutation: Mutation, invariant: &str) {
+    let plan = |seed| Some(Scenario::of(seed).without(mutation)).filter(concerns);
     let (plan, violation) = first_failure(plan, MUTANT_SEEDS).expect("the mutation is noticed");
     eprintln!("{mutation:?} was noticed at seed {}: {violation}", plan.seed);
-    assert!(violation.invariant.starts_with(invariant), "seed {}: {violation}", plan.seed);
+    assert!(violation.invariant.starts_with(&format!("{invariant} ")), "seed {}: {violation}", plan.seed);
 }
 
 #[test]
@@ -132,5 +137,26 @@ fn without_a_rule_of_the_worker_the_simulator_fails() {
         (Mutation::ThrottlingIgnored, "8"),
     ] {
         noticed(mutation, invariant);
+    }
+}
+
+#[test]
+fn without_a_promise_to_owners_the_simulator_fails() {
+    for (mutation, invariant) in [
+        (Mutation::StopIgnored, "9"),
+        (Mutation::RecordsKept, "10"),
+        (Mutation::ClaimantBelieved, "11"),
+        (Mutation::UnblockDropped, "12"),
+    ] {
+        noticed_in(|plan| plan.owners, mutation, invariant);
+    }
+}
+
+#[test]
+fn with_too_much_trust_in_hubs_the_simulator_fails() {
+    for (mutation, invariant) in
+        [(Mutation::DeliveryBelieved, "13"), (Mutation::PollFloorIgnored, "14"), (Mutation::HubNotTold, "15")]
+    {
+        noticed_in(|plan| plan.hubs, mutation, invariant);
     }
 }
