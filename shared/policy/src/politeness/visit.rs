@@ -326,13 +326,14 @@ impl VisitState {
     }
 
     /// Takes in the Crawl-delay of a robots.txt that was just read, or that there is none.
-    pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules, now: Timestamp) {
+    pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules) {
         let delay = delay.unwrap_or(Millis::ZERO).min(rules.crawl_delay_cap);
-        if delay > self.learned.crawl_delay {
-            // The pause after the last call was drawn before this delay was known. A call of an earlier visit may have
-            // ended just now.
-            let since = self.last_call_end.unwrap_or(now);
-            self.learned.not_before = self.learned.not_before.max(since + delay);
+        if delay > self.learned.crawl_delay
+            && let Some(last) = self.last_call_end.or(self.learned.bucket.map(|bucket| bucket.at))
+        {
+            // The pause after the last call was drawn before this delay was known. It does not count from now: where two
+            // origins of a host key have different delays, each visit learns the longer one anew, and would never call.
+            self.learned.not_before = self.learned.not_before.max(last + delay);
         }
         self.learned.crawl_delay = delay;
     }

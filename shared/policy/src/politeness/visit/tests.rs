@@ -1,6 +1,6 @@
 use super::*;
 use crate::rules::{BUSY_RETRY, VISIT_REST};
-use curlew_model::{Circuit, Hold, UrlHold};
+use curlew_model::{Circuit, Hold, TokenBucket, UrlHold};
 use proptest::prelude::*;
 
 const URL: &str = "https://example.org/a";
@@ -195,10 +195,26 @@ fn a_crawl_delay_that_is_learned_late_counts_from_the_call_before() {
     let mut visit = visit(HostState::default());
     let reply = Answer::Reply { reply: (), status: 200, retry_after: None, asks_signature: false };
     assert_eq!(visit.after_call(target(), reply, Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
-    visit.learn_crawl_delay(Some(Millis::from_secs(20)), &rules, NOW + Millis(50));
+    visit.learn_crawl_delay(Some(Millis::from_secs(20)), &rules);
     assert!(visit.learned.not_before >= NOW + Millis::from_secs(20));
-    visit.learn_crawl_delay(None, &rules, NOW + Millis(90));
+    visit.learn_crawl_delay(None, &rules);
     assert_eq!(visit.learned.crawl_delay, Millis::ZERO);
+}
+
+#[test]
+fn a_crawl_delay_that_each_visit_learns_anew_counts_from_the_last_call_and_not_from_the_visit() {
+    let (rules, delay) = (Rules::default(), Millis::from_secs(45));
+    let bucket = |ago| Some(TokenBucket { milli_tokens: 5_000, at: NOW - ago });
+    for (ago, passes) in [(Millis::from_secs(46), true), (Millis::from_secs(1), false)] {
+        let mut visit = visit(HostState { bucket: bucket(ago), crawl_delay: delay, ..HostState::default() });
+        // Of two origins of the host key the first has none.
+        visit.learn_crawl_delay(None, &rules);
+        visit.learn_crawl_delay(Some(delay), &rules);
+        assert_eq!(visit.next_call_at(&rules, NOW) <= NOW, passes, "{ago:?}");
+    }
+    let mut first = visit(HostState::default());
+    first.learn_crawl_delay(Some(delay), &rules);
+    assert!(first.next_call_at(&rules, NOW) <= NOW, "nobody has called");
 }
 
 proptest! {

@@ -44,7 +44,7 @@ impl Visit<'_> {
             },
         };
         let allowed = self.allows(&rules, url).await?;
-        self.state.learn_crawl_delay(rules.crawl_delay(), &self.politeness.rules, self.politeness.clock.now());
+        self.state.learn_crawl_delay(rules.crawl_delay(), &self.politeness.rules);
         Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
     }
 
