@@ -1,5 +1,6 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
+use crate::catalog::hidden::{hidden_hosts, is_on};
 use crate::catalog::segment::{self, Draft, segment_year};
 use crate::catalog::thumbnails::Pictures;
 use crate::pages::body::{discard, unpack};
@@ -23,7 +24,7 @@ use curlew_policy::page::publication;
 use curlew_policy::politeness::scope::Scope;
 use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Override, Screening, Verdict as Judged};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
 
@@ -70,6 +71,8 @@ struct FeedFacts {
 struct BatchCache {
     feeds: HashMap<SourceKey, FeedFacts>,
     pictures: Pictures,
+    /// The blocked hosts.
+    blocked: Option<BTreeSet<String>>,
 }
 
 /// One job of a batch on its way.
@@ -152,6 +155,14 @@ impl Extract {
             Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
             row => row.map(|(_, seen)| seen),
         };
+        // Its owner may have had everything removed since it was fetched.
+        let blocked = match &mut batch.blocked {
+            Some(blocked) => blocked,
+            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
+        };
+        if blocked.iter().any(|name| is_on(&job.url, name)) {
+            return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
+        }
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
         let article = match self.article(body, job.content_type.clone(), base.clone()).await? {

@@ -1,11 +1,11 @@
 //! Owners: proofs and requests of site owners, and messages to the operator.
 
 use crate::index::{accept, ask, traces};
-use crate::test_world::{FEED, TestWorld, host, page, status};
+use crate::test_world::{FEED, TestWorld, host, html, new, page, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Source,
+    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection, Source,
     Stage as QueueName, Way,
 };
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
@@ -322,6 +322,22 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     assert!(!town.world.feed().await.gone);
     assert!(matches!(&town.world.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_a_page_that_is_on_its_way_when_its_owner_has_all_forgotten_is_not_stored() {
+    let town = Town::proven().await;
+    let (world, url) = (&town.world, "https://example.org/late");
+    world.web.serve(url, "text/html", html(""));
+    assert_eq!(world.fetch(&visit(HOST, &[url], &new())).await, Verdict::Done);
+    let jobs = world.queued(QueueName::Extract).await;
+    let [(Job::Extract(job), _)] = &jobs[..] else { panic!("{jobs:?}") };
+    let segments = || async { world.blobs.list("segments/", None, 10).await.unwrap().len() };
+    let before = segments().await;
+    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    assert_eq!(world.program().extract.run(job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
+    assert!(segments().await <= before, "nothing of it is stored");
 }
 
 #[tokio::test(start_paused = true)]
