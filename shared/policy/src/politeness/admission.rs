@@ -118,6 +118,12 @@ pub fn last_use(state: &HostState) -> Timestamp {
     state.not_before.max(lease)
 }
 
+/// When a host key was called last, at the latest, as far as its state tells: no call outlasts a lease.
+pub fn last_call(state: &HostState) -> Timestamp {
+    let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
+    state.bucket.map_or(Timestamp::MIN, |bucket| bucket.at).max(lease)
+}
+
 /// Whether the visit that was here last had the same owner, let its lease run out, and did so only just: a job that was
 /// delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
 pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {

@@ -38,6 +38,8 @@ pub struct Grant {
     pub length: Millis,
     /// When the host key was last in use before that.
     pub used: Timestamp,
+    /// When the host key was called last before that, at the latest.
+    pub called: Timestamp,
     /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub repeats: bool,
 }
@@ -328,11 +330,10 @@ impl VisitState {
     /// Takes in the Crawl-delay of a robots.txt that was just read, or that there is none.
     pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules) {
         let delay = delay.unwrap_or(Millis::ZERO).min(rules.crawl_delay_cap);
-        if delay > self.learned.crawl_delay
-            && let Some(last) = self.last_call_end.or(self.learned.bucket.map(|bucket| bucket.at))
-        {
+        if delay > self.learned.crawl_delay {
             // The pause after the last call was drawn before this delay was known. It does not count from now: where two
             // origins of a host key have different delays, each visit learns the longer one anew, and would never call.
+            let last = self.last_call_end.unwrap_or(self.grant.called);
             self.learned.not_before = self.learned.not_before.max(last + delay);
         }
         self.learned.crawl_delay = delay;
@@ -392,6 +393,11 @@ impl VisitState {
     /// Remembers with the host key, once the visit is closed, that this page was sent to extraction; at most so many are.
     pub fn remember_sent(&mut self, page: &PageId, most: usize) {
         self.learned.sent.add(page, most);
+    }
+
+    /// True if the host key was called by another visit after `at`, so that what was read before may be out of date.
+    pub fn was_called_since(&self, at: Timestamp) -> bool {
+        self.grant.called > at
     }
 
     /// True if a visit of the same owner ended here a moment ago and told nobody.

@@ -16,6 +16,7 @@ use curlew_policy::polling::decision::{
 };
 use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
+use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
 use std::sync::Arc;
 use url::Url;
@@ -232,10 +233,11 @@ impl Stage for Poll {
     type Job = PollJob;
 
     async fn run(&self, job: &PollJob) -> Result<Verdict, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let read_at = politeness.clock.now();
         let Some((Source::Feed(feed), seen)) = self.intake.sources.get(&job.feed).await? else {
             return Ok(Verdict::Drop("the feed is not known".into()));
         };
-        let politeness = self.intake.politeness.as_ref();
         match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
             PollAdmission::Now => {}
             PollAdmission::At(at) => return Ok(Verdict::Defer(at)),
@@ -257,6 +259,11 @@ impl Stage for Poll {
         if visit.state.repeats() {
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
+        }
+        if visit.state.was_called_since(read_at) {
+            // Perhaps by another delivery of this job: the row tells, once it is written.
+            visit.close().await?;
+            return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
         }
         let request = request(&feed, &url, politeness);
         let got = match visit.get_listing(&url, CallKind::Feed, &request.validators).await {

@@ -105,17 +105,19 @@ impl Politeness {
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
         let first = ledger.load_eventual(host).await?;
         let is_first_visit = first.1 == Version::ABSENT;
-        let ((state, admission, used, repeats), version) = update_host_from(ledger, host, first, |state| {
-            let (used, repeats) = (admission::last_use(&state), admission::repeats(&state, owner, now));
+        let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
+            let before = state.clone();
             let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
-            (next.clone(), (next, admission, used, repeats))
+            (next.clone(), (next, admission, before))
         })
         .await?;
         Ok(match admission {
             // Its row is there by now: whoever blocks finds it, or has written the list before.
             Admission::Granted(_) if is_first_visit && self.is_blocked_from_above(host).await? => LeaseOutcome::Blocked,
             Admission::Granted(lease) => {
-                let grant = Grant { lease, state, opened, at: now, length, used, repeats };
+                let (used, called) = (admission::last_use(&before), admission::last_call(&before));
+                let repeats = admission::repeats(&before, owner, now);
+                let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
                 LeaseOutcome::Granted(Box::new(Visit::new(self, host.clone(), grant, version)))
             }
             Admission::Busy { until } => LeaseOutcome::Busy(until),

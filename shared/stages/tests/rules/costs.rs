@@ -194,7 +194,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let jobs = to_extract(&world).await;
     assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("load_eventual", PAGES), ("swap", PAGES)]);
-    assert_eq!(blobs.taken(), [("put", 1)], "one segment for all of them");
+    assert_eq!(blobs.taken(), [("get", 1), ("put", 1)], "the blocked hosts, and one segment for all of them");
     let index = Index { pages: pages.clone(), ..world.index() };
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
     assert_eq!(pages.taken(), [("load_eventual", PAGES)]);
