@@ -4,12 +4,11 @@
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::hub::BASE;
 use super::mutant::{AcksFirst, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs};
-use super::owner::Zone;
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::witness::Witness;
+use super::zone::Zone;
 use super::{MACHINE_RATES, Mutation};
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::{Faults, Faulty, Rates};
@@ -23,6 +22,11 @@ use curlew_stages::worker::{Mailbox, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
+
+/// Our own origin, under which hubs reach the pages.
+pub(super) const BASE: &str = "https://search.example";
+/// Number of the machine that people act through.
+pub(super) const PEOPLE: usize = 99;
 
 /// A job that is not done within this time is handed out again.
 const VISIBILITY: Millis = Millis::from_mins(15);
@@ -264,4 +268,14 @@ async fn run(machine: &Machine, stage: Of, deliveries: Vec<Delivery>) {
 /// that some are forgotten.
 fn few_rows(shared: &Shared) -> usize {
     if shared.plan.seed.is_multiple_of(2) { 0 } else { 4 }
+}
+
+/// Publishes the index of each year; or makes its splits anew.
+pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
+    for year in machine.program.index.years().await.map_err(|e| e.to_string())? {
+        let done =
+            if refresh { machine.program.index.refresh(year).await } else { machine.program.index.publish(year).await };
+        done.map_err(|e| e.to_string())?;
+    }
+    Ok(())
 }

@@ -9,12 +9,14 @@
 //! seed's; and `select!` is always `biased`, since its fair form rolls its own dice.
 
 mod answer;
+mod delivery;
 mod dice;
 mod hub;
 pub mod invariants;
 mod late;
 mod machine;
 mod mutant;
+mod outsiders;
 mod owner;
 mod people;
 mod stores;
@@ -22,6 +24,7 @@ mod trace;
 mod web;
 mod witness;
 mod world;
+mod zone;
 
 pub use invariants::Violation;
 pub use mutant::LastWriterWins;
@@ -216,7 +219,7 @@ async fn run_all(shared: &Arc<Shared>) {
 
     let mut hubs = JoinSet::new();
     if plan.hubs && shared.blobs.put(WEB_SECRET, SECRET.as_slice().into()).await.is_ok() {
-        hubs.spawn(hub::serve(shared.clone()));
+        hubs.spawn(delivery::serve(shared.clone()));
     }
     let mut people = JoinSet::new();
     people.spawn(people::follow_script(shared.clone(), length));

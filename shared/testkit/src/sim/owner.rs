@@ -1,41 +1,21 @@
 //! Owners of sites, true and false ones: how they publish their challenges, and what they ask for.
 
 use super::dice::Dice;
-use super::machine::Machine;
-use super::people::{PEOPLE, publish};
+use super::machine::{Machine, PEOPLE, publish};
+use super::outsiders::Owner;
 use super::stores::Shared;
 use super::trace::{Remains, RequestSnapshot, Stop};
-use super::world::{Route, World};
+use super::world::World;
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
-use async_trait::async_trait;
-use bytes::Bytes;
 use curlew_model::{Challenge, Job, Millis, OwnerRequest, Page, PageState, Timestamp, Way, is_at_or_below};
 use curlew_policy::site::ownership;
-use curlew_ports::{Clock, Names};
+use curlew_ports::Clock;
 use curlew_stages::operator::audit::{Audit, Subject};
 use curlew_stages::operator::block::BlockedBy;
 use curlew_stages::operator::ownership::RequestOutcome;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use url::Url;
-
-/// Somebody who says that a site is theirs.
-#[derive(Clone, Debug)]
-pub(super) struct Owner {
-    pub(super) host: String,
-    pub(super) challenge: Challenge,
-    /// Where they publish their challenge; a false owner cannot.
-    way: Option<Way>,
-    /// From when until when it is published.
-    published: (Moment, Moment),
-}
-
-impl Owner {
-    fn publishes(&self, host: &str, way: Way, now: Moment) -> bool {
-        self.host == host && self.way == Some(way) && self.published.0 <= now && now < self.published.1
-    }
-}
 
 /// Adds owners to a web: of one or two sites each one that is true, and for some a false one beside it.
 pub(super) fn join(world: &mut World, seed: u64) {
@@ -198,40 +178,5 @@ pub(super) async fn ask_too_late(shared: &Arc<Shared>) {
         let since = shared.clock.now();
         let outcome = ask(shared, &machine, owner, OwnerRequest::Report).await.ok();
         note(shared, owner, OwnerRequest::Report, (since, 0), outcome);
-    }
-}
-
-impl World {
-    /// The file by which an owner proves that a site is theirs.
-    pub(super) fn proof(&self, url: &Url, now: Moment) -> Option<String> {
-        let host = url.host_str()?;
-        let is_file = ownership::file_url(host, "https").is_some_and(|file| file == *url);
-        let owner = self.owners.iter().find(|owner| is_file && owner.publishes(host, Way::File, now))?;
-        Some(owner.challenge.to_string())
-    }
-
-    /// The home page of a site whose owner publishes a challenge there.
-    pub(super) fn proving_home(&self, url: &Url, now: Moment) -> Option<(String, &[String])> {
-        let host = url.host_str().filter(|_| url.path() == "/")?;
-        let owner = self.owners.iter().find(|owner| owner.publishes(host, Way::Meta, now))?;
-        let feeds = match self.routes.get(url.as_str()) {
-            Some(Route::Home { feeds }) => feeds.as_slice(),
-            _ => &[],
-        };
-        Some((format!("<meta name=\"{}\" content=\"{}\">", ownership::META, owner.challenge), feeds))
-    }
-}
-
-/// The DNS, in which some owners publish their challenges.
-pub(super) struct Zone(pub(super) Arc<Shared>);
-
-#[async_trait]
-impl Names for Zone {
-    async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String> {
-        let now = self.0.moment();
-        let owners = self.0.world.owners.iter();
-        let published = owners
-            .filter(|owner| ownership::txt_name(&owner.host) == name && owner.publishes(&owner.host, Way::Dns, now));
-        Ok(published.map(|owner| Bytes::from(owner.challenge.to_string())).collect())
     }
 }

@@ -3,7 +3,7 @@
 
 use super::answer::COMMON_WORD;
 use super::dice::Dice;
-use super::machine::{Machine, rates};
+use super::machine::{Machine, PEOPLE, publish, rates};
 use super::owner;
 use super::stores::Shared;
 use super::trace::{QuerySnapshot, Stop};
@@ -20,8 +20,6 @@ use curlew_stages::pages::sample::HowMany;
 use std::sync::Arc;
 use url::Url;
 
-/// Number of the machine that people act through.
-pub(super) const PEOPLE: usize = 99;
 /// Minimum time from a request of an owner to whatever comes next.
 const A_SECOND: Millis = Millis::from_secs(1);
 /// An action that fails is tried again after this time.
@@ -142,15 +140,6 @@ async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Opti
         Action::Search => {}
     }
     Ok(None)
-}
-
-pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
-    for year in machine.program.index.years().await.map_err(|e| e.to_string())? {
-        let done =
-            if refresh { machine.program.index.refresh(year).await } else { machine.program.index.publish(year).await };
-        done.map_err(|e| e.to_string())?;
-    }
-    Ok(())
 }
 
 /// Publishes without any faults and searches; gives all that is found.

@@ -1,7 +1,6 @@
 //! The model web as one machine sees it: a `Fetch` port that takes time, records each call, and ends with its machine.
 
 use super::answer::vet;
-use super::hub;
 use super::stores::Shared;
 use super::trace::{CallResult, CallSnapshot, LedgerSnapshot, RobotsSnapshot};
 use crate::faults::{Faults, mix};
@@ -129,7 +128,7 @@ impl Fetch for MachineWeb {
         let luck = mix(self.shared.plan.seed ^ mix(self.shared.calls.fetch_add(1, Ordering::Relaxed)));
         let (answer, took) = self.shared.world.answer(call, self.shared.moment(), luck);
         if let (Ok(Reply { status: 202, .. }), Some(form)) = (&answer, &call.form) {
-            hub::take(&self.shared, &call.url, form, luck);
+            self.shared.hubs.take(&self.shared.world, self.shared.moment(), (&call.url, form), luck);
         }
         if mix(luck ^ 9) % 1_000 < self.cuts {
             // Somewhere between its start and the moment after its end.

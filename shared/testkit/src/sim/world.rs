@@ -1,11 +1,12 @@
 //! A small web, made of a seed: hosts with feeds, pages, robots.txt files, and bad times.
 
 use super::dice::Dice;
-use super::hub::Hub;
-use super::owner::Owner;
+use super::outsiders::{Hub, Owner};
 use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure};
-use curlew_model::Millis;
+use curlew_model::{Millis, Way};
+use curlew_policy::site::ownership;
 use std::collections::BTreeMap;
+use url::Url;
 
 /// The whole web.
 #[derive(Clone, Debug)]
@@ -365,5 +366,32 @@ impl Maker {
         let url = format!("{at}/img/{}.png", if self.dice.percent(20) { 0 } else { number });
         self.world.routes.insert(url.clone(), Route::Image);
         url
+    }
+}
+
+impl World {
+    /// The file by which an owner proves that a site is theirs.
+    pub(super) fn proof(&self, url: &Url, now: Moment) -> Option<String> {
+        let host = url.host_str()?;
+        let is_file = ownership::file_url(host, "https").is_some_and(|file| file == *url);
+        let owner = self.owners.iter().find(|owner| is_file && owner.publishes(host, Way::File, now))?;
+        Some(owner.challenge.to_string())
+    }
+
+    /// The home page of a site whose owner publishes a challenge there.
+    pub(super) fn proving_home(&self, url: &Url, now: Moment) -> Option<(String, &[String])> {
+        let host = url.host_str().filter(|_| url.path() == "/")?;
+        let owner = self.owners.iter().find(|owner| owner.publishes(host, Way::Meta, now))?;
+        let feeds = match self.routes.get(url.as_str()) {
+            Some(Route::Home { feeds }) => feeds.as_slice(),
+            _ => &[],
+        };
+        Some((format!("<meta name=\"{}\" content=\"{}\">", ownership::META, owner.challenge), feeds))
+    }
+
+    /// The status of a hub's answer to a request; `None` if no hub is there.
+    pub(super) fn hub_status(&self, url: &str, now: Moment) -> Option<u16> {
+        let hub = self.hubs.iter().find(|hub| hub.url == url)?;
+        Some(if hub.gone_from.is_some_and(|from| from <= now) { 404 } else { 202 })
     }
 }
