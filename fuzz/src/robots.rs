@@ -2,8 +2,8 @@
 
 use crate::input::{first_line, unfolded};
 use curlew_policy::page::directives::{Directives, parse_date};
-use curlew_policy::page::license::LicenseTerms;
 use curlew_policy::page::preferences::Preferences;
+use curlew_policy::robots::license::LicenseTerms;
 use curlew_policy::robots::tdmrep::TdmFile;
 use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
 use url::Url;

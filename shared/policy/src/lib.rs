@@ -6,6 +6,7 @@
 pub mod address;
 pub mod chance;
 pub mod delivery;
+mod links;
 pub mod page;
 pub mod politeness;
 pub mod polling;

@@ -29,7 +29,10 @@ use tree::{Edge, Sources, Tree};
 
 /// The rooms below the roots of some crates, from the lowest to the highest. A row lists all rooms of its crate.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("curlew-policy", &["rules", "chance", "address", "delivery", "page", "robots", "site", "politeness", "polling"]),
+    (
+        "curlew-policy",
+        &["rules", "chance", "address", "links", "delivery", "page", "robots", "site", "politeness", "polling"],
+    ),
     ("curlew-text", &["references", "charset", "hygiene", "date"]),
     ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),
     (

@@ -6,6 +6,7 @@
 //!
 //! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 
+pub mod license;
 mod parse;
 pub(crate) mod pattern;
 mod sitemaps;

@@ -1,9 +1,9 @@
 //! What may be done with a page: AIPREF, content signals, licences and TDMRep.
 
-use curlew_policy::page::license::LicenseTerms;
 use curlew_policy::page::preferences::Preferences;
 use curlew_policy::page::signals::ContentSignals;
 use curlew_policy::robots::Robots;
+use curlew_policy::robots::license::LicenseTerms;
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, reserved, tdm_url};
 use url::Url;
 

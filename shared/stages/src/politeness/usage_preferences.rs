@@ -5,15 +5,15 @@
 //! beside its robots.txt.
 
 use crate::parsing::parsed;
-use crate::politeness::visit::{CallEnd, Visit};
+use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_model::{Origin, StatedPreferences, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::page::license::{self, LicenseTerms};
 use curlew_policy::page::preferences::Preferences;
 use curlew_policy::politeness::visit::Permission;
+use curlew_policy::robots::license::{self, LicenseTerms};
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
 use curlew_policy::robots::{MAX_AGE, Robots};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
@@ -36,13 +36,6 @@ pub(crate) enum StatedUsage {
     Refused(String),
     /// It could not be asked now; this is why.
     Unknown(CallEnd),
-}
-
-/// The licence that holds for a site, as far as it was read.
-#[derive(Clone)]
-pub(crate) struct SiteLicense {
-    address: Url,
-    terms: Arc<LicenseTerms>,
 }
 
 /// A copy of a file that was asked for, or why it could not be now.

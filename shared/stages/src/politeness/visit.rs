@@ -8,7 +8,6 @@ use crate::catalog::hidden::hidden_hosts;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::signing::{SignatureMode, Signer};
-use crate::politeness::usage_preferences::SiteLicense;
 use crate::stage::StageError;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
@@ -22,6 +21,7 @@ use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_unt
 use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
+use curlew_policy::robots::license::LicenseTerms;
 use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
 use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
@@ -32,6 +32,13 @@ use url::Url;
 
 /// How often the end of a visit is tried to be written, should the ledger falter; the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
+
+/// The licence that holds for a site, as far as it was read.
+#[derive(Clone)]
+pub(crate) struct SiteLicense {
+    pub(crate) address: Url,
+    pub(crate) terms: Arc<LicenseTerms>,
+}
 
 /// How one call, or a chain of them, ended.
 pub type CallEnd = visit::CallEnd<Box<Reply>>;

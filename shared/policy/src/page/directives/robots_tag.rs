@@ -44,7 +44,7 @@ struct Members(Vec<Member>);
 struct NextMember<'a>(&'a mut Vec<Member>);
 
 /// The place of a member's rules, if it has a token.
-struct Rules<'a>(Option<&'a mut Member>);
+struct MemberRules<'a>(Option<&'a mut Member>);
 
 impl<'de> ListVisitor<'de> for Members {
     type Out = Members;
@@ -81,13 +81,13 @@ impl<'de> ItemVisitor<'de> for NextMember<'_> {
             BareItemFromInput::String(text) => Some(text.as_str()),
             _ => None,
         };
-        let Some(token) = token else { return Ok(Rules(None)) };
+        let Some(token) = token else { return Ok(MemberRules(None)) };
         self.0.push((token.to_owned(), Vec::new()));
-        Ok(Rules(self.0.last_mut()))
+        Ok(MemberRules(self.0.last_mut()))
     }
 }
 
-impl<'de> ParameterVisitor<'de> for Rules<'_> {
+impl<'de> ParameterVisitor<'de> for MemberRules<'_> {
     type Out = ();
     type Error = Infallible;
 

@@ -6,7 +6,7 @@
 //! to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
 
 use crate::address;
-use crate::polling::websub::{MOST_LINKS, parameter, split, target};
+use crate::links::{MOST_LINKS, parameter, split, target};
 use crate::robots::pattern::{self, Steps};
 use crate::robots::{MAX_STEPS, path_and_query};
 use quick_xml::Reader;
