@@ -146,7 +146,10 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         let show = store.run(&["feeds", "show", text(kitchen, "key"), "--json"]).ok().json();
         assert_eq!(show["url"], kitchen["url"]);
         assert!(text(&show, "next_poll") > text(&show, "polled_at"), "{show}");
-        assert!(text(&show, "next_poll_because").starts_with("every 8 h, since this is the usual"), "{show}");
+        assert!(
+            text(&show, "next_poll_because").starts_with("every 24 h, since so often something new comes"),
+            "{show}"
+        );
         let host = text(kitchen, "url").split('/').nth(2).unwrap();
         let site = store.run(&["sites", "show", host, "--json"]).ok().json();
         assert_eq!(

@@ -89,7 +89,7 @@ fn what_is_published_later_is_fetched_and_nothing_else_is() {
     const FLOOR: Duration = Duration::from_secs(2);
     let web = farm("later", FEW, 2);
     let mut store = Store::new(&web);
-    store.configure("[rules]\npoll_floor = \"2s\"\npoll_interval = \"2s\"\n");
+    store.configure("[rules]\npoll_floor = \"2s\"\npoll_interval = \"2s\"\nadaptive = false\n");
     store.crawl(&web.starts());
     let first = web.calls();
     let polls = first.iter().filter(|call| call.kind == Kind::Feed);
