@@ -44,7 +44,7 @@ pub struct Backfill {
     /// Number of steps in a row that came to nothing.
     #[serde(default)]
     pub failures: u32,
-    /// What is read next.
+    /// Phase, which tells the sort of documents that comes next.
     #[serde(default)]
     pub phase: BackfillPhase,
     /// The next document; it is read before anything that the lists contain.

@@ -27,7 +27,7 @@ const DISCOVERY: Millis = Millis::from_secs(20);
 /// Interval at which a backfill that an owner has turned off is looked at again.
 const TURNED_OFF: Millis = Millis::from_days(1);
 
-/// What a step of a backfill does.
+/// Work of one step of a backfill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Find out which feeds the site has.

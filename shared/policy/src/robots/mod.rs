@@ -76,7 +76,7 @@ struct Rule {
     text: Span,
 }
 
-/// What a `Content-Usage` rule (draft-ietf-aipref-attach) or a `Content-Signal` rule (contentsignals.org) states about the
+/// Statement of a `Content-Usage` rule (draft-ietf-aipref-attach) or a `Content-Signal` rule (contentsignals.org) about the
 /// pages whose path matches. Rules are kept with the longest path first.
 #[derive(Clone, Debug)]
 struct PathStatement<T> {

@@ -1,4 +1,4 @@
-//! What may be done with a page: AIPREF, content signals, licences and TDMRep.
+//! Preferences of sites about the use of their pages: AIPREF, content signals, licences and TDMRep.
 
 use curlew_policy::page::preferences::Preferences;
 use curlew_policy::page::signals::ContentSignals;

@@ -39,7 +39,7 @@ pub struct Backfills {
     pub intake: Arc<Intake>,
 }
 
-/// What a person asks of a backfill.
+/// Request of a person, or of a setting, for a backfill.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackfillRequest {
     /// Earliest date of wanted pages.

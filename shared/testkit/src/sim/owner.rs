@@ -51,7 +51,7 @@ pub(super) fn requests(world: &World, seed: u64, length: Moment) -> Vec<(Moment,
             all.push((at, owner, Look));
             at += dice.between(1, apart);
         }
-        let wishes: &[OwnerRequest] = dice.pick::<&[OwnerRequest]>(&[
+        let requests: &[OwnerRequest] = dice.pick::<&[OwnerRequest]>(&[
             &[Block],
             &[Forget],
             &[Forget],
@@ -61,8 +61,8 @@ pub(super) fn requests(world: &World, seed: u64, length: Moment) -> Vec<(Moment,
             &[Report, Block, Unblock, Block],
             &[Block, Forget, Unblock, Forget],
         ]);
-        for wish in wishes {
-            all.push((at.min(length), owner, *wish));
+        for request in requests {
+            all.push((at.min(length), owner, *request));
             at += dice.between(1, apart);
         }
     }

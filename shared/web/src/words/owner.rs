@@ -149,7 +149,7 @@ const ENGLISH: Owner = Owner {
         OwnerRequest::Block => "blocking",
         OwnerRequest::Unblock => "taking the block back",
         OwnerRequest::Visit => "queueing visits",
-        OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => "noting the wish about older posts",
+        OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => "noting the decision about older posts",
         OwnerRequest::Forget => "removing everything",
     },
     way: |way| match way {

@@ -1,4 +1,4 @@
-//! What a feed's own history says of how often to look: a decaying mean of the times between two arrivals of something
+//! A feed's own history tells how often to look: a decaying mean of the times between two arrivals of something
 //! new. Entries of one hour arrive together, so what is published in batches is not taken for news all day.
 
 use crate::rules::Rules;
