@@ -3,7 +3,7 @@
 use crate::args::CrawlArgs;
 use crate::failure::usage;
 use crate::output::{self, ADDRESS, count, shown};
-use crate::world::World;
+use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{BackfillLine, BackfillState, Source, SourceKey};
 use curlew_policy::polling::backfill;
@@ -12,8 +12,6 @@ use std::collections::BTreeSet;
 
 /// Maximum number of back catalogues that are shown one by one.
 const SHOWN: usize = 10;
-/// Number of rows that are read at a time.
-const LIST: usize = 500;
 /// Maximum number of characters of a reason that are shown.
 const REASON: usize = 200;
 
@@ -31,6 +29,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
                 Source::Feed(feed) if feed.site.is_none() && !feed.gone => of.insert(feed.key.clone()),
                 _ => false,
             };
+            Ok(())
         })
         .await?;
     }
@@ -51,6 +50,7 @@ pub(crate) async fn gather(world: &World) -> Result<Vec<BackfillLine>> {
         if let Source::Backfill(row) = row {
             all.push(backfill::line(row, &world.config.rules));
         }
+        Ok(())
     })
     .await?;
     all.sort_by_key(|line| (line.state != BackfillState::Running, line.url.clone()));
@@ -72,17 +72,6 @@ pub(crate) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
         output::line(&format!("{name}{line}"))?;
     }
     Ok(())
-}
-
-/// Visits all rows of feeds, sites and back catalogues, one after another.
-async fn each_source(world: &World, mut each: impl FnMut(&Source)) -> Result<()> {
-    let mut after: Option<SourceKey> = None;
-    loop {
-        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.key().clone());
-        rows.iter().for_each(&mut each);
-    }
 }
 
 fn words(line: &BackfillLine) -> String {

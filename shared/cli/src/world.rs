@@ -4,15 +4,15 @@ use crate::config::Config;
 use anyhow::{Context, Result};
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
-use curlew_model::{HostKey, HostState};
+use curlew_model::{HostKey, HostState, Source, SourceKey};
 use curlew_ports::{Clock, Seeds};
 use curlew_stages::program::{Ports, Program};
 use curlew_wiring::{KeyStore, Memory, SystemClock, SystemSeeds, Tally, program};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Host states read at a time.
-const LIST: usize = 500;
+/// Number of rows read at a time.
+pub(crate) const LIST: usize = 500;
 
 /// Everything that a command may need: the program, and what the command line adds to it.
 pub(crate) struct World {
@@ -104,5 +104,16 @@ impl World {
             tracing::info!(jobs, leases = broken, "the last run did not end well; its work is taken up again");
         }
         Ok(())
+    }
+}
+
+/// Visits all rows of feeds, sites and back catalogues, one after another.
+pub(crate) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
+    let mut after: Option<SourceKey> = None;
+    loop {
+        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = Some(last.key().clone());
+        rows.iter().try_for_each(&mut each)?;
     }
 }

@@ -245,6 +245,12 @@ pub fn hash_hex(bytes: &[u8]) -> String {
     curlew_model::hex(&Sha256::digest(bytes)[..16])
 }
 
+/// Returns the first 64 bits of the SHA-256 of a text, by which it is recognized.
+pub fn hash64(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0, |number, byte| (number << 8) | u64::from(*byte))
+}
+
 fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> T {
     match id(&hash_hex(text.as_bytes())) {
         Ok(id) => id,

@@ -1,9 +1,9 @@
 //! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people.
 
-use super::rows::{LIST, about, each_page, each_source, is_about, page_state, site_state, why};
+use super::rows::{about, each_page, is_about, page_state, site_state, why};
 use crate::args::{ListArgs, ListWhat};
 use crate::output::{self, ADDRESS, shown};
-use crate::world::World;
+use crate::world::{LIST, World, each_source};
 use anyhow::{Result, bail};
 use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp, Why};
 use curlew_policy::address;

@@ -4,12 +4,12 @@
 //! process takes the job; if there is none, this process does.
 
 use super::crawl::until_end;
-use super::rows::{each_source, is_about};
+use super::rows::is_about;
 use super::{Place, exclusive, stop_on_signal};
 use crate::args::{Output, Until};
 use crate::config::Config;
 use crate::output::{self, ADDRESS, shown};
-use crate::world::World;
+use crate::world::{World, each_source};
 use anyhow::{Result, bail};
 use curlew_embedded::OpenError;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};

@@ -2,23 +2,9 @@
 
 use super::failures;
 use crate::output::{self, ADDRESS, shown};
-use crate::world::World;
+use crate::world::{LIST, World};
 use anyhow::Result;
-use curlew_model::{Job, Page, PageId, PageState, SiteSource, SiteState, Source, SourceKey, is_at_or_below};
-
-/// Number of rows read at a time.
-pub(super) const LIST: usize = 500;
-
-/// Visits all rows of feeds and sites, one after another.
-pub(super) async fn each_source(world: &World, mut each: impl FnMut(&Source) -> Result<()>) -> Result<()> {
-    let mut after: Option<SourceKey> = None;
-    loop {
-        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.key().clone());
-        rows.iter().try_for_each(&mut each)?;
-    }
-}
+use curlew_model::{Job, Page, PageId, PageState, SiteSource, SiteState, is_at_or_below};
 
 /// Visits all rows of pages, one after another.
 pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {

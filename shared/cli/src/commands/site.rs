@@ -2,10 +2,10 @@
 //!
 //! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
-use super::rows::{about, each_page, each_source, page_state, site_state, why};
+use super::rows::{about, each_page, page_state, site_state, why};
 use crate::history;
 use crate::output::{self, ADDRESS, count, shown};
-use crate::world::World;
+use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{
     BackfillLine, FeedSource, HostKey, HostState, Job, Millis, Page, SiteSource, SiteState, Source, Timestamp,

@@ -2,10 +2,9 @@
 
 use super::failures::{self, Failed};
 use super::named::LeftOut;
-use super::rows::each_source;
 use crate::history;
 use crate::output::{self, count};
-use crate::world::World;
+use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{
     BackfillLine, Hold, HoldReason, HostKey, HostState, Job, Millis, Source, SourceKey, Stage, Timestamp,

@@ -4,6 +4,7 @@
 //! addresses of the program that made them. Sitemaps (sitemaps.org) follow where no feed leads to older entries. Links in
 //! pages are never followed.
 
+use crate::address::hash64;
 use crate::page::dates;
 use crate::rules::{
     BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_TRIES, BUSY_RETRY, Rules,
@@ -132,7 +133,7 @@ pub fn older(
     let Some(to) = facts.prev_archive.or(at_home).or(facts.usual).or(facts.next) else {
         return bad(if *number == 1 { "the feed names no older documents" } else { ARCHIVE_READ });
     };
-    if backfill.visited.contains(&hash(to.as_str())) {
+    if backfill.visited.contains(&hash64(to.as_str())) {
         return bad("the archive ended: the links to older documents run in a circle");
     }
     let kind = DocumentKind::Feed {
@@ -164,12 +165,6 @@ pub fn visit(backfill: &mut Backfill, hash: u64) -> bool {
     backfill.visited.insert(0, hash);
     backfill.visited.truncate(2 * REMEMBERED);
     true
-}
-
-/// Returns a hash of a text, by which documents are recognized.
-pub fn hash(text: &str) -> u64 {
-    let hex = crate::address::hash_hex(text.as_bytes());
-    hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
 /// Returns a stated date if it is believed: not in the future, and not before there were web pages.

@@ -284,8 +284,7 @@ impl Intake {
 
 /// Stands among the keys of seen entries for one that was taken back.
 fn deletion_key(entry: &DeletedEntry) -> u64 {
-    let hex = address::hash_hex(format!("deleted {}", entry.id).as_bytes());
-    hex.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
+    address::hash64(&format!("deleted {}", entry.id))
 }
 
 /// Visits to pages of one host key that a feed names.

@@ -66,7 +66,7 @@ fn an_archive_ends_with_an_empty_a_complete_or_a_repeated_document_and_in_a_circ
     assert!(visit(&mut row, 7) && !visit(&mut row, 7));
     assert!(ends(&row, &page).contains("entries of an earlier one"));
     let mut row = backfill();
-    visit(&mut row, hash(next.as_str()));
+    visit(&mut row, hash64(next.as_str()));
     assert!(ends(&row, &page).contains("circle"));
     assert!((100..1_000).all(|n| visit(&mut row, n)));
     assert_eq!(row.visited.len(), 2 * REMEMBERED, "what is remembered is bounded");

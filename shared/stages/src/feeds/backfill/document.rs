@@ -31,7 +31,7 @@ impl Backfills {
             Turn::End(backfill::left_out(row, format!("{}: {why}", document.url), politeness.clock.now()))
         };
         let Ok(url) = address::parse(&document.url, None) else { return Ok(left_out(row, "no address".to_owned())) };
-        if row.visited.contains(&backfill::hash(url.as_str())) {
+        if row.visited.contains(&address::hash64(url.as_str())) {
             return Ok(left_out(row, "it was read already".to_owned()));
         }
         let Ok(key) = politeness.key_of(&url) else { return Ok(left_out(row, "it has no host".to_owned())) };
@@ -83,7 +83,7 @@ impl Backfills {
         if reply.status != 200 {
             return Ok(left_out(row, format!("it answered {}", reply.status)));
         }
-        backfill::visit(&mut row, backfill::hash(url.as_str()));
+        backfill::visit(&mut row, address::hash64(url.as_str()));
         let row = Backfill { next: None, failures: 0, ..row };
         match &document.kind {
             DocumentKind::Feed { feed, .. } => {
@@ -177,7 +177,7 @@ impl Backfills {
         let mut known = BTreeSet::new();
         let mut is_ours = |loc: &str| {
             let url = address::parse(loc, None).ok().filter(|url| backfill::is_same_host(url, home));
-            url.is_some_and(|url| known.insert(backfill::hash(url.as_str())))
+            url.is_some_and(|url| known.insert(address::hash64(url.as_str())))
         };
         let believed = |stated: Option<Timestamp>| stated.and_then(|stated| backfill::date(stated, now));
         let sitemaps = sitemap.sitemaps.into_iter().filter(|_| backfill::may_descend(depth));
@@ -196,7 +196,7 @@ impl Backfills {
     fn pages_of(&self, row: &Backfill, entries: &[Entry], now: Timestamp) -> Vec<PageAddress> {
         let mut known = BTreeSet::new();
         let pages = entries.iter().filter_map(|entry| {
-            let url = entry.link.clone().filter(|link| known.insert(backfill::hash(link)))?;
+            let url = entry.link.clone().filter(|link| known.insert(address::hash64(link)))?;
             let dates = [entry.published, entry.updated].into_iter().flatten();
             let published = dates.filter_map(|stated| backfill::date(stated, now)).next();
             let page = PageAddress { url, title: entry.title.clone(), published, author: entry.author.clone() };
