@@ -108,7 +108,7 @@ pub fn parse(
     Ok(sitemap)
 }
 
-/// How a gzip file begins (RFC 1952 §2.3).
+/// First bytes of a gzip file (RFC 1952 §2.3).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Returns the document, of a gzip file the one in it, cut at `max_bytes`; true if it was cut.

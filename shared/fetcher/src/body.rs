@@ -52,7 +52,7 @@ pub(crate) async fn read(
     finished(body, coding, kind, config, room, Cut(false))
 }
 
-/// Whether reading stopped at the limit.
+/// True if reading stopped at the limit.
 struct Cut(bool);
 
 /// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.

@@ -1,4 +1,4 @@
-//! What the fetcher is given at the start: identity, limits and where it may go.
+//! The fetcher's configuration: identity, limits, guard.
 
 use crate::guard::Guard;
 use curlew_model::Millis;
@@ -19,16 +19,16 @@ pub struct Config {
     pub call_timeout: Millis,
     /// Bytes on the wire that a body has to bring each second, on average, once `rate_grace` is over.
     pub min_rate: u64,
-    /// How long a body may be slower than `min_rate`.
+    /// Longest time that a body may be slower than `min_rate`.
     pub rate_grace: Millis,
     /// The largest bodies.
     pub bytes: ByteLimits,
     /// Bytes that large bodies may take together: those that are being read, and those that are still in somebody's hands. The
     /// largest single body fits in any case.
     pub bodies_bytes: usize,
-    /// How many times larger than its coded form a body may become once it has more than 1 MiB.
+    /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
     pub max_ratio: u64,
-    /// Where calls may go.
+    /// The rules for addresses and URLs that may be called.
     pub guard: Guard,
     /// Certificates in DER that are trusted besides the platform's; for tests and private networks.
     pub extra_roots: Vec<Vec<u8>>,

@@ -10,9 +10,9 @@ use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use std::io::{self, Write};
 use zstd::stream::raw::{DParameter, Decoder as ZstdRaw, Operation};
 
-/// What is offered to servers: what [`Coding`] knows.
+/// Content codings offered to servers: those that [`Coding`] knows.
 pub(crate) const OFFERED: &str = "gzip, br, zstd";
-/// How a gzip document begins, with its only compression method (RFC 1952 §2.3).
+/// First bytes of a gzip document with its only compression method (RFC 1952 §2.3).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 /// Windows up to 8 MiB, which is the most that a server may use for the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
@@ -58,7 +58,7 @@ impl Coding {
     }
 }
 
-/// Which limit a body broke.
+/// The limit that a body broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// More decoded bytes than the limit; that many have been kept.
@@ -150,7 +150,7 @@ impl Decoder {
         Ok(self.into_partial())
     }
 
-    /// What was decoded before a limit stopped it.
+    /// Returns what was decoded before a limit stopped it.
     pub(crate) fn into_partial(self) -> (Vec<u8>, Share) {
         (self.out.bytes, self.out.share)
     }

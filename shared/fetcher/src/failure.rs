@@ -1,4 +1,5 @@
-//! What the HTTP library reports, told as the caller has to act on it, in one short sentence without the URL.
+//! Classification of the HTTP library's errors by what the caller has to do, each as one short sentence without the
+//! URL.
 
 use crate::guard::Refusal;
 use crate::resolver::LookupFailed;
@@ -77,7 +78,7 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
     }
 }
 
-/// Whether this process, or the whole system, has as many files open as it may.
+/// Returns true if this process, or the whole system, has as many files open as it may.
 fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
     // EMFILE and ENFILE (POSIX, <errno.h>), the same numbers on Linux, macOS and the BSDs.
     let number = error.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);

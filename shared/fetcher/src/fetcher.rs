@@ -19,8 +19,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::{Host, Url};
 
-/// How long a connection is kept for the next call. Below the 5 s after which common servers close it: a request that
-/// meets a closing connection looks like trouble of the host. Long enough for the usual pause between two calls.
+/// Time an idle connection is kept for the next call. Below the 5 s after which common servers close it: a request on a
+/// closing connection looks like a failure of the host. Long enough for the usual pause between two calls.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Connections kept for one host: there is never more than one call to it at a time.
 const MAX_IDLE_PER_HOST: usize = 1;
@@ -29,7 +29,7 @@ const MAX_HEADER_LIST_BYTES: u32 = 64 << 10;
 /// Header lines over HTTP/1.1.
 const MAX_HEADER_LINES: usize = 100;
 
-/// How long to wait before a socket is asked for again when this process may open none.
+/// Wait before another attempt to open a socket when this process has no descriptor left.
 const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);
 
 /// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
@@ -185,7 +185,7 @@ mod tests {
     use crate::tests::server::{Server, call, html};
     use curlew_ports::CallKind;
 
-    /// What [`builder`] rules out is put back on purpose: a proxy that looks the names up by itself.
+    /// Puts back on purpose what [`builder`] rules out: a proxy that resolves names itself.
     #[tokio::test]
     async fn u33_an_answer_from_an_address_that_was_not_vetted_is_refused() {
         let (server, proxy) = (Server::saying(html("direct")).await, Server::saying(html("proxied")).await);

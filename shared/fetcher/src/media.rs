@@ -1,4 +1,4 @@
-//! Which bodies are worth reading, by their media type, and how each kind of call asks for them.
+//! Media types: which bodies are worth reading, and the Accept header of each kind of call.
 
 use curlew_ports::CallKind;
 

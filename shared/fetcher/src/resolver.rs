@@ -25,10 +25,10 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_LOOKUPS: usize = 128;
 /// Names whose addresses are remembered before the old ones are forgotten.
 const MAX_REMEMBERED: usize = 4_096;
-/// How long a name is remembered after it was last used: longer than any connection can be idle or a call can last.
+/// Time a name is remembered after its last use: longer than any connection can be idle or a call can last.
 const REMEMBER_FOR: Duration = Duration::from_secs(300);
 
-/// What the HTTP library's resolvers fail with; the cause is found again in its chain.
+/// The error type of the HTTP library's resolvers; our cause is recovered from its chain.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Finds the addresses of an absolute name.

@@ -28,7 +28,7 @@ impl Room {
     }
 }
 
-/// What one body has of the room; given back when it is dropped.
+/// One body's share of the room; given back on drop.
 #[derive(Debug)]
 pub(crate) struct Share {
     room: Room,

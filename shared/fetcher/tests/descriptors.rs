@@ -1,5 +1,5 @@
-//! When this process may open no further file, a call waits for a descriptor. Alone in its process, since the limit is the
-//! process's own.
+//! Test that a call waits for a descriptor when this process may open no further file. Alone in its process, since the
+//! limit is the process's own.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 #![allow(clippy::disallowed_types, reason = "files are held open on purpose")]

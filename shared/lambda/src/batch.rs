@@ -36,7 +36,7 @@ pub(crate) struct Message {
     pub(crate) handle: String,
     /// The job, or a claim check for it.
     pub(crate) body: String,
-    /// How often it was handed out, this time included.
+    /// Number of times it was handed out, this time included.
     pub(crate) receives: u32,
 }
 
@@ -64,16 +64,16 @@ pub(crate) trait MessageQueue: Send + Sync {
     async fn give_up(&self, message: &Message, why: &str, now: Timestamp) -> Result<(), PortError>;
 }
 
-/// What a batch must keep to.
+/// The limits of a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// Lanes under way at once.
     pub(crate) slots: usize,
     /// The numbers of politeness.
     pub(crate) rules: Rules,
-    /// What counts as one host.
+    /// The grouping of hosts that count as one.
     pub(crate) groups: HostGroups,
-    /// When the invocation is ended from outside, by the monotonic clock.
+    /// End of the invocation, by the monotonic clock.
     pub(crate) deadline: Millis,
 }
 
@@ -91,13 +91,13 @@ impl Bounds {
         }
     }
 
-    /// How long the lease lasts at most that a job of this stage may hold.
+    /// Returns the maximum length of the lease that a job of this stage may hold.
     fn lease(&self, stage: Stage) -> Millis {
         if stage == Stage::Extract { Millis::ZERO } else { self.rules.lease_length() }
     }
 }
 
-/// How the messages of an invocation ended, counted.
+/// Counts of the outcomes of an invocation's messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     /// All of them.
@@ -119,7 +119,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// How much of the slots' time was used, in percent; nothing if no slot was.
+    /// Returns the used part of the slots' time, in percent; `None` if no slot was used.
     pub(crate) fn utilisation(&self) -> Option<u64> {
         let offered = self.span.0.saturating_mul(self.slots as u64);
         (offered > 0).then(|| self.busy.0.saturating_mul(100) / offered)
@@ -138,7 +138,7 @@ enum Outcome {
     GivenUp,
 }
 
-/// What has become of the messages so far.
+/// Outcomes of the messages so far.
 #[derive(Debug, Default)]
 struct Board {
     outcomes: Vec<Option<Outcome>>,
@@ -203,7 +203,7 @@ impl Batch {
         batch
     }
 
-    /// What is run, in which order, and with which turn.
+    /// Plans what is run, in which order, and with which turn.
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
         let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
@@ -362,7 +362,7 @@ impl Batch {
         }
     }
 
-    /// Whether these may begin now and end in time.
+    /// Returns true if these may begin now and end in time.
     fn fits(&self, members: &[usize]) -> bool {
         let need = match self.stage {
             Stage::Extract => self.bounds.need(self.stage, members.len() as u64),
@@ -371,7 +371,7 @@ impl Batch {
         self.clock.monotonic() + need + LAST_THINGS <= self.bounds.deadline
     }
 
-    /// What cannot be begun any more goes back into the queue, due at once.
+    /// Returns what cannot be begun any more to the queue, due at once.
     fn leave(&self, members: &[usize]) {
         let now = self.clock.now();
         for n in members {

@@ -42,7 +42,7 @@ pub(crate) fn by_rekognition(connection: &Connection) -> Option<Arc<dyn ImageCla
     Some(Arc::new(Rekognition::new(connection.config())))
 }
 
-/// What a function has from its start to its end.
+/// State of a function from its start to its end.
 pub(crate) struct Cold {
     pub(crate) settings: Settings,
     pub(crate) stack: String,
@@ -117,7 +117,7 @@ impl Cold {
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }
 
-    /// How long the start took, told to the first invocation only.
+    /// Returns the duration of the start, to the first invocation only.
     pub(crate) fn init(&self) -> Option<Duration> {
         self.first.swap(false, Ordering::Relaxed).then_some(self.init)
     }

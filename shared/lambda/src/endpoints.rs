@@ -7,9 +7,10 @@ use url::{Host, Url};
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 /// The X-Ray daemon: `host:port`, or `tcp:host:port udp:host:port`.
 const XRAY: &str = "AWS_XRAY_DAEMON_ADDRESS";
-/// Where AWS is, if not at AWS; also one for each service, with the service's name behind it.
+/// Variable with the endpoint of AWS, if not the usual one; also one for each service, with the service's name behind
+/// it.
 const AWS: &str = "AWS_ENDPOINT_URL";
-/// Where credentials come from in some runtimes.
+/// Variable with the endpoint for credentials in some runtimes.
 const CREDENTIALS: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 /// The extension that caches parameters and secrets.
 const SECRETS: &str = "localhost:2773";

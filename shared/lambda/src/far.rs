@@ -174,7 +174,7 @@ async fn what_lies_on_local_disk_is_not_read_from_s3_again() {
     assert_eq!(bucket.taken(), 0);
 }
 
-/// What a crash of the machine may leave: of every file the last half is zeros.
+/// Simulates a crash of the machine: of every file the last half is zeros.
 fn tear(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

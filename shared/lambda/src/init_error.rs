@@ -7,9 +7,9 @@ use lambda_runtime_api_client::Client;
 use lambda_runtime_api_client::body::Body;
 use std::time::Duration;
 
-/// Where it is told (Lambda's runtime API, "Initialization error").
+/// Path for reporting it (Lambda's runtime API, "Initialization error").
 const PATH: &str = "/2018-06-01/runtime/init/error";
-/// Which kind of error it was.
+/// Header that names the kind of error.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 /// The process ends after this even if nobody listens.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -1,4 +1,4 @@
-//! What the functions share: SQS batches, cold start, JSON logs, metrics.
+//! The functions' shared code: SQS batches, cold start, JSON logs, metrics.
 //!
 //! A function's `main` is one call of this crate: [`queue`], [`judging_queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
 //! decided here about crawling: the stages do that, as in every other driver. What is decided is what belongs to Lambda:

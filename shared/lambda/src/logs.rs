@@ -2,7 +2,7 @@
 
 use tracing_subscriber::EnvFilter;
 
-/// What is logged unless the environment says otherwise.
+/// Default filter of log lines.
 const USUAL: &str = "info,aws_config=warn,aws_smithy_runtime=warn,hyper=warn,lambda_runtime=warn";
 
 /// Begins logging. `RUST_LOG` is a filter of tracing-subscriber, `AWS_LAMBDA_LOG_LEVEL` the level that is set for the

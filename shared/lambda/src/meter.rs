@@ -17,7 +17,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// What has happened so far.
+    /// Returns the counters.
     pub(crate) fn counts(&self) -> Counts {
         self.tally.counts()
     }

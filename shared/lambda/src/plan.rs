@@ -1,4 +1,4 @@
-//! Which visits of a batch go first, and how long one may last before it hands the rest on. Pure.
+//! Order of a batch's visits, and how long one may last before it hands the rest on. Pure.
 //!
 //! A batch is cut into lanes: the jobs of one host key, one after the other, since two at once would only be told that the
 //! host is busy. Lanes run side by side, so many at a time, the longest first: what is left for the end is short.
@@ -10,21 +10,21 @@ use std::collections::HashMap;
 
 /// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.
 pub(crate) const MIN_TURN: Millis = Millis::from_secs(20);
-/// What it costs to hand on what is left of a visit, in time of the whole invocation: three messages and two writes of a
-/// host's row are paid for at about the price of so much time of a function with 256 MB (BENCHMARKS.md has the prices).
+/// Cost of handing on the rest of a visit, in time of the whole invocation: three messages and two writes of a host's
+/// row cost about as much as this time of a function with 256 MB (BENCHMARKS.md has the prices).
 const HANDING_ON: Millis = Millis(750);
-/// How much work there must be for each slot, in percent of a turn: with a quarter more, the slots are still busy when the
+/// Minimum amount of work for each slot, in percent of a turn: with a quarter more, the slots are still busy when the
 /// longest visits hand on, even if the estimates are a fifth too high.
 const FILL: u64 = 125;
-/// How long an answer takes, as far as nobody knows better.
+/// Assumed duration of an answer where nothing better is known.
 const ANSWER: Millis = Millis(400);
 /// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
 const CALLS_BESIDES: u64 = 1;
 /// Pages of one chunk have about so many bytes when they are unpacked. A chunk becomes one segment.
 const CHUNK_BYTES: usize = 64 * 1024 * 1024;
-/// How much larger an HTML document is unpacked, about.
+/// Assumed ratio of an unpacked HTML document to its packed form.
 const UNPACKED: usize = 8;
-/// What a document that lies in the bucket counts for, unpacked: it was too large for a message.
+/// Assumed unpacked size of a document that lies in the bucket: it was too large for a message.
 const STORED_BYTES: usize = 4 * 1024 * 1024;
 
 /// One job of a batch, as far as the plan needs to know it.
@@ -32,14 +32,14 @@ const STORED_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) struct Task {
     /// Jobs of the same lane never run at once.
     pub(crate) lane: String,
-    /// How long it probably takes.
+    /// Estimated duration.
     pub(crate) length: Millis,
 }
 
 /// A batch in the order of its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// What was handed out before, one at a time and before all else: one of them may have ended the process.
+    /// Jobs that were handed out before, one at a time and before all else: one of them may have ended the process.
     pub(crate) alone: Vec<usize>,
     /// Indices of tasks: lanes with the longest first, and in each lane the tasks in their own order.
     pub(crate) lanes: Vec<Vec<usize>>,
@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     pub(crate) turn: Millis,
 }
 
-/// How long a job probably takes: its calls, each with its pause, or what the burst allowance makes of them.
+/// Estimates the duration of a job: its calls, each with its pause, or what the burst allowance makes of them.
 pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
@@ -173,7 +173,7 @@ pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
     chunks
 }
 
-/// How large a page is once it is unpacked, about.
+/// Estimates the unpacked size of a page.
 pub(crate) fn unpacked(job: &Job) -> usize {
     match job {
         Job::Extract(job) => match &job.body {

@@ -94,7 +94,7 @@ async fn keep_directory(program: &Program) {
     }
 }
 
-/// What an event source mapping of SQS sends, as far as it is needed (Lambda's guide, "Using Lambda with Amazon SQS").
+/// An event of SQS's event source mapping, as far as it is needed (Lambda's guide, "Using Lambda with Amazon SQS").
 #[derive(Debug, Deserialize)]
 struct Event {
     #[serde(rename = "Records")]
@@ -117,7 +117,7 @@ struct Attributes {
     approximate_receive_count: String,
 }
 
-/// What the event source mapping wants to know (ReportBatchItemFailures): messages that it has to hand out again.
+/// Answer to the event source mapping (ReportBatchItemFailures): the messages that it has to hand out again.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct BatchResponse {

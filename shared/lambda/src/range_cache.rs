@@ -13,9 +13,9 @@ use std::{fs, io};
 
 /// Maximum number of bytes in the cache: half of the 512 MB that a function's `/tmp` has.
 pub(crate) const RANGE_CACHE_BYTES: u64 = 256 * 1024 * 1024;
-/// When there is no more room, one part in so many is made free at once.
+/// Divisor of the space to free at once when the cache is full.
 const PARTS: u64 = 8;
-/// What is being written has a name that begins so.
+/// Prefix of the names of files being written.
 const UNFINISHED: &str = "unfinished-";
 /// Stands in a file's name for the slash of a key, which has none of these itself.
 const SLASH: &str = "+";
@@ -34,7 +34,7 @@ struct Folder {
     told: bool,
 }
 
-/// What is in the folder.
+/// Index of the files in the folder.
 struct Files {
     /// Length of each, by name.
     known: LruCache<String, u64>,
@@ -159,7 +159,7 @@ impl Folder {
     }
 }
 
-/// What an earlier process has left in a folder, the latest as the one used last.
+/// Lists what an earlier process has left in a folder, the latest as the one used last.
 fn found(path: &Path) -> Files {
     let mut there: Vec<(SystemTime, String, u64)> = Vec::new();
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {

@@ -55,7 +55,7 @@ pub async fn sample() -> ExitCode {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-/// What index is asked for; without anything, what is new is published.
+/// Request to the index function; without anything, new records are published.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct IndexEvent {
@@ -75,7 +75,7 @@ enum What {
     Archive,
 }
 
-/// What sample is asked for.
+/// Request to the sample function.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SampleEvent {
@@ -185,7 +185,7 @@ async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>
     }
 }
 
-/// What EventBridge puts around an event, unless the schedule has an input of its own.
+/// EventBridge's envelope around an event, unless the schedule has an input of its own.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(rename = "detail-type")]

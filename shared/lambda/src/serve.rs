@@ -22,12 +22,12 @@ const WORN_OUT: i32 = 1;
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
     pub(crate) payload: Value,
-    /// When it is ended from outside, by the monotonic clock.
+    /// End of the invocation, by the monotonic clock.
     pub(crate) deadline: Millis,
     pub(crate) meter: Arc<Meter>,
 }
 
-/// What an invocation comes to: the answer, and for queues how the messages ended.
+/// Result of an invocation: the answer, and for queues how the messages ended.
 pub(crate) struct Answer<R> {
     pub(crate) response: R,
     pub(crate) summary: Summary,

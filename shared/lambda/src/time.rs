@@ -1,4 +1,4 @@
-//! When an invocation ends. Pure.
+//! The end of an invocation. Pure.
 
 use crate::failure::Failure;
 use curlew_model::{Millis, Timestamp};
@@ -7,7 +7,7 @@ use curlew_model::{Millis, Timestamp};
 const LONGEST: Millis = Millis::from_mins(16);
 /// Deadlines before this are no instants: local runtimes without a limit of time give a small number.
 const FIRST_DEADLINE: Timestamp = Timestamp::from_millis(1_000_000_000_000);
-/// What is assumed where nobody says when an invocation ends.
+/// Assumed duration of an invocation whose end nobody states.
 const UNKNOWN: Millis = Millis::from_mins(5);
 
 /// The deadline by the monotonic clock. From here on the wall clock may jump.

@@ -1,8 +1,8 @@
-//! What this process has used, as the kernel counts it (proc(5)).
+//! Resource usage of this process, as the kernel counts it (proc(5)).
 
 use curlew_model::Millis;
 
-/// How the kernel's own counts of processor time are scaled: `USER_HZ`, 100 a second on every architecture of Lambda.
+/// Unit of the kernel's counts of processor time: `USER_HZ`, 100 a second on every architecture of Lambda.
 const TICK: Millis = Millis(10);
 /// Fields of `/proc/self/stat` between the process's name and its processor time in user mode.
 const FIELDS_BEFORE: usize = 11;

@@ -111,7 +111,7 @@ pub struct Substitutes {
     /// Number of holds in a row that one of them caused.
     #[serde(rename = "n")]
     pub holds: u32,
-    /// When the first of these holds began.
+    /// Start of the first of these holds.
     #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// Whose interstitial it is, if it carries a vendor's mark.
@@ -136,7 +136,7 @@ pub struct PendingRedirect {
     /// A short hash of the URL that it began with.
     #[serde(rename = "u")]
     pub url: u32,
-    /// Where it has led, hop by hop; the last one has not been called yet.
+    /// Targets of the redirects, hop by hop; the last one has not been called yet.
     #[serde(rename = "h")]
     pub targets: Vec<String>,
     /// All redirects so far were permanent.

@@ -11,7 +11,7 @@ pub const MAX_HANDOUTS: u32 = 8;
 /// after the first.
 pub const RETRY: Millis = Millis::from_secs(10);
 
-/// How a job failed, as far as its next delivery depends on it.
+/// Kind of a job's failure, as far as its next delivery depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// A port asked to be left alone for so long, as when all file descriptors are in use. The job itself has not failed.
@@ -22,7 +22,7 @@ pub enum FailureKind {
     Permanent,
 }
 
-/// What follows from a failure.
+/// Decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
     /// The job waits until this instant, and the failure is not counted.

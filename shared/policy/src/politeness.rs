@@ -1,4 +1,4 @@
-//! When a host may be called: admission, pauses, holds, the reading of answers, redirects, what is within the crawl.
+//! Politeness towards hosts: admission, pauses, holds, the reading of answers, redirects, the limits of the crawl.
 
 pub mod admission;
 pub mod deferral;

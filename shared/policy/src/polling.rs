@@ -1,4 +1,4 @@
-//! When a feed is asked: schedule, conditional requests, failures, WebSub; and how its back catalogue is read.
+//! Polling of feeds: schedule, conditional requests, failures, WebSub; and the reading of back catalogues.
 
 pub mod backfill;
 pub mod conditional;

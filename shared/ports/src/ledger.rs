@@ -104,9 +104,9 @@ pub struct RobotsCopy {
     pub standing: String,
     /// The body of the last success, at most 512 KiB; kept through later failures.
     pub body: Bytes,
-    /// When the body was fetched.
+    /// Time at which the body was fetched.
     pub body_at: Timestamp,
-    /// When it was last asked for.
+    /// Time of the last request for it.
     pub fetched_at: Timestamp,
     /// Until when the standing may be used without asking again.
     pub fresh_until: Timestamp,

@@ -34,7 +34,7 @@ pub struct Delivery {
 pub struct Waiting {
     /// The job, or why the message is none.
     pub job: Result<Job, String>,
-    /// When it is due.
+    /// Time at which it is due.
     pub due: Timestamp,
 }
 
@@ -49,7 +49,7 @@ pub struct Dead {
     pub message: String,
     /// Why it was given up.
     pub error: String,
-    /// When.
+    /// Time at which it was given up.
     pub at: Timestamp,
 }
 

@@ -1,10 +1,10 @@
-//! What a site asks to be signed (RFC 9421 §5).
+//! A site's request for signatures (RFC 9421 §5).
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
 /// Bytes of the header beyond which it is not read.
 const MAX_BYTES: usize = 4 * 1024;
-/// What a signature of this crawler can cover.
+/// Components that a signature of this crawler can cover.
 const COVERED: [&str; 3] = ["@authority", "signature-agent", "@signature-params"];
 
 /// True if `Accept-Signature` asks for a signature that [`crate::request::sign`] makes: one whose tag, algorithm and

@@ -5,17 +5,17 @@ use crate::signer::{Jwk, Window, seconds};
 use curlew_model::{Millis, Timestamp};
 use serde::Serialize;
 
-/// Where the directory is, below the origin that requests name.
+/// Path of the directory, below the origin that requests name.
 pub const PATH: &str = "/.well-known/http-message-signatures-directory";
 /// Media type of the directory.
 pub const MEDIA_TYPE: &str = "application/http-message-signatures-directory+json";
-/// How long the signatures of a directory are valid.
+/// Validity of the signatures of a directory.
 pub const LIFETIME: Millis = Millis::from_days(7);
 /// A directory is signed anew when its signatures are this old.
 pub const RENEWED_AFTER: Millis = Millis::from_days(1);
-/// How long a site may keep a copy of the directory; shorter than a new key waits before it signs.
+/// Time a site may keep a copy of the directory; shorter than a new key waits before it signs.
 pub const MAX_AGE: Millis = Millis::from_hours(12);
-/// What the signatures are made for.
+/// The `tag` parameter of the signatures.
 const TAG: &str = "http-message-signatures-directory";
 
 /// A directory as it is served.
@@ -29,7 +29,7 @@ pub struct SignedDirectory {
     pub input: String,
     /// `Signature`, likewise.
     pub signature: String,
-    /// When it was signed.
+    /// Time of signing.
     pub signed_at: Timestamp,
 }
 

@@ -9,9 +9,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use curlew_model::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// How long a new key is published before it signs.
+/// Time a new key is published before it signs.
 pub const PUBLISHED_BEFORE_USE: Millis = Millis::from_days(1);
-/// How long an old key stays published after the new one signs.
+/// Time an old key stays published after the new one signs.
 pub const PUBLISHED_AFTER_USE: Millis = Millis::from_days(7);
 /// Number of keys that may be published at once.
 pub const MAX_KEYS: usize = 2;
@@ -46,7 +46,7 @@ pub struct KeyRing {
 pub struct StoredKey {
     /// The private seed in base64url.
     seed: String,
-    /// When the key was made.
+    /// Time at which the key was made.
     pub made: Timestamp,
     /// From when it signs.
     pub signs_from: Timestamp,

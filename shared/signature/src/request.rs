@@ -3,9 +3,10 @@
 use crate::signer::{SigningKey, Window};
 use curlew_model::{Millis, SignatureHeaders, Timestamp};
 
-/// What a signature of a request is made for, so that it is taken for no other (draft-ietf-webbotauth-httpsig-protocol).
+/// The `tag` parameter of a request's signature, so that it is taken for no other
+/// (draft-ietf-webbotauth-httpsig-protocol).
 const TAG: &str = "web-bot-auth";
-/// How long the signature of a request is valid: long enough for clocks that differ, too short to be of use to others.
+/// Validity of the signature of a request: long enough for clocks that differ, too short to be of use to others.
 pub const LIFETIME: Millis = Millis::from_mins(5);
 
 /// Signs a request to `authority`, which is a host name in lower case, with its port if that is not the scheme's own

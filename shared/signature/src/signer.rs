@@ -74,7 +74,7 @@ impl SigningKey {
     }
 }
 
-/// When a signature is valid, and what tells it from all others.
+/// Validity of a signature, and its nonce.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub(crate) created: Timestamp,

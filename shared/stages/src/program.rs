@@ -37,7 +37,7 @@ use std::sync::Arc;
 /// So many pages are re-checked a day, if there are as many that were not within the last day.
 const LEAST_SAMPLE: usize = 1_000;
 
-/// What a store has to offer.
+/// The ports that a store implements.
 #[derive(Clone)]
 pub struct Ports {
     /// The state of host keys, by compare-and-swap.
@@ -52,17 +52,17 @@ pub struct Ports {
     pub pages: Arc<dyn Pages>,
     /// The rows of feeds and sites.
     pub sources: Arc<dyn Sources>,
-    /// Where jobs go.
+    /// Sends jobs.
     pub queue: Arc<dyn Queue>,
-    /// Where they come from.
+    /// Receives jobs.
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
 }
 
 impl Ports {
-    /// What politeness stands on over these ports, with the default rules and nothing learned yet; documents are parsed at
-    /// once. A caller changes fields of it.
+    /// Returns the politeness context over these ports, with the default rules and nothing learned yet; documents are
+    /// parsed at once. Callers change fields of it.
     pub fn politeness(&self, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
         Politeness {
             ledger: self.ledger.clone(),
@@ -86,11 +86,11 @@ impl Ports {
 
 /// All stages over one store.
 pub struct Program {
-    /// What they stand on.
+    /// The stores and queues.
     pub ports: Ports,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// What every visit shares.
+    /// The context shared by all visits.
     pub politeness: Arc<Politeness>,
     /// Finds feeds.
     pub discover: Discover,
@@ -124,7 +124,7 @@ pub struct Program {
     pub suggest: Suggest,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
-    /// What the operator allows or denies.
+    /// The operator's overrides.
     pub overrides: Overrides,
     /// Runs queries.
     pub finder: Arc<Finder>,
@@ -270,7 +270,7 @@ impl Program {
     /// True if there is something new to publish. Nothing is written for the answer.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn has_unpublished(&self) -> Result<bool, StageError> {
         let this = self.clock.now().year();
         Ok(self.index.has_unpublished(this).await? || self.index.has_unpublished(this - 1).await?)
@@ -280,7 +280,7 @@ impl Program {
     /// the first of the next. And older ones that another version has written, once.
     ///
     /// # Errors
-    /// What the ports say; the next time does it again.
+    /// The errors of the ports; the next call tries again.
     pub async fn publish(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let this = self.clock.now().year();
         let mut done = Vec::new();
@@ -295,7 +295,7 @@ impl Program {
     /// Monthly: merges the indexes of older years, so that what is gone leaves them for good.
     ///
     /// # Errors
-    /// What the ports say; the next time does it again.
+    /// The errors of the ports; the next call tries again.
     pub async fn archive(&self) -> Result<Vec<(Year, PublishReport)>, StageError> {
         let this = self.clock.now().year();
         let mut done = Vec::new();
@@ -308,7 +308,7 @@ impl Program {
     /// Refreshes the index of one year by hand.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
         self.remove_expired(year).await?;
         self.index.refresh(year).await
@@ -327,7 +327,7 @@ impl Program {
     /// thousand at least.
     ///
     /// # Errors
-    /// What the ports say; the next time does it again.
+    /// The errors of the ports; the next call tries again.
     pub async fn recheck(&self, count: Option<usize>) -> Result<usize, StageError> {
         self.forget().await?;
         let mut indexed = 0;
@@ -342,7 +342,7 @@ impl Program {
     /// Removes the pages of a year whose `unavailable_after` has passed; says how many.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn remove_expired(&self, year: Year) -> Result<usize, StageError> {
         let expired: Vec<PageId> = self.index.expired(year).await?;
         for id in &expired {

@@ -1,4 +1,4 @@
-//! What a stage is, and what it answers.
+//! The stage trait and the verdict that a stage returns.
 
 use curlew_model::Timestamp;
 use curlew_policy::delivery::FailureKind;
@@ -11,13 +11,13 @@ use std::future::Future;
 pub trait Stage: Send + Sync {
     /// The stage's name, as in its queue.
     const NAME: &'static str;
-    /// What it is woken by.
+    /// The type of its jobs.
     type Job: Serialize + DeserializeOwned + Send + 'static;
     /// Does the job. It may have been done before.
     fn run(&self, job: &Self::Job) -> impl Future<Output = Result<Verdict, StageError>> + Send;
 }
 
-/// What the driver does with a job that has run.
+/// Instruction to the driver about a job that has run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Acknowledge it.
@@ -40,7 +40,7 @@ pub enum StageError {
 }
 
 impl StageError {
-    /// How a job failed that ended with this error.
+    /// Returns the kind of failure for a job that ended with this error.
     pub fn kind(&self) -> FailureKind {
         match self {
             StageError::Port(PortError::Throttled { retry_after }) => FailureKind::Throttled(*retry_after),

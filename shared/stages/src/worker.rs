@@ -38,9 +38,9 @@ pub trait Settlement: Send + Sync {
 /// Jobs that were received by way of [`Inbox`].
 #[derive(Clone)]
 pub struct Mailbox {
-    /// Where they came from.
+    /// The inbox they came from.
     pub inbox: Arc<dyn Inbox>,
-    /// Where those go that wait.
+    /// The queue for parked jobs.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -70,7 +70,7 @@ impl Settlement for Mailbox {
 
 /// Runs jobs and settles them.
 pub struct Worker<'a, S> {
-    /// Who does the jobs.
+    /// The stages that do the jobs.
     pub stages: &'a dyn Stages,
     /// The queue that they came from.
     pub queue: &'a S,
@@ -85,7 +85,7 @@ impl<S: Settlement> Worker<'_, S> {
     /// Runs a job that was handed out so often (`receives`), and settles it. A panic of its stage is a failure as any other.
     ///
     /// # Errors
-    /// What the queue says. The job is then handed out again when its visibility ends.
+    /// The errors of the queue. The job is then handed out again when its visibility ends.
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         match AssertUnwindSafe(self.stages.run(job)).catch_unwind().await {
             Ok(outcome) => self.settle(handle, receives, job, outcome).await,
@@ -102,7 +102,7 @@ impl<S: Settlement> Worker<'_, S> {
     /// their number.
     ///
     /// # Errors
-    /// What the queue says. Jobs that are not settled then are handed out again when their visibility ends.
+    /// The errors of the queue. Jobs that are not settled then are handed out again when their visibility ends.
     pub async fn run_together(
         &self,
         deliveries: Vec<ExtractDelivery<S::Handle>>,
@@ -159,7 +159,7 @@ impl<S: Settlement> Worker<'_, S> {
 /// Settles a delivery that failed with this error; its job is known unless it could not be read.
 ///
 /// # Errors
-/// What the queue says. The job is then handed out again when its visibility ends.
+/// The errors of the queue. The job is then handed out again when its visibility ends.
 pub async fn settle_failure<S: Settlement>(
     queue: &S,
     (handle, receives): (&S::Handle, u32),

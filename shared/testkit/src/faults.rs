@@ -15,7 +15,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// How often each fault strikes, in thousandths of all calls.
+/// Rates of the faults, in thousandths of all calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rates {
     /// The call fails and has done nothing.
@@ -47,7 +47,7 @@ impl Rates {
     };
 }
 
-/// What happens to one call.
+/// Fault of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fault {
     /// Nothing.
@@ -71,7 +71,7 @@ pub enum Fault {
 #[error("this incarnation of the process is no more")]
 pub struct Crashed;
 
-/// Whether an error says that the process has crashed, so that its tasks can be thrown away.
+/// Returns true if an error says that the process has crashed, so that its tasks can be thrown away.
 pub fn is_crash(error: &PortError) -> bool {
     matches!(error, PortError::Unavailable { source: Some(source), .. } if source.is::<Crashed>())
 }
@@ -137,17 +137,17 @@ impl Faults {
         }
     }
 
-    /// Whether the process has ended.
+    /// Returns true if the process has ended.
     pub fn has_crashed(&self) -> bool {
         self.state().crashed
     }
 
-    /// How many calls were made before the crash.
+    /// Returns the number of calls before the crash.
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
 
-    /// How often each fault has struck, by name: to see that a run was as bad as it was meant to be.
+    /// Returns how often each fault has struck, by name: to see that a run was as bad as it was meant to be.
     pub fn struck(&self) -> BTreeMap<&'static str, u64> {
         self.state().struck.clone()
     }
@@ -180,7 +180,7 @@ impl Faults {
         fault
     }
 
-    /// Whether a delivery is to come a second time.
+    /// Returns true if a delivery is to come a second time.
     fn next_is_duplicate(&self) -> bool {
         let mut state = self.state();
         let duplicate = self.rates.duplicate > 0 && state.roll() % 1_000 < u64::from(self.rates.duplicate);

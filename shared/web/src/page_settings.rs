@@ -28,7 +28,7 @@ pub struct PageSettings {
     /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
     /// not counted while `base_url` names no address but this machine's: they are then its user's own.
     pub searches_per_minute: u32,
-    /// Which requests are signed, as the bot page states it.
+    /// The requests that are signed, for the bot page.
     pub signatures: ShownSignatures,
     /// The crawler's politeness as the bot page states it.
     pub politeness: ShownPoliteness,
@@ -61,9 +61,9 @@ pub struct ShownPoliteness {
     pub hold_server_error: Millis,
     /// The longest Crawl-delay that is kept between two calls.
     pub crawl_delay: Millis,
-    /// Whether AIPREF usage preferences are heeded.
+    /// True if AIPREF usage preferences are heeded.
     pub aipref: bool,
-    /// Whether TDMRep reservations are heeded.
+    /// True if TDMRep reservations are heeded.
     pub tdmrep: bool,
 }
 

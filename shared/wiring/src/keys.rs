@@ -1,4 +1,4 @@
-//! Where the operator's keys are kept: a file of one machine, or an object of a stack.
+//! Store of the operator's keys: a file of one machine, or an object of a stack.
 
 use crate::secret::draw;
 use async_trait::async_trait;
@@ -18,10 +18,10 @@ const FILE: &str = "keys.json";
 const OBJECT: &str = "keys/http-signatures.json";
 /// The owner reads and writes, nobody else.
 const MODE: u32 = 0o600;
-/// What others may do with a file.
+/// Permission bits of group and others.
 const OTHERS: u32 = 0o077;
 
-/// Where the keys are.
+/// The place of the keys.
 #[derive(Clone)]
 pub enum KeyStore {
     /// In this file, which nobody but its owner may read.
@@ -74,7 +74,7 @@ impl KeyStore {
     /// Writes the first keys; false if there are some.
     ///
     /// # Errors
-    /// That they cannot be written.
+    /// A [`PortError`] if they cannot be written.
     pub async fn create(&self, ring: &KeyRing) -> Result<bool, PortError> {
         match self {
             KeyStore::File(path) => write_private(path, &ring.write(), |new, path| match fs::hard_link(new, path) {
@@ -88,7 +88,7 @@ impl KeyStore {
     /// Writes the keys in place of those that were read.
     ///
     /// # Errors
-    /// That they cannot be written, or that somebody else has written some since they were read.
+    /// A [`PortError`] if they cannot be written; [`PortError::Conflict`] if they were written since they were read.
     pub async fn replace(&self, seen: &KeyVersion, ring: &KeyRing) -> Result<(), PortError> {
         match self {
             KeyStore::File(path) => {

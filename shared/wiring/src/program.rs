@@ -14,8 +14,8 @@ use curlew_stages::politeness::signing::{KnownKeys, Signer};
 use curlew_stages::program::{Ports, Program};
 use std::sync::Arc;
 
-/// What a process learns and may use in its next program: without it, a function would learn anew in each invocation
-/// that our own network is down, and compile the same rules again.
+/// State of a process that outlives a program: without it, a function would learn anew in each invocation that our own
+/// network is down, and compile the same rules again.
 #[derive(Clone)]
 pub struct Memory {
     outage: Arc<OutageWatch>,
@@ -25,7 +25,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// What a process that has just begun knows, and its threads for CPU-bound tasks.
+    /// Returns the state of a new process, with its threads for CPU-bound tasks.
     pub fn new(settings: &Settings) -> Memory {
         let pool = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
         Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), pool }
@@ -68,7 +68,7 @@ pub fn program(
     Ok(Program { own, owners, ..program }.reached_at(settings.hub_base()))
 }
 
-/// What signs requests, if that is on and sites can reach the directory of keys.
+/// Returns the signer of requests, if signing is on and sites can reach the directory of keys.
 fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Signer>> {
     let (mode, agent) = (settings.signatures?, settings.signature_agent()?);
     Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))

@@ -31,7 +31,7 @@ pub(crate) struct Screen {
     model: Option<PathBuf>,
 }
 
-/// What looks at images.
+/// Classifier of images, as the settings name it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Looks {
@@ -42,7 +42,7 @@ enum Looks {
     Rekognition,
 }
 
-/// What looks at images.
+/// Classifier of images.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageScreening {
     /// Nothing: pages are judged by their words.
@@ -56,7 +56,7 @@ pub enum ImageScreening {
 }
 
 impl Screen {
-    /// What looks at images.
+    /// Returns the configured classifier of images.
     ///
     /// # Errors
     /// One line, if a model is named that nobody asks, or none for one that is to be asked.
@@ -71,7 +71,7 @@ impl Screen {
         }
     }
 
-    /// What screens pages by these settings; none if there are none. Reads the folder of lists, so it is made once.
+    /// Returns the screener that these settings configure, if any. Reads the folder of lists, so it is made once.
     ///
     /// # Errors
     /// One line that says which setting or list is wrong, and why.

@@ -4,14 +4,14 @@ use curlew_ports::{Blobs, PortError};
 use curlew_stages::feeds::websub::{SECRET_BYTES as BYTES, WEB_SECRET};
 use std::io::Read;
 
-/// Where the kernel gives random bytes.
+/// The kernel's source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
 /// The secret of whoever serves this store's pages, the same for all of them and after each start. The first who needs it
 /// draws it.
 ///
 /// # Errors
-/// What the objects say, or that there is no randomness to be had.
+/// The errors of the object store, or of the kernel's random source.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
     for _ in 0..2 {
         if let Some(secret) = curlew_stages::feeds::websub::web_secret(blobs).await? {

@@ -53,13 +53,13 @@ const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
 pub struct Settings {
     /// The folder of the embedded store.
     pub data: PathBuf,
-    /// Where a site's owner can reach the operator.
+    /// Address at which a site's owner can reach the operator.
     pub contact: Option<String>,
     /// Visits under way at once.
     pub workers: usize,
     /// Minimum time between two publishings of what is new, by `curlew serve`.
     pub publish_every: Millis,
-    /// How log lines are written.
+    /// Format of log lines.
     pub log: LogForm,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
@@ -69,29 +69,29 @@ pub struct Settings {
     pub feed_agent: String,
     /// The numbers of politeness.
     pub rules: Rules,
-    /// What counts as one host.
+    /// The grouping of hosts that count as one.
     pub groups: HostGroups,
-    /// What is excluded, and which directives of sites are heeded.
+    /// Exclusions, and the site directives to heed.
     pub scope: Scope,
-    /// Where calls may go.
+    /// The rules for addresses and URLs that may be called.
     pub guard: Guard,
-    /// Which name server is asked for TXT records, if not the system's.
+    /// Name server for TXT records, if not the system's.
     pub name_server: Option<SocketAddr>,
     /// Limits of single calls.
     pub limits: Limits,
-    /// Which requests are signed, if any are.
+    /// The requests to sign, if any.
     pub signatures: Option<SignatureMode>,
     /// The search page.
     pub web: Web,
-    /// What screens pages, if it is not what is compiled in.
+    /// Screener of pages, if it is not the built-in one.
     pub screener: Option<Arc<Screener>>,
-    /// What is to look at images.
+    /// Classifier of images.
     pub image: ImageScreening,
-    /// What judges pages, by the screener and by what looks at images. It remembers what it has seen, so it is made once.
+    /// Content policy by the screener and the image classifier. It has a cache, so it is made once.
     pub judge: Arc<Judge>,
 }
 
-/// How log lines are written.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogForm {
     /// For people.
@@ -119,7 +119,7 @@ pub struct Flags {
     pub log: Option<LogForm>,
 }
 
-/// What the file may say.
+/// The settings file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
@@ -175,7 +175,7 @@ impl Signatures {
     }
 }
 
-/// Who we say that we are.
+/// The crawler's identity.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Agent {
@@ -184,7 +184,7 @@ struct Agent {
     feeds: Option<String>,
 }
 
-/// Where calls may go.
+/// The rules for addresses and URLs that may be called.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Network {
@@ -223,7 +223,7 @@ pub struct Limits {
 pub struct Web {
     /// The name of the search page.
     pub title: Option<String>,
-    /// Where the public reaches it.
+    /// Its public address.
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
     pub proof_over_http: bool,
@@ -292,7 +292,7 @@ impl Settings {
         Url::parse(base).ok()
     }
 
-    /// What of it the pages show and need. The secret signs their forms.
+    /// Returns the settings of the web pages. The secret signs their forms.
     pub fn pages(&self, secret: [u8; 32]) -> PageSettings {
         let (usual, rules) = (PageSettings::new(secret), &self.rules);
         PageSettings {
@@ -321,7 +321,7 @@ impl Settings {
         }
     }
 
-    /// How the proofs of owners are fetched.
+    /// Returns the URL scheme by which proofs of ownership are fetched.
     pub fn proof_scheme(&self) -> &'static str {
         if self.web.proof_over_http { "http" } else { "https" }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What has happened so far.
+/// Counters of events.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Counts {
     /// Working feeds that were found.
@@ -56,7 +56,7 @@ impl Counts {
 pub struct Tally(Mutex<Counts>);
 
 impl Tally {
-    /// What has happened so far.
+    /// Returns the counters.
     pub fn counts(&self) -> Counts {
         self.lock().clone()
     }

@@ -22,8 +22,8 @@ use tokio::sync::{Semaphore, oneshot};
 /// Processor time that a document or a query may take: over thirty times what the slowest page takes that the limits of
 /// `article` let in (BENCHMARKS.md).
 pub const PARSE_TIME: Millis = Millis::from_secs(10);
-/// How many times its processor time a task may take by the wall clock, so that one that gets only a part of a core is not
-/// cut short.
+/// Ratio of the wall-clock limit of a task to its processor time limit, so that one that gets only a part of a core is
+/// not cut short.
 const WALL_FACTOR: u64 = 12;
 /// A thread's processor time is not read more often than this.
 const LEAST_WAIT: Millis = Millis(20);
@@ -57,7 +57,7 @@ impl CpuThreads {
         }
     }
 
-    /// Whether so many tasks were abandoned, and are still running, that the pool takes no more.
+    /// Returns true if so many abandoned tasks are still running that the pool takes no more.
     pub fn is_worn_out(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
     }

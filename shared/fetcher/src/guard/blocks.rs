@@ -1,4 +1,5 @@
-//! Which addresses are public: the IANA special-purpose registries (RFC 6890 and successors), read strictly.
+//! Classification of addresses as public or not: the IANA special-purpose registries (RFC 6890 and successors), read
+//! strictly.
 //!
 //! The few special blocks that the registries call globally reachable outside 2001::/23 (AS112, AMT) pass.
 //! `IpAddr::is_global` is not stable; and it would not do, since addresses that embed another one (NAT64, 6to4,
@@ -6,7 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is a public unicast address of a host.
+/// Succeeds if an address is a public unicast address of a host.
 ///
 /// # Errors
 /// The block which makes it none.

@@ -1,4 +1,4 @@
-//! Where a request may go: pure decisions about a URL and about the addresses of its name.
+//! Pure decisions about where a request may go: about a URL, and about the addresses of its name.
 //!
 //! The same URL parser serves the check and the request, so the two cannot disagree about the host.
 
@@ -61,7 +61,7 @@ pub enum Refusal {
     Name {
         /// The name, cut to a readable length.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// One of Curlew's own hosts: crawling it would be a loop that somebody pays for.
@@ -207,7 +207,7 @@ fn vet_address(ip: IpAddr, rules: &Guard) -> Result<(), Refusal> {
     }
 }
 
-/// Whether a name is a zone's own or lies below it.
+/// Returns true if a name is a zone's own or lies below it.
 fn is_or_below(name: &str, zone: &str) -> bool {
     name.strip_suffix(zone).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }

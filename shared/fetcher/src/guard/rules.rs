@@ -1,4 +1,4 @@
-//! What the operator allows and forbids, and how it is written.
+//! The operator's rules for the guard, and their syntax.
 
 use super::{MAX_NAME_OCTETS, short};
 use ipnet::IpNet;
@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use url::Host;
 
-/// What the guard decides by; the default allows public addresses on ports 80 and 443 and nothing else.
+/// The guard's rules; the default allows public addresses on ports 80 and 443 and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// The ports that may be called.
@@ -96,7 +96,7 @@ impl fmt::Display for HostPattern {
 pub struct ResolveRule {
     /// The hosts that are meant.
     pub pattern: HostPattern,
-    /// Where they are called.
+    /// The address they are called at.
     pub addr: IpAddr,
     /// The port that replaces the URL's, if any.
     pub port: Option<u16>,

@@ -1,4 +1,4 @@
-//! Where connections go, seen from the servers.
+//! Tests of where connections go, as the servers see it.
 
 use super::server::{FakeLookup, Server, call, get, html};
 use crate::resolver::SystemLookup;

@@ -1,4 +1,4 @@
-//! What sites see of us, and what we keep of their answers.
+//! Tests of what sites see of us, and what we keep of their answers.
 
 use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};

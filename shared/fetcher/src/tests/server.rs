@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// What the URLs of the tests carry and no reason may repeat.
+/// A string in the URLs of the tests that no error message may repeat.
 const SECRET: &str = "secret-token";
 
 /// A server on loopback.

@@ -37,7 +37,7 @@ fn issue(name: &str, expired: bool) -> Issued {
     Issued { root: authority.der().to_vec(), chain, key }
 }
 
-/// What a request looked like: version, authority, the Host header.
+/// Requests as the server received them: version, and authority or Host header.
 type Seen = Arc<Mutex<Vec<(Version, String)>>>;
 
 async fn serve(issued: &Issued, alpn: &[&str], headers: usize) -> (SocketAddr, Seen) {

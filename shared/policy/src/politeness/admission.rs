@@ -1,4 +1,4 @@
-//! Who may call a host key.
+//! Admission of visits to a host key.
 //!
 //! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
@@ -19,14 +19,14 @@ const CALLS_UNTOLD: u32 = 2;
 /// By how much the clocks of two machines may differ: a lease that ran out so long ago has run out by anybody's clock.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
-/// What a visit that asks for a host key is told.
+/// Answer to a visit that asks for a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// It may call, from [`HostState::not_before`] on, until the lease ends.
     Granted(Lease),
     /// Another visit holds the lease, or the next call is too far away to wait for.
     Busy {
-        /// When to ask again.
+        /// Time to ask again.
         until: Timestamp,
     },
     /// The host key is left alone.
@@ -112,27 +112,27 @@ pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) ->
     (state, Some(until))
 }
 
-/// When a host key was last in use, as far as its state tells.
+/// Returns when a host key was last in use, as far as its state tells.
 pub fn last_use(state: &HostState) -> Timestamp {
     let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
     state.not_before.max(lease)
 }
 
-/// When a host key was called last, at the latest, as far as its state tells: no call outlasts a lease.
+/// Returns when a host key was called last, at the latest, as far as its state tells: no call outlasts a lease.
 pub fn last_call(state: &HostState) -> Timestamp {
     let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
     state.bucket.map_or(Timestamp::MIN, |bucket| bucket.at).max(lease)
 }
 
-/// Whether the visit that was here last had the same owner, let its lease run out, and did so only just: a job that was
-/// delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
+/// Returns true if the visit that was here last had the same owner, let its lease run out, and did so only just: a job
+/// that was delivered twice is at work again. A visit that dies is not followed so soon, or its lease is broken first.
 pub fn repeats(state: &HostState, owner: &str, now: Timestamp) -> bool {
     state.lease.as_ref().is_some_and(|lease| lease.owner == owner && lease.until + CLOCKS_DIFFER > now)
 }
 
-/// Whether a visit may end without a word, so that its lease runs out by itself: it has learned nothing that others must
-/// know, few calls were made, nobody else is likely to want the host key before the lease ends, and by then, with the
-/// margin for clocks that differ, every pause has passed that its calls demand.
+/// Returns true if a visit may end without a write, so that its lease runs out by itself: it has learned nothing that
+/// others must know, few calls were made, nobody else is likely to want the host key before the lease ends, and by
+/// then, with the margin for clocks that differ, every pause has passed that its calls demand.
 ///
 /// `granted` is the state that it was given at `began`, `mine` what it made of it, `used` the [`last_use`] before it.
 pub fn may_run_out(

@@ -1,32 +1,32 @@
-//! What becomes of work that could not be done now: when it is tried again, and when it is given up.
+//! Deferral of work that could not be done now: when it is tried again, and when it is given up.
 use crate::rules::BUSY_RETRY;
 
 use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::Rules;
 use curlew_model::{HoldReason, Millis, Timestamp};
 
-/// What becomes of work that could not be done now.
+/// Decision about work that could not be done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deferral {
     /// It is tried again.
     Again {
-        /// When.
+        /// Time of the next attempt.
         at: Timestamp,
-        /// How often it has been put off then.
+        /// Number of deferrals, that one included.
         deferrals: u32,
     },
     /// It has been put off too often.
     GivenUp,
 }
 
-/// What is left of a visit that ended before its last item.
+/// The rest of a visit that ended before its last item.
 #[derive(Clone, Copy, Debug)]
 pub struct Remainder {
     /// Items that are done.
     pub done: usize,
     /// Calls that the visit made.
     pub calls: u32,
-    /// When what is left may go on.
+    /// Time at which the rest may go on.
     pub until: Timestamp,
     /// Why the host was held, if it was.
     pub held: Option<HoldReason>,
@@ -68,7 +68,7 @@ pub fn of_items_apart(deferrals: u32, until: Timestamp, rules: &Rules, now: Time
     Deferral::Again { at: until.max(soonest), deferrals: deferrals.saturating_add(1) }
 }
 
-/// What is left of a visit waits.
+/// Defers the rest of a visit.
 pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
     if rest.held.is_some_and(|reason| !counts(reason)) {
         return Deferral::Again { at: rest.until, deferrals };

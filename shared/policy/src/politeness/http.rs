@@ -1,4 +1,4 @@
-//! What caching and retry headers mean (RFC 9110, RFC 9111), as far as a crawler acts upon them.
+//! Caching and retry headers (RFC 9110, RFC 9111), as far as a crawler acts upon them.
 
 use crate::page::directives::parse_date;
 use curlew_model::{Millis, Timestamp};
@@ -21,8 +21,8 @@ pub fn http_date(value: &str) -> Option<Timestamp> {
     value.contains(|c: char| c.is_ascii_alphabetic()).then(|| parse_date(value)).flatten()
 }
 
-/// How long an answer is fresh from when it was made: `max-age`, or else `Expires` less now (RFC 9111 §4.2.1). `None` if it
-/// does not say, or says that it must not be stored. Its `Age` is still to be taken off.
+/// Returns the freshness lifetime of an answer from when it was made: `max-age`, or else `Expires` less now (RFC 9111
+/// §4.2.1). `None` if it does not say, or says that it must not be stored. Its `Age` is still to be taken off.
 pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timestamp) -> Option<Millis> {
     let mut max_age = None;
     for directive in cache_control.unwrap_or_default().split(',') {
@@ -37,7 +37,7 @@ pub fn lifetime(cache_control: Option<&str>, expires: Option<&str>, now: Timesta
     max_age.map(Millis::from_secs).or_else(by_date)
 }
 
-/// How old an answer was when it came (RFC 9111 §5.1); nothing if it does not say.
+/// Returns the age of an answer when it came (RFC 9111 §5.1); zero if it does not say.
 pub fn age(value: Option<&str>) -> Millis {
     value.and_then(|age| age.trim().parse().ok()).map_or(Millis::ZERO, Millis::from_secs)
 }

@@ -1,7 +1,7 @@
 //! The breaker for the crawler's own network: when most hosts cannot be reached at once, the fault is on this side, and no
 //! host is blamed for it.
 //!
-//! What is remembered is small and belongs to one process: the newest outcome of the host keys that it called last.
+//! Its state is small and belongs to one process: the newest outcome of the host keys that it called last.
 use crate::rules::{OUTAGE_PERCENT, OUTAGE_PROBE, OUTAGE_REST, OUTAGE_SAMPLE, OUTAGE_WINDOW};
 
 use crate::chance::between;
@@ -9,7 +9,7 @@ use crate::rules::Rules;
 use curlew_model::{HostKey, Millis, Timestamp};
 use std::collections::VecDeque;
 
-/// What a process has heard of the hosts that it called last.
+/// Newest outcomes of the hosts that a process called last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutageDetector {
     /// The newest outcome of each host key, the oldest first; at most [`OUTAGE_SAMPLE`].
@@ -29,11 +29,11 @@ struct Observation {
 pub struct Outage {
     /// Since when that is known.
     pub since: Timestamp,
-    /// When the next visit is let through.
+    /// Time at which the next visit is let through.
     pub probe_at: Timestamp,
 }
 
-/// Who is to blame for the outcome of a call.
+/// The party to blame for the outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The host, if anybody.
@@ -69,8 +69,8 @@ impl OutageDetector {
         (self, blame)
     }
 
-    /// Whether a visit may begin; if not, until when it is put off. During an outage one visit is let through now and
-    /// then: whether it reaches its host decides.
+    /// Decides whether a visit may begin; if not, returns until when it is put off. During an outage one visit is let
+    /// through now and then: whether it reaches its host decides.
     pub fn may_begin(mut self, now: Timestamp, seed: u64) -> (OutageDetector, Option<Timestamp>) {
         let Some(outage) = &mut self.outage else { return (self, None) };
         if now >= outage.probe_at {

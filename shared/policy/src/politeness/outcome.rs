@@ -1,4 +1,4 @@
-//! What the answer to a call means for the next one: the pause, holds, the circuit.
+//! The effect of an answer on the next call: the pause, holds, the circuit.
 //!
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
 //! 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the
@@ -19,7 +19,7 @@ use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlH
 /// By how much each further failure in a row lengthens [`NETWORK_BACKOFF`].
 const BACKOFF_GROWS: u64 = 4;
 
-/// What was called.
+/// The target of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallTarget {
     /// A short hash of the URL.
@@ -54,7 +54,7 @@ impl CallTarget {
     }
 }
 
-/// What a call came to.
+/// Outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The server answered.
@@ -123,7 +123,7 @@ impl Outcome {
         }
     }
 
-    /// How long Retry-After asks to wait, within its cap.
+    /// Returns the wait that Retry-After asks for, within its cap.
     fn asked(self, rules: &Rules, now: Timestamp) -> Millis {
         match self {
             Outcome::Answered { retry_after: Some(at), .. } => at.since(now).min(rules.retry_after_cap),

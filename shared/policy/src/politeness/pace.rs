@@ -1,4 +1,4 @@
-//! How long to wait between two calls to one host key.
+//! The pause between two calls to one host key.
 
 use crate::chance::{between, mix, unit};
 use crate::rules::Rules;
@@ -22,7 +22,7 @@ pub fn beyond_cap(crawl_delay: Option<Millis>, rules: &Rules) -> Option<Millis> 
     crawl_delay.filter(|delay| *delay > rules.crawl_delay_cap)
 }
 
-/// What demands that the pause have a certain length at least; chance may only lengthen it.
+/// The limit that determines the minimum length of the pause; chance may only lengthen it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindingLimit {
     /// [`Rules::min_pause`].
@@ -59,7 +59,7 @@ fn demands(state: &HostState, rules: &Rules) -> [(BindingLimit, Millis); 3] {
     ]
 }
 
-/// When the next call may start: after the pause, and when the burst allowance holds a call.
+/// Returns when the next call may start: after the pause, and when the burst allowance holds a call.
 pub fn next_call_at(state: &HostState, rules: &Rules, now: Timestamp) -> Timestamp {
     let bucket = filled(state.bucket, rules, now);
     let missing = ONE_CALL.saturating_sub(bucket.milli_tokens);

@@ -1,4 +1,4 @@
-//! Whether a redirect is followed, one hop at a time.
+//! Decides whether a redirect is followed, one hop at a time.
 //!
 //! Circles are found by the set of URLs visited, not by Floyd's tortoise and hare: each hop is a call to somebody's
 //! server, the set ends a circle with the hop that closes it and without a call, while two runners would call some URLs
@@ -9,7 +9,7 @@ use crate::politeness::outcome::{CallTarget, Role};
 use curlew_model::{PendingRedirect, Timestamp};
 use url::Url;
 
-/// Where a chain of redirects has led so far.
+/// The hops of a chain of redirects so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chain {
     visited: Vec<Url>,
@@ -81,7 +81,7 @@ impl Chain {
         self.visited.len() - 1
     }
 
-    /// Whether there were hops and each of them was permanent (301 or 308).
+    /// Returns true if there were hops and each of them was permanent (301 or 308).
     pub fn is_permanent(&self) -> bool {
         self.permanent && self.hops() > 0
     }

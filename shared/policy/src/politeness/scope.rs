@@ -16,7 +16,7 @@ const LEAST_PREFIX_V4: u8 = 8;
 /// The same for IPv6.
 const LEAST_PREFIX_V6: u8 = 32;
 
-/// What is within this crawl.
+/// The limits of this crawl.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     /// URLs that are never called.
@@ -76,7 +76,7 @@ impl OwnHosts {
         list.iter().map(|text| own(text.trim())).collect::<Result<_, _>>().map(OwnHosts)
     }
 
-    /// Whether the host of a URL is one of these, or below one.
+    /// Returns true if the host of a URL is one of these, or below one.
     pub fn contains(&self, url: &Url) -> bool {
         if self.0.is_empty() {
             return false;

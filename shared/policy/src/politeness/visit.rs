@@ -34,11 +34,11 @@ pub struct Grant {
     pub opened: Millis,
     /// The wall clock at the same moment.
     pub at: Timestamp,
-    /// How long the lease lasts.
+    /// Duration of the lease.
     pub length: Millis,
-    /// When the host key was last in use before that.
+    /// Last use of the host key before that.
     pub used: Timestamp,
-    /// When the host key was called last before that, at the latest.
+    /// Last call to the host key before that, at the latest.
     pub called: Timestamp,
     /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub repeats: bool,
@@ -49,7 +49,7 @@ pub struct Grant {
 pub struct VisitState {
     /// The host key.
     pub host: HostKey,
-    /// What this visit makes of the host's state; written when the visit is closed.
+    /// The host's state as changed by this visit; written when the visit is closed.
     pub learned: HostState,
     /// Calls so far, those to other host keys included.
     pub calls: u32,
@@ -61,7 +61,7 @@ pub struct VisitState {
     guest_retry_at: HashMap<HostKey, Timestamp>,
 }
 
-/// What robots.txt says of a URL.
+/// Verdict of robots.txt on a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     /// It may be called.
@@ -79,7 +79,7 @@ pub struct Attempt<'a> {
     pub name: &'a str,
     /// The operator's rule that excludes it.
     pub excluded: Option<String>,
-    /// What robots.txt says, once it is known. `Allowed` from the beginning if the URL is that of a robots.txt.
+    /// Verdict of robots.txt, once it is known. `Allowed` from the beginning if the URL is that of a robots.txt.
     pub permission: Option<Permission>,
     /// The URL, as holds know it.
     pub target: CallTarget,
@@ -91,7 +91,7 @@ pub struct Attempt<'a> {
     pub has_confirmed: bool,
 }
 
-/// What is done next about a URL.
+/// The next step for a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<R> {
     /// Nothing: the URL is not called, and this is why.
@@ -110,7 +110,7 @@ pub enum Step<R> {
     Call,
 }
 
-/// How one call, or a chain of them, ended.
+/// Outcome of one call, or of a chain of redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
     /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
@@ -129,7 +129,7 @@ pub enum CallEnd<R> {
     Held(Timestamp, HoldReason),
 }
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Clone, Debug)]
 pub enum Answer<R> {
     /// The server answered.
@@ -374,7 +374,7 @@ impl VisitState {
         self.learned.window.spent = self.learned.window.spent + by;
     }
 
-    /// When the next call to this host key may begin; not before now.
+    /// Returns when the next call to this host key may begin; not before now.
     pub fn next_call_at(&self, rules: &Rules, now: Timestamp) -> Timestamp {
         pace::next_call_at(&self.learned, rules, now).max(now)
     }

@@ -66,13 +66,13 @@ fn other_form(etag: &str) -> Option<String> {
     }
 }
 
-/// Whether a server goes on sending the whole document to whoever has it already, in whatever form it is asked: its feed is
-/// polled as one without validators.
+/// Returns true if a server goes on sending the whole document to whoever has it already, in whatever form it is asked:
+/// its feed is polled as one without validators.
 pub fn is_blind(trust: &Trust) -> bool {
     trust.ignored >= IGNORED_IS_BLIND
 }
 
-/// Whether the next poll asks unconditionally to see whether the 304s were true.
+/// Returns true if the next poll is unconditional, to check whether the 304s were true.
 pub fn is_check_due(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let is_ill = feed.failures > 0 || feed.polling.streak.is_some();
     let trust = &feed.polling.trust;

@@ -8,7 +8,7 @@ use crate::polling::schedule;
 use crate::rules::Rules;
 use curlew_model::{FeedSource, HoldReason, PollJob, Timestamp, Why};
 
-/// Whether a job's poll takes place.
+/// Decision whether a job's poll takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollAdmission {
     /// Now.
@@ -36,7 +36,7 @@ pub fn admit(feed: &FeedSource, job: &PollJob, rules: &Rules, now: Timestamp) ->
     }
 }
 
-/// What follows from the end of a poll's visit.
+/// Decision after the end of a poll's visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AfterVisit {
     /// The answer is read.
@@ -47,7 +47,7 @@ pub enum AfterVisit {
     PutOff(PutOff),
     /// The poll counts as a failure.
     Fail {
-        /// What is wrong.
+        /// The failure.
         wrong: Wrong,
         /// The same in words.
         words: String,
@@ -63,8 +63,8 @@ pub struct PutOff {
     pub until: Timestamp,
     /// Why, for people.
     pub words: String,
-    /// Whether the job is parked: sent again for that instant. One that a person asked for is not, nor one that was parked
-    /// too often: the feed's schedule brings the next one.
+    /// True if the job is parked: sent again for that instant. One that a person asked for is not, nor one that was
+    /// parked too often: the feed's schedule brings the next one.
     pub parks: bool,
 }
 
@@ -120,7 +120,7 @@ pub fn after_visit<R>(
     }
 }
 
-/// What the document of a 200 is.
+/// Kind of the document of a 200.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
     /// A feed that lists entries or takes some back (RFC 6721).
@@ -140,14 +140,14 @@ pub struct FeedAnswer {
     pub status: u16,
     /// The document, of a 200.
     pub document: Option<Document>,
-    /// Whether it was asked for by validators (RFC 9110 §13).
+    /// True if it was asked for by validators (RFC 9110 §13).
     pub conditional: bool,
-    /// Whether it came from the feed's own address, or from where that has moved for good: a temporary redirect to something
-    /// that is gone says nothing for good about this feed.
+    /// True if it came from the feed's own address, or from where that has moved for good: a temporary redirect to
+    /// something that is gone says nothing permanent about this feed.
     pub speaks_for_feed: bool,
 }
 
-/// What an answer says.
+/// Interpretation of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The feed is as it was.
@@ -180,7 +180,7 @@ pub fn read_answer(feed: &FeedSource, answer: &FeedAnswer) -> Reading {
     Reading::Wrong(wrong, words)
 }
 
-/// Whether a poll writes the feed's row.
+/// Decision whether a poll writes the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowWrite {
     /// No: the poll came in its minute and nothing has changed, so the schedule alone says when the next one comes. Three
@@ -206,7 +206,7 @@ pub fn row_write(before: &FeedSource, next: &FeedSource, job: &PollJob, rules: &
     }
 }
 
-/// Whether two states of a row differ in nothing but when the feed was polled.
+/// Returns true if two states of a row differ in nothing but when the feed was polled.
 fn says_the_same(before: &FeedSource, next: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     let next_slot = schedule::next_poll(before, rules, now);
     let same = FeedSource { not_before: before.not_before, polled_at: before.polled_at, ..next.clone() };

@@ -1,4 +1,4 @@
-//! What becomes of a feed: that it failed, is lost, refused, suspect, has moved, is retired.
+//! Failures of a feed: failed, lost, refused, suspect, moved, retired.
 //!
 //! A feed is never given up for one bad answer, and never asked for ever: what is wrong with it decides how long it is
 //! left alone, and after how long polling ends.
@@ -12,7 +12,7 @@ use url::Url;
 /// Failed polls in a row after which a feed counts as dormant: it is then tried at the longest interval.
 const DORMANT_AFTER: u32 = 10;
 
-/// What a poll found wrong.
+/// A poll's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// 410 Gone, said of the feed itself (RFC 9110 §15.5.11).
@@ -31,14 +31,14 @@ pub enum Wrong {
     Failed,
 }
 
-/// What follows.
+/// Decision after a failed poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailedPoll {
     /// It is tried again after this time.
     Again {
-        /// What is wrong, to be kept until a poll goes well.
+        /// The failure to keep until a poll goes well.
         streak: Option<FailureStreak>,
-        /// How long it is left alone.
+        /// Time until the next poll.
         wait: Millis,
         /// In a word.
         why: Why,
@@ -69,7 +69,7 @@ impl Retired {
     }
 }
 
-/// What follows from a poll that went wrong. `known` is what was wrong before, `failures` counts this poll, too.
+/// Decides what follows from a failed poll. `known` is the failure before, `failures` counts this poll, too.
 pub fn judge(
     known: Option<FailureStreak>,
     failures: u32,
@@ -127,7 +127,7 @@ fn with_jitter(wait: Millis, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
-/// What a feed's row keeps of permanent redirects that are not believed yet.
+/// Permanent redirects of a feed that are not believed yet, as its row keeps them.
 pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 
 /// Takes in where a feed was found: what to keep, and whether the target is its address from now on.

@@ -17,7 +17,7 @@ const MOST_LEASE: u64 = 3;
 /// A poll that was sent because of news and did not come about within this time is sent again with the next news.
 const EARLY_LATE: Millis = Millis::from_hours(1);
 
-/// What is to be done about a feed's subscription.
+/// Request to send to a feed's hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubRequest {
     /// Nothing now.
@@ -28,12 +28,12 @@ pub enum HubRequest {
     End,
 }
 
-/// What a hub asks back, or tells (WebSub §5.2, §5.3).
+/// Mode of a hub's request (WebSub §5.2, §5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Whether it was us who subscribed.
+    /// The hub verifies that we subscribed.
     Subscribe,
-    /// Whether it was us who ended it.
+    /// The hub verifies that we unsubscribed.
     Unsubscribe,
     /// It does not tell of this topic, or no more.
     Denied,
@@ -42,7 +42,7 @@ pub enum Mode {
 /// A question of a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question<'a> {
-    /// What it is about.
+    /// The mode.
     pub mode: Mode,
     /// `hub.topic`.
     pub topic: &'a str,
@@ -50,7 +50,7 @@ pub struct Question<'a> {
     pub lease: Option<Millis>,
 }
 
-/// What is answered, and what is kept of it in the feed's row.
+/// Answer to a hub, and the part of it that is kept in the feed's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubReply {
     /// No (404): nobody asked for this.
@@ -61,7 +61,7 @@ pub enum HubReply {
     Yes(Option<Subscription>),
 }
 
-/// What follows from a hub's word that there is news.
+/// Decision about a hub's notice of news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Nobody subscribed to this, or no more (410).
@@ -84,12 +84,12 @@ pub fn current(feed: &FeedSource) -> Option<&Subscription> {
     feed.polling.subscription.as_ref().filter(|known| known.of == of)
 }
 
-/// Whether polls of a feed can be few: its hub tells of news until after the next one.
+/// Returns true if a feed needs few polls: its hub tells of news until after the next one.
 pub fn slows(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     rules.websub && current(feed).is_some_and(|known| known.is_live(now + rules.poll_interval_pushed))
 }
 
-/// What is to be done about a feed's subscription once it was polled, or was found `blocked`.
+/// Decides what to request of the hub once a feed was polled, or was found `blocked`.
 pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> HubRequest {
     let known = current(feed);
     if feed.gone || blocked {
@@ -108,7 +108,7 @@ pub fn step(feed: &FeedSource, blocked: bool, rules: &Rules, now: Timestamp) -> 
     }
 }
 
-/// Whether a secret may be sent to, or asked for under, this address (WebSub §5.1: only over https).
+/// Returns true if a secret may be sent to, or asked for under, this address (WebSub §5.1: only over https).
 pub fn is_private_enough(url: &str, rules: &Rules) -> bool {
     Url::parse(url).is_ok_and(|url| url.scheme() == "https" || (rules.websub_without_tls && url.scheme() == "http"))
 }
@@ -148,7 +148,7 @@ fn wait(refusals: u32, rules: &Rules, seed: u64) -> Millis {
     wait + Millis(between(seed, 0, wait.0 / 10))
 }
 
-/// What a hub is answered that asks under the callback which `begun` names (WebSub §5.3: the topic must be one for which a
+/// Answers a hub that verifies under the callback which `begun` names (WebSub §5.3: the topic must be one for which a
 /// request is pending). A yes is given once: the answer to it ends the waiting.
 pub fn verified(
     feed: &FeedSource,
@@ -185,8 +185,8 @@ pub fn verified(
     }
 }
 
-/// What follows when a hub tells of news, by the right signature, under the callback which `begun` names. However often it
-/// does, one poll is sent, and none that comes sooner after the last than [`Rules::poll_floor`].
+/// Decides what follows when a hub tells of news, by the right signature, under the callback which `begun` names.
+/// However often it does, one poll is sent, and none that comes sooner after the last than [`Rules::poll_floor`].
 pub fn news(feed: &FeedSource, begun: Timestamp, rules: &Rules, now: Timestamp) -> News {
     let Some(known) = current(feed).copied().filter(|known| known.begun == begun && !known.ending) else {
         return News::Unknown;

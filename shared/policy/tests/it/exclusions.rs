@@ -1,4 +1,4 @@
-//! What the operator excludes, and which sites are its own.
+//! Tests of the operator's exclusions and of its own sites.
 
 use curlew_policy::politeness::scope::{OwnHosts, Scope};
 use curlew_policy::site::exclusions::{Exclusions, Lists, MAX_PATTERNS, MAX_RULE_BYTES};

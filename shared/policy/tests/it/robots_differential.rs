@@ -171,8 +171,8 @@ proptest! {
     }
 }
 
-/// Where texting_robots 0.2.2 differs, and what RFC 9309 says. If one of these fails after an update, the other crate
-/// was mended: take the row out and let the generator above write such files.
+/// Differences of texting_robots 0.2.2 from RFC 9309. If one of these fails after an update, the other crate was
+/// mended: take the row out and let the generator above write such files.
 #[test]
 fn known_differences() {
     for (file, path, rfc) in [

@@ -29,7 +29,7 @@ use url::Url;
 const TURNS: usize = 8;
 /// Number of addresses that one step looks up, of which most may be known.
 const LOOKED_UP: usize = 200;
-/// Where sitemaps usually are, if robots.txt names none.
+/// Usual places of sitemaps, tried if robots.txt names none.
 const USUAL_SITEMAPS: [&str; 2] = ["/sitemap.xml", "/sitemap_index.xml"];
 
 /// The stage that reads back catalogues.
@@ -50,7 +50,7 @@ pub struct BackfillRequest {
     pub asked: bool,
 }
 
-/// How a step goes on.
+/// Continuation of a step.
 enum Turn {
     /// With the next turn.
     Next(Backfill),
@@ -100,7 +100,7 @@ impl Backfills {
     /// Says whether there is such a site or feed.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn begin(&self, of: &SourceKey, request: BackfillRequest) -> Result<bool, StageError> {
         let Some((row, _)) = self.intake.sources.get(of).await? else { return Ok(false) };
         if !matches!(row, Source::Site(_) | Source::Feed(_)) {
@@ -144,7 +144,7 @@ impl Backfills {
     /// Ends a backfill, and erases what is listed of it.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub(crate) async fn erase(&self, key: &SourceKey, why: &str) -> Result<(), StageError> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(key).await? else { return Ok(()) };
         let lists = objects(&row);

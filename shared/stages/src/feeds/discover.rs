@@ -28,16 +28,16 @@ use rest::Rest;
 use std::sync::Arc;
 use url::Url;
 
-/// Where feeds usually are, tried in this order if the home page names none.
+/// Usual addresses of feeds, tried in this order if the home page names none.
 const GUESSES: [&str; 5] = ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml"];
 
 /// The stage that finds feeds.
 pub struct Discover {
-    /// Where new entries go.
+    /// The queue of new entries.
     pub intake: Arc<Intake>,
 }
 
-/// How far looking at the home page or guessing has come.
+/// Progress of looking at the home page or guessing.
 enum Step {
     /// These feeds work; the rest could not be tried yet and are left to be polled.
     Found { working: Vec<SourceKey>, untried: Vec<Url> },
@@ -51,7 +51,7 @@ enum Step {
     Onward(Rest),
 }
 
-/// What the home page told.
+/// Result of reading the home page.
 enum Home {
     /// Its address after redirects, and the feeds that it names.
     Read(Url, Vec<Url>),
@@ -59,7 +59,7 @@ enum Home {
     Ends(Step),
 }
 
-/// What came of a candidate.
+/// Result of trying a candidate.
 enum Tried {
     /// A feed that works.
     Works(Working),
@@ -83,7 +83,7 @@ struct Working {
 }
 
 impl Working {
-    /// Whether another feed is this one, under another address or in another dialect.
+    /// Returns true if another feed is this one, under another address or in another dialect.
     fn is_same_as(&self, other: &Working) -> bool {
         let say_the_same = (&self.format, self.content) == (&other.format, other.content);
         let list_the_same = self.read.as_ref().zip(other.read.as_ref()).is_some_and(|(a, b)| a.is_same_as(b));

@@ -28,11 +28,11 @@ const MOST_ROWS: usize = 100_000;
 
 /// The stage that sends what is due.
 pub struct Dispatch {
-    /// How far it has come.
+    /// Store of the dispatch position.
     pub marks: Arc<dyn Marks>,
     /// Feeds and sites by slot.
     pub sources: Arc<dyn Sources>,
-    /// Where jobs go.
+    /// Queue of the jobs.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -45,7 +45,7 @@ pub struct Dispatch {
 pub struct TickLimits {
     /// Number of rows after which it ends.
     pub rows: usize,
-    /// When it ends, by the monotonic clock.
+    /// End of the tick, by the monotonic clock.
     pub until: Millis,
 }
 
@@ -56,7 +56,7 @@ impl TickLimits {
     }
 }
 
-/// What one tick sent.
+/// Counts of what one tick sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatched {
     /// Slots that were looked at to their end.
@@ -67,7 +67,7 @@ pub struct Dispatched {
     pub polls: usize,
     /// Sites given to discovery.
     pub discoveries: usize,
-    /// Whether a limit ended the tick before it had sent all that is due. The next one goes on there.
+    /// True if a limit ended the tick before it had sent all that is due. The next one goes on there.
     pub is_behind: bool,
 }
 
@@ -75,7 +75,7 @@ impl Dispatch {
     /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
     ///
     /// # Errors
-    /// What the ports say; the next tick goes on from where this one came to.
+    /// The errors of the ports; the next tick goes on where this one stopped.
     pub async fn tick(&self) -> Result<Dispatched, StageError> {
         let mut all = Dispatched { is_behind: true, ..Dispatched::default() };
         while all.is_behind {

@@ -1,4 +1,4 @@
-//! What an answer makes of a feed's row: facts in, the next row out. Nothing is called or stored here.
+//! The effect of an answer on a feed's row: facts in, the next row out. Nothing is called or stored here.
 
 use crate::parsing::parsed;
 use crate::stage::StageError;

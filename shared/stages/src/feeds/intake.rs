@@ -33,7 +33,7 @@ pub struct Intake {
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
     removal: Arc<Removal>,
-    /// Whether somebody listens for what hubs tell.
+    /// True if hubs can reach our callbacks.
     listening: bool,
 }
 
@@ -294,9 +294,9 @@ pub(crate) fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) ->
         .collect()
 }
 
-/// What the feed lists now stays in the ring whatever its size; of older keys as many follow, since entries come and go
-/// at a feed's end. What is forgotten is looked up among the pages when it comes again, so a short ring costs little,
-/// while a long one is written with each new entry.
+/// Updates the ring of known keys: all that the feed lists now, whatever the ring's size, then as many older keys as
+/// fit, since entries come and go at a feed's end. A forgotten key is looked up among the pages when it comes again, so
+/// a short ring costs little, while a long one is written with each new entry.
 fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
     let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
     let mut keys: Vec<u64> = Vec::with_capacity(ring);

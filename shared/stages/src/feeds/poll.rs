@@ -23,11 +23,11 @@ use url::Url;
 
 /// The stage that reads feeds.
 pub struct Poll {
-    /// Where new entries go.
+    /// The queue of new entries.
     pub intake: Arc<Intake>,
 }
 
-/// How the feed was asked for.
+/// The request for a feed: conditional or not, and where.
 struct FeedRequest {
     validators: Validators,
     /// Unconditionally, to look into the 304s that came before.
@@ -138,7 +138,7 @@ impl Poll {
         Ok(())
     }
 
-    /// What an answer makes of the feed's row.
+    /// Applies an answer to the feed's row.
     async fn taken_in(
         &self,
         mut feed: FeedSource,
@@ -208,7 +208,7 @@ impl FeedResponse<'_> {
         Ok(Some(FeedResponse { reply, feed }))
     }
 
-    /// What its document is.
+    /// Returns the kind of its document.
     fn document(&self) -> Option<Document> {
         Some(match self.feed.as_ref()? {
             Ok(feed) if feed.entries.is_empty() && feed.deleted.is_empty() => Document::Empty,
@@ -218,7 +218,7 @@ impl FeedResponse<'_> {
         })
     }
 
-    /// Whether nothing follows from it: no visit is sent.
+    /// Returns true if nothing follows from it: no visit is sent.
     fn brings_nothing(&self, known: &FeedSource) -> bool {
         match &self.feed {
             None => self.reply.status == 304,
@@ -304,7 +304,7 @@ impl Stage for Poll {
     }
 }
 
-/// How a feed is asked for now.
+/// Builds the request for a feed.
 fn request(feed: &FeedSource, url: &Url, politeness: &Politeness) -> FeedRequest {
     let now = politeness.clock.now();
     let is_check = conditional::is_check_due(feed, &politeness.rules, now);

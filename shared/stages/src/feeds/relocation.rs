@@ -1,4 +1,4 @@
-//! What follows for other rows when a feed moves or is retired.
+//! Changes to other rows when a feed moves or is retired.
 
 use crate::stage::StageError;
 use curlew_model::{FeedSource, Polling, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators};

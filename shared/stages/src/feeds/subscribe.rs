@@ -18,7 +18,7 @@ use url::form_urlencoded::Serializer;
 pub struct Subscribe {
     /// For the call.
     pub politeness: Arc<Politeness>,
-    /// Where subscriptions are kept: in their feeds' rows.
+    /// Store of the feeds with their subscriptions.
     pub sources: Arc<dyn Sources>,
     /// For jobs that have to wait.
     pub queue: Arc<dyn Queue>,

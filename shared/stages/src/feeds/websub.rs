@@ -8,11 +8,11 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::{Arc, OnceLock};
 
-/// Where the secret of the pages is kept, so that all who serve one site have the same.
+/// Key of the secret of the web pages, shared by all who serve one site.
 pub const WEB_SECRET: &str = "web-secret";
 /// Bytes of that secret.
 pub const SECRET_BYTES: usize = 32;
-/// Where callbacks lie below our own address.
+/// Path of callbacks below our own address.
 const PATH: &str = "/websub/";
 /// Keeps the uses of the secret apart.
 const NAMING: &[u8] = b"curlew websub callback 1";
@@ -36,7 +36,7 @@ impl Callbacks {
         Callbacks { base, blobs, secret: OnceLock::new() }
     }
 
-    /// Whether hubs can reach us.
+    /// Returns true if hubs can reach us.
     pub fn are_reachable(&self) -> bool {
         self.base.is_some()
     }
@@ -44,7 +44,7 @@ impl Callbacks {
     /// The address and the secret of a subscription, for its hub; `None` if nobody listens.
     ///
     /// # Errors
-    /// What the objects say.
+    /// The errors of the object store.
     pub async fn of(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
         let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
         let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
@@ -71,7 +71,7 @@ impl Callbacks {
 /// The secret of the pages, if it has been drawn.
 ///
 /// # Errors
-/// What the objects say, or [`PortError::Corrupt`] if it is no secret.
+/// The errors of the object store, or [`PortError::Corrupt`] if it is no secret.
 pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
     let Some(blob) = blobs.get(WEB_SECRET).await? else { return Ok(None) };
     let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: format!("it has not {SECRET_BYTES} bytes") };

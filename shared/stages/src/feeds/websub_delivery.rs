@@ -1,5 +1,5 @@
-//! What hubs ask and tell under our callbacks. Nothing is fetched here, and nothing that a hub delivers is believed but that
-//! there is news: the feed itself is polled.
+//! Requests of WebSub hubs to our callbacks. Nothing is fetched here, and of a delivery only the fact that there is
+//! news is believed: the feed itself is polled.
 
 use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
@@ -10,10 +10,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
 use std::sync::Arc;
 
-/// How often an answer is tried to be kept while a poll writes the same row.
+/// Number of attempts to write an answer while a poll writes the same row.
 const TRIES: u32 = 3;
 
-/// What a hub asks, as it stands in its query.
+/// A hub's verification request, as its query states it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HubAsks<'a> {
     /// `hub.mode`.
@@ -24,7 +24,7 @@ pub struct HubAsks<'a> {
     pub lease_seconds: Option<u64>,
 }
 
-/// What a hub is answered.
+/// Answer to a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HubAnswer {
     /// Yes, or thank you; which also says nothing of whether it was believed.
@@ -35,7 +35,7 @@ pub enum HubAnswer {
     Unknown,
 }
 
-/// What is done with the body of a delivery.
+/// Treatment of a delivery's body.
 pub enum HubDelivery {
     /// There is no subscription under its callback, or no more.
     Unknown,
@@ -50,14 +50,14 @@ pub trait SignedBody: Send {
     /// Takes the next piece.
     fn take(&mut self, piece: &[u8]);
 
-    /// Whether all pieces together are what was signed.
+    /// Returns true if the pieces together are what was signed.
     fn is_genuine(self: Box<Self>) -> bool;
 }
 
 /// Takes what hubs ask and tell.
 #[derive(Clone)]
 pub struct Pushes {
-    /// Where subscriptions are kept.
+    /// Store of the feeds with their subscriptions.
     pub sources: Arc<dyn Sources>,
     /// For polls that news ask for.
     pub queue: Arc<dyn Queue>,
@@ -70,11 +70,10 @@ pub struct Pushes {
 }
 
 impl Pushes {
-    /// What a hub is answered that asks whether a subscription is ours (WebSub §5.3). A yes is written down before it is
-    /// given.
+    /// Answers a hub that verifies a subscription (WebSub §5.3). A yes is written down before it is given.
     ///
     /// # Errors
-    /// What the ports say; then the hub asks again.
+    /// The errors of the ports; then the hub asks again.
     pub async fn asked(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let mode = match asked.mode {
@@ -96,11 +95,11 @@ impl Pushes {
         .await
     }
 
-    /// What is done with the body of a delivery. One without a signature is dropped unread, and its sender is not told (WebSub
-    /// §8).
+    /// Decides whether the body of a delivery is read. One without a signature is dropped unread, and its sender is not
+    /// told (WebSub §8).
     ///
     /// # Errors
-    /// What the ports say; then the hub delivers again.
+    /// The errors of the ports; then the hub delivers again.
     pub async fn delivers(&self, callback: &str, signature: Option<&str>) -> Result<HubDelivery, PortError> {
         let Some((feed, _, secret)) = self.callbacks.read(callback).await? else { return Ok(HubDelivery::Unknown) };
         let Some(body) = signature.and_then(|signature| signed_body(signature, secret.as_bytes())) else {
@@ -113,7 +112,7 @@ impl Pushes {
     /// Takes a delivery whose signature is right: it sends one poll of the feed, for as soon as its politeness allow.
     ///
     /// # Errors
-    /// What the ports say; then the hub delivers again.
+    /// The errors of the ports; then the hub delivers again.
     pub async fn delivered(&self, callback: &str) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let now = self.clock.now();

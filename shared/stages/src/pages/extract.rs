@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use url::Url;
 
-/// How often the row of a page is tried to be written while others write it.
+/// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
 
 /// The stage that makes records.
@@ -37,27 +37,27 @@ pub struct Extract {
     pub pages: Arc<dyn Pages>,
     /// For the feed's URL and title.
     pub sources: Arc<dyn Sources>,
-    /// Where segments go.
+    /// Store of segments.
     pub blobs: Arc<dyn Blobs>,
     /// For visits to images that only the text shows.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Who counts.
+    /// Receiver of metrics.
     pub events: Arc<dyn Events>,
-    /// What counts as one host.
+    /// The grouping of hosts that count as one.
     pub groups: Arc<HostGroups>,
     /// The product token that meta tags name us by.
     pub token: String,
-    /// What screens pages.
+    /// Content policy.
     pub judge: Arc<Judge>,
     /// For whose meta tags are not heeded.
     pub scope: Arc<Scope>,
-    /// Where documents are parsed.
+    /// Pool in which documents are parsed.
     pub pool: Arc<dyn CpuPool>,
 }
 
-/// What is needed of a feed.
+/// The facts about a feed that extraction needs.
 #[derive(Clone, Default)]
 struct FeedFacts {
     url: Option<String>,
@@ -66,7 +66,7 @@ struct FeedFacts {
     language: Option<String>,
 }
 
-/// What the jobs of a batch share: what was read for one need not be read for the next.
+/// State shared by the jobs of a batch: rows read for one need not be read for the next.
 #[derive(Default)]
 struct BatchCache {
     feeds: HashMap<SourceKey, FeedFacts>,
@@ -91,7 +91,7 @@ type PendingVersion = Option<Version>;
 
 /// A record that was made, and of what.
 struct NewRecord<'j> {
-    /// Which of the batch.
+    /// Index in the batch.
     number: usize,
     job: &'j ExtractJob,
     seen: PendingVersion,
@@ -148,7 +148,7 @@ impl Extract {
         Ok(locations)
     }
 
-    /// What is made of a job, and the version of the page's row that it is made over.
+    /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingVersion, Extraction), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again.
         let seen = match self.pages.load_eventual(&job.page).await? {
@@ -415,7 +415,7 @@ fn is_of_comments(feed: &FeedSource) -> bool {
     Url::parse(&feed.url).is_ok_and(|url| speaks_of_comments(&url, feed.title.as_deref()))
 }
 
-/// What the operator makes of what screening says of a page.
+/// Applies the operator's overrides to the screening of a page.
 pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
     match overrides::about(rules, url) {
         Some(rule) => rule.apply(screening),
@@ -423,7 +423,7 @@ pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str)
     }
 }
 
-/// Where the thumbnail of a page's image is.
+/// Place of the thumbnail of a page's image.
 enum Thumbnail {
     /// There is none.
     None,
@@ -434,7 +434,8 @@ enum Thumbnail {
 }
 
 impl Thumbnail {
-    /// What the record says of it before it is written: one that came with the page gets its place with the record's.
+    /// Returns the thumbnail's id for the record before it is written: one that came with the page gets its place with
+    /// the record's.
     fn object(&self) -> Option<ThumbnailId> {
         if let Thumbnail::Object(id) = self { Some(ThumbnailId::Object(id.clone())) } else { None }
     }

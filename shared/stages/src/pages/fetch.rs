@@ -48,13 +48,13 @@ pub struct Fetch {
     /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
     /// often share one. What is forgotten is asked for again, as part of what a page may cost.
     images: Mutex<LruCache<ImageId, Option<Bytes>>>,
-    /// How long a visit lasts before it begins no further item; a slice if there is no such limit.
+    /// Duration after which a visit begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
-    /// How many pages the state of a host key remembers as sent on; a page beyond that has a row which says so.
+    /// Number of pages that the state of a host key remembers as sent on; a page beyond that has a row which says so.
     remembered: usize,
 }
 
-/// How one item of a visit ended.
+/// Outcome of one item of a visit.
 enum Item {
     Done,
     /// This item waits until then; those after it have their turn.
@@ -67,24 +67,24 @@ enum Item {
     },
 }
 
-/// What a page's row says.
+/// Content of a page's row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Row {
     /// There is none.
     None,
     /// The page was given up for a reason that may have passed.
     MayBeTakenUp,
-    /// What becomes of the page is decided, or about to be.
+    /// The outcome for the page is decided, or about to be.
     Decided,
 }
 
-/// What the pieces of a visit share.
+/// State shared by the pieces of a visit.
 struct VisitRun<'j, 'v> {
     job: &'j VisitJob,
     visit: Box<Visit<'v>>,
     /// Items that wait for something that the others need not wait for, by when they go on.
     apart: BTreeMap<Timestamp, Vec<VisitItem>>,
-    /// How many pages the state of the host key has been given to remember.
+    /// Number of pages that the state of the host key has been given to remember.
     remembered: usize,
     /// New pages that are decided about at the end of the visit.
     suspects: Vec<Suspect>,
@@ -128,7 +128,7 @@ impl Fetch {
         Fetch { remembered: most, ..self }
     }
 
-    /// When to go on with what is left, if the visit's turn is over.
+    /// Returns when to go on with what is left, if the visit's turn is over.
     fn turn_over(&self, visit: &Visit<'_>, done: usize) -> Option<Timestamp> {
         let is_over = self.turn.is_some_and(|turn| visit.lasted() >= turn);
         (is_over && done > 0).then(|| visit.next_call_at())
@@ -228,7 +228,7 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// What a page's row says before the page is called.
+    /// Reads a page's row before the page is called.
     async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
         if visit.state.has_sent(page) {
             return Ok(Row::Decided);
@@ -278,7 +278,7 @@ impl Fetch {
         Ok(Ok(ScannedPage { html, glance, directives }))
     }
 
-    /// What the operator says of a page.
+    /// Returns the operator's override for a page.
     async fn override_of(&self, url: &str) -> Result<Option<Override>, StageError> {
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         Ok(overrides::about(&rules, url).cloned())
@@ -397,7 +397,7 @@ struct ScannedPage {
     directives: Directives,
 }
 
-/// What becomes of an item whose call has no answer now; nothing if there is one.
+/// Returns the outcome of an item whose call has no answer now; `None` if there is one.
 fn waits(end: &CallEnd) -> Option<Item> {
     match end {
         CallEnd::Elsewhere(until) => Some(Item::Apart(*until)),

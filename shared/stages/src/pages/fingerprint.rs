@@ -1,9 +1,9 @@
 //! SimHash (Charikar 2002; Manku, Jain, Das Sarma 2007) of a text in any language, by which copies are known
 //! (`curlew_search::COPY_BITS`). Records keep it for good, so it must never change for the same text.
 //!
-//! What is counted are pairs of neighbouring words, in lower case and without punctuation. Scripts that are written
-//! without spaces have no words that one could see; there, three characters in a row are counted. A pair counts once
-//! however often it comes, so that phrases which a language repeats do not make all its texts alike.
+//! The features are pairs of neighbouring words, in lower case and without punctuation. Scripts written without spaces
+//! have no visible words; there, three characters in a row are a feature. A pair counts once however often it comes, so
+//! that phrases which a language repeats do not make all its texts alike.
 
 use curlew_model::Fingerprint;
 use std::collections::HashSet;
@@ -76,7 +76,7 @@ impl std::hash::Hasher for PlainHasher {
     }
 }
 
-/// What is gathered while the characters go by.
+/// Accumulator of features while the characters go by.
 #[derive(Default)]
 struct Features {
     all: HashSet<u64, Plain>,

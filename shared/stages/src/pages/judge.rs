@@ -13,7 +13,7 @@ use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long overrides that were read are not read again.
+/// Time for which overrides are cached.
 pub(crate) const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
 /// Maximum number of images whose classification, or thumbnail, a process remembers.
 pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
@@ -24,8 +24,8 @@ pub struct Judge {
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
     eye: Option<Arc<dyn ImageClassifier>>,
-    /// What was seen in the images that were looked at last, by the hash of their bytes: pages of one site often share one,
-    /// and a classifier may cost money.
+    /// Labels of the images classified last, by the hash of their bytes: pages of one site often share one, and a
+    /// classifier may cost money.
     seen: Mutex<LruCache<String, Vec<Seen>>>,
     /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
@@ -36,7 +36,7 @@ pub struct Judge {
 pub struct Picture<'a> {
     /// The file.
     pub jpeg: &'a [u8],
-    /// What is on it.
+    /// The decoded image.
     pub pixels: &'a RgbImage,
 }
 
@@ -75,7 +75,7 @@ impl Judge {
     /// The operator's overrides, as they are now or were a minute ago: whoever judges much reads them once a minute.
     ///
     /// # Errors
-    /// What the object store says.
+    /// The errors of the object store.
     pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
         let now = clock.monotonic();
         let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -12,10 +12,10 @@ pub(crate) const KEY: &str = "overrules.json";
 /// An override, and when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredOverride {
-    /// What it says.
+    /// The override.
     #[serde(flatten)]
     pub rule: Override,
-    /// When.
+    /// The time it was set.
     pub at: Timestamp,
 }
 

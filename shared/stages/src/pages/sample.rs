@@ -16,10 +16,10 @@ const LIST: usize = 500;
 /// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a sample
 /// that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two visits.
 const PORTION: usize = 10_000;
-/// Where it is kept how far the samples have come.
+/// Key of the object with the position of the samples.
 const PLACE: &str = "sample.json";
 
-/// How far the samples have come.
+/// Position of the samples.
 #[derive(Serialize, Deserialize)]
 struct Place {
     /// The last row that was weighed; none at the beginning of a round.
@@ -32,11 +32,11 @@ pub struct Sample {
     pub politeness: Arc<Politeness>,
     /// The rows to choose from.
     pub pages: Arc<dyn Pages>,
-    /// Where visits go.
+    /// Queue of visits.
     pub queue: Arc<dyn Queue>,
 }
 
-/// How many pages to re-check.
+/// Number of pages to re-check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
     /// At most so many, those that were left alone for the longest time; those checked less than a day ago are left out.
@@ -53,7 +53,7 @@ impl Sample {
     /// Chooses pages and sends their visits; says how many.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
         let pages = self.pages.as_ref();
         let chosen = match how_many {
@@ -121,7 +121,7 @@ impl Sample {
 
 /// A way through the rows, from a place on to the same place at most.
 struct RowScan {
-    /// Where it began.
+    /// The row it began at.
     begin: Option<PageId>,
     /// The last row that was come by.
     after: Option<PageId>,

@@ -13,7 +13,7 @@ use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore
 use std::sync::{Arc, Mutex, PoisonError};
 use url::Url;
 
-/// What every stage that calls hosts shares: the ledger of hosts, robots copies, the HTTP adapter, time and chance.
+/// The context shared by every stage that calls hosts: host ledger, robots cache, HTTP adapter, time and chance.
 #[derive(Clone)]
 pub struct Politeness {
     /// The compare-and-swap ledger of host keys.
@@ -26,29 +26,29 @@ pub struct Politeness {
     pub clock: Arc<dyn Clock>,
     /// Seeds for chance.
     pub seeds: Arc<dyn Seeds>,
-    /// Who counts.
+    /// Receiver of metrics.
     pub events: Arc<dyn Events>,
     /// The numbers.
     pub rules: Arc<Rules>,
-    /// What counts as one host.
+    /// The grouping of hosts that count as one.
     pub groups: Arc<HostGroups>,
     /// For the list of blocked hosts, which is read when a host key is visited for the first time.
     pub blobs: Arc<dyn Blobs>,
-    /// What this process has heard of the network.
+    /// This process's outage detector.
     pub outage: Arc<OutageWatch>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
-    /// What the operator excludes, and which directives of sites are heeded.
+    /// The operator's exclusions, and the site directives to heed.
     pub scope: Arc<Scope>,
     /// Rules of robots.txt files that this process has compiled already.
     pub known: Arc<KnownRobots>,
-    /// Where documents are parsed.
+    /// Pool in which documents are parsed.
     pub pool: Arc<dyn CpuPool>,
     /// Signs requests, if that is set up.
     pub signer: Option<Arc<Signer>>,
 }
 
-/// What this process has heard of the hosts that it called last, shared by all its visits.
+/// The outage detector of this process, shared by all its visits.
 #[derive(Debug, Default)]
 pub struct OutageWatch(Mutex<OutageDetector>);
 
@@ -101,7 +101,7 @@ impl Politeness {
     /// Ends the lease of a visit that is known to be dead.
     ///
     /// # Errors
-    /// What the ledger says.
+    /// The errors of the ledger.
     pub async fn break_lease(&self, host: &HostKey) -> Result<(), StageError> {
         let (now, seed) = (self.clock.now(), self.seeds.next());
         update_host(self.ledger.as_ref(), host, |s| (admission::break_lease(s, &self.rules, now, seed), ())).await?;

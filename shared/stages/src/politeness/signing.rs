@@ -9,15 +9,15 @@ use curlew_signature::request;
 use std::sync::{Arc, Mutex, PoisonError};
 use url::{Position, Url};
 
-/// Where the signed directory is kept for those who serve it. It has no secret in it.
+/// Key of the signed directory that the web function serves. It has no secret in it.
 pub const DIRECTORY: &str = "web/signature-directory.json";
 /// Keys are read again after this time: far less than a new key waits before it signs.
 const REREAD_AFTER: Millis = Millis::from_mins(10);
 
-/// How often a process looks whether the directory is stale.
+/// Interval at which a process checks whether the directory is stale.
 const LOOKED_AT_EVERY: Millis = Millis::from_hours(1);
 
-/// Which requests are signed, where any are.
+/// The requests to sign, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureMode {
     /// Those to hosts that asked for it when they refused one without a signature.
@@ -26,7 +26,7 @@ pub enum SignatureMode {
     Always,
 }
 
-/// Where the operator's keys are kept.
+/// Store of the operator's keys.
 #[async_trait]
 pub trait KeySource: Send + Sync {
     /// Reads the keys; `None` if there are none.
@@ -40,7 +40,7 @@ pub trait KeySource: Send + Sync {
 #[derive(Debug, Default)]
 pub struct KnownKeys {
     ring: Mutex<Option<(Timestamp, Option<Arc<KeyRing>>)>>,
-    /// When the directory was looked at last.
+    /// Time of the last check of the directory.
     published: Mutex<Option<Timestamp>>,
 }
 
@@ -51,9 +51,9 @@ pub struct Signer {
     pub mode: SignatureMode,
     /// Our own origin, whose directory has the keys.
     pub agent: Url,
-    /// Where the keys are.
+    /// The store of the keys.
     pub keys: Arc<dyn KeySource>,
-    /// What this process knows of them.
+    /// This process's copy of them.
     pub known: Arc<KnownKeys>,
 }
 
@@ -73,7 +73,7 @@ impl Signer {
     /// Signs the directory anew if it has to be, and stores it. Cheap while there is no key.
     ///
     /// # Errors
-    /// What the objects say.
+    /// The errors of the object store.
     pub async fn publish(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let Some(ring) = self.ring(now).await else { return Ok(()) };
         let authority = authority(&self.agent);
@@ -88,7 +88,7 @@ impl Signer {
     /// The same, once an hour for each process, whether it fails or not.
     ///
     /// # Errors
-    /// What the objects say.
+    /// The errors of the object store.
     pub async fn publish_hourly(&self, blobs: &dyn Blobs, now: Timestamp, unique: u64) -> Result<(), PortError> {
         let is_due = {
             let mut last = self.known.published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +126,7 @@ impl Signer {
 /// The directory as it was signed last, if its signatures are valid.
 ///
 /// # Errors
-/// What the objects say.
+/// The errors of the object store.
 pub async fn directory(blobs: &dyn Blobs, now: Timestamp) -> Result<Option<SignedDirectory>, PortError> {
     Ok(stored(blobs).await?.filter(|directory| now.since(directory.signed_at) < LIFETIME))
 }

@@ -1,5 +1,6 @@
-//! What may be done with a page once it was fetched: content signals and licences (RSL), and where the settings say that they
-//! are heeded AIPREF's `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta tag.
+//! Usage preferences for a page once it was fetched: content signals and licences (RSL), and, where the settings say
+//! that they are heeded, AIPREF's `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta
+//! tag.
 //!
 //! Of a site's files its `tdmrep.json` and one licence document are asked for once a day, before its pages are, and kept
 //! beside its robots.txt.
@@ -20,7 +21,7 @@ use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
 
-/// What the key of a copy ends in; a port is a number, so no origin has these keys.
+/// Suffix of the key of a site's tdmrep.json in the robots store; a port is a number, so no origin has such a key.
 const TDM_KEY: &str = "tdmrep";
 const LICENSE_KEY: &str = "rsl";
 /// The word that a copy of a `tdmrep.json` stands under.
@@ -28,7 +29,7 @@ const TDM_STANDING: &str = "tdmrep";
 /// The same of a licence; the address that it was asked from follows.
 const LICENSE_STANDING: &str = "rsl ";
 
-/// What was stated about a page that was fetched.
+/// The statements about the usage of a fetched page.
 pub(crate) enum StatedUsage {
     /// It may be found; these preferences are kept with it (draft-ietf-aipref-attach, "When Preferences Apply").
     MayBeFound(StatedPreferences),
@@ -61,8 +62,8 @@ impl Visit<'_> {
         Ok(None)
     }
 
-    /// What is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is known after a
-    /// 304. Who says no is heeded; of TDMRep the statement that is nearest to the page.
+    /// Returns what is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is
+    /// known after a 304. A refusal anywhere is heeded; of TDMRep, the statement nearest to the page.
     pub(crate) async fn stated(
         &mut self,
         url: &Url,

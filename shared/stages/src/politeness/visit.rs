@@ -30,7 +30,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use url::Url;
 
-/// How often the end of a visit is tried to be written, should the ledger falter; the lease expires by itself.
+/// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
 
 /// The licence that holds for a site, as far as it was read.
@@ -40,10 +40,10 @@ pub(crate) struct SiteLicense {
     pub(crate) terms: Arc<LicenseTerms>,
 }
 
-/// How one call, or a chain of them, ended.
+/// Outcome of one call, or of a chain of redirects.
 pub type CallEnd = visit::CallEnd<Box<Reply>>;
 
-/// What became of asking for the lease of a host key.
+/// Outcome of a request for the lease of a host key.
 pub enum LeaseOutcome<'a> {
     /// The lease is ours.
     Granted(Box<Visit<'a>>),
@@ -59,21 +59,21 @@ pub enum LeaseOutcome<'a> {
 pub struct Visit<'a> {
     pub(crate) politeness: &'a Politeness,
     pub(crate) state: VisitState,
-    /// What the ledger was seen to hold last, under this lease.
+    /// The ledger's row as last read or written under this lease.
     ledger_row: (HostState, Version),
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     /// Licences that this visit has read, by origin of the pages.
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
-    /// What is posted to a hub.
+    /// The form posted to a hub.
     form: Option<String>,
     /// Why the last call that failed did, for people.
     pub(crate) failure: Option<Failure>,
 }
 
-/// What came of a URL.
+/// Outcome of fetching a URL.
 #[derive(Debug)]
 pub struct Fetched {
-    /// How it ended.
+    /// The outcome of the call.
     pub end: CallEnd,
     /// The URL that was called last.
     pub url: Url,
@@ -87,7 +87,7 @@ impl Politeness {
     /// Asks for the lease of a host key.
     ///
     /// # Errors
-    /// What the ledger says.
+    /// The errors of the ledger.
     pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
         self.open_for(host, owner, self.rules.lease_length()).await
     }
@@ -95,7 +95,7 @@ impl Politeness {
     /// Asks for a brief lease, which is made longer if it turns out to be too short.
     ///
     /// # Errors
-    /// What the ledger says.
+    /// The errors of the ledger.
     pub(crate) async fn open_briefly(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
         self.open_for(host, owner, self.rules.brief_length()).await
     }
@@ -152,12 +152,12 @@ impl<'a> Visit<'a> {
         Visit { politeness, state, ledger_row, compiled, licenses, form: None, failure: None }
     }
 
-    /// How long ago the lease was asked for.
+    /// Returns the time since the lease was asked for.
     pub(crate) fn lasted(&self) -> Millis {
         Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
     }
 
-    /// When the next call to this host key may begin; not before now.
+    /// Returns when the next call to this host key may begin; not before now.
     pub(crate) fn next_call_at(&self) -> Timestamp {
         self.state.next_call_at(&self.politeness.rules, self.politeness.clock.now())
     }
@@ -165,7 +165,7 @@ impl<'a> Visit<'a> {
     /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
         let now = self.politeness.clock.now();
         let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
@@ -215,7 +215,7 @@ impl<'a> Visit<'a> {
     /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
     ///
     /// # Errors
-    /// What the ports say.
+    /// The errors of the ports.
     pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<CallEnd, StageError> {
         self.form = Some(form.to_owned());
         let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
@@ -282,7 +282,7 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// What is known of a URL before anything is asked.
+    /// Returns the attempt at a URL before anything is asked.
     fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
         let key = self.politeness.fetch.vet(url.as_str());
         let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
@@ -440,7 +440,7 @@ impl<'a> Visit<'a> {
     /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
     ///
     /// # Errors
-    /// What the ledger says; the lease then expires by itself.
+    /// The errors of the ledger; the lease then expires by itself.
     pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
@@ -448,7 +448,7 @@ impl<'a> Visit<'a> {
     /// Gives the lease back, with all that was learned.
     ///
     /// # Errors
-    /// What the ledger says; the lease then expires by itself.
+    /// The errors of the ledger; the lease then expires by itself.
     pub async fn close(self) -> Result<(), StageError> {
         let token = self.state.token();
         let mut tried = 0;

@@ -87,7 +87,7 @@ pub async fn the_last_put_wins(blobs: &Arc<dyn Blobs>) {
     }
 }
 
-/// Who holds an object goes on with it, whatever becomes of its key.
+/// An open object stays readable, whatever becomes of its key.
 pub async fn an_old_content_stays_readable(blobs: &Arc<dyn Blobs>) {
     for length in [10, 2 << 20] {
         put(blobs, "a", pattern(length, 1)).await;

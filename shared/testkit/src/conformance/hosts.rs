@@ -42,7 +42,7 @@ pub async fn a_swapped_state_is_read_back(ports: &HostPorts) {
     assert_eq!(ports.ledger.load(&key).await.expect("loads"), (HostState::default(), version));
 }
 
-/// Who was second has to load again.
+/// The second writer has to load again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(ports: &HostPorts) {
     let key = host("example.org");
     let first = ports.ledger.swap(&key, Version::ABSENT, failures(1)).await.expect("swaps");

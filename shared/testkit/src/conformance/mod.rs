@@ -1,4 +1,4 @@
-//! What every adapter of a port has to do, as plain async functions: one behaviour each.
+//! The contract of every port, as plain async functions: one behaviour each.
 //!
 //! A crate that holds an adapter runs all of them with [`crate::conformance!`], which makes one test for each
 //! behaviour. Each test gets a fresh, empty store.
@@ -18,7 +18,7 @@ pub mod sources;
 
 use std::any::Any;
 
-/// What is looked at, and what has to live as long, such as a temporary folder.
+/// The store under test, and what has to live as long, such as a temporary folder.
 pub struct Fresh<T> {
     /// The ports of an empty store.
     pub subject: T,

@@ -60,7 +60,8 @@ pub async fn a_swap_replaces_the_row(pages: &Arc<dyn Pages>) {
     assert_eq!(row(pages, 1).await.0, page(1, PageState::Pending));
 }
 
-/// What a query language, or an expression of a store, would read is text, and nothing else is touched by it.
+/// Text that a query language, or an expression of a store, would interpret stays text, and nothing else is touched by
+/// it.
 pub async fn o13_text_that_would_be_a_query_is_kept_as_it_is(pages: &Arc<dyn Pages>) {
     const QUERIES: [&str; 7] = [
         "'; DROP TABLE pages; --",
@@ -87,7 +88,7 @@ pub async fn o13_text_that_would_be_a_query_is_kept_as_it_is(pages: &Arc<dyn Pag
     assert_eq!(row(pages, 99).await, beside);
 }
 
-/// Who was second has to load again.
+/// The second writer has to load again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(pages: &Arc<dyn Pages>) {
     pages.insert(&page(1, PageState::Pending)).await.expect("inserts");
     let (_, first) = row(pages, 1).await;

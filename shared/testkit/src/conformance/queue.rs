@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// How long a delivery is kept from others where a test does not wait for its end.
+/// Visibility of a delivery where a test does not wait for its end.
 pub(super) const VISIBILITY: Millis = Millis(30_000);
 /// Longest message that an adapter has to take.
 const LARGE: usize = 1 << 20;
@@ -25,10 +25,10 @@ pub trait SendRaw: Send + Sync {
     async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError>;
 }
 
-/// How time passes for an adapter.
+/// Passing of time for an adapter.
 #[async_trait]
 pub trait Pass: Send + Sync {
-    /// What the adapter takes for the present.
+    /// The adapter's present time.
     fn now(&self) -> Timestamp;
 
     /// The shortest time that can be told from none, delays on the way and rounding included.
@@ -107,7 +107,7 @@ impl QueuePorts {
         self.queue.send(jobs).await.expect("sends");
     }
 
-    /// What is due now, kept from others for longer than the test lasts.
+    /// Receives what is due now, hidden from others for longer than the test lasts.
     pub(super) async fn receive(&self, stage: Stage, max: usize) -> Vec<Delivery> {
         self.receive_for(stage, max, VISIBILITY).await
     }
@@ -167,7 +167,7 @@ pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
     assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(2)]);
 }
 
-/// What is left over comes with the next call.
+/// The rest comes with the next call.
 pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
     let now = ports.now();
     let sent: Vec<_> = (1..=14).map(|n| (poll(n), now)).collect();
@@ -179,7 +179,7 @@ pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
     assert_eq!(jobs(received), sent.into_iter().map(|(job, _)| job).collect::<Vec<_>>());
 }
 
-/// What is sent for one stage is never received for another.
+/// Jobs sent for one stage are never received for another.
 pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (extract(2, 10), ports.now())]).await;
     assert_eq!(ports.receive(Stage::Discover, 10).await, []);
@@ -362,7 +362,7 @@ pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
     assert_eq!(ports.receive(Stage::Poll, 10).await.len(), 1);
 }
 
-/// What a person sees as parked, over all queues; and a runner learns how long it may sleep.
+/// The list of parked jobs covers all queues; a runner learns from it how long it may sleep.
 pub async fn jobs_that_wait_for_hours_are_listed_earliest_first(ports: &QueuePorts) {
     let now = ports.now();
     let hours = |n| now + HOUR.saturating_mul(n);

@@ -69,7 +69,7 @@ pub async fn objects_do_not_disturb_each_other(cache: &Arc<dyn RangeCache>) {
     }
 }
 
-/// What is in no object any more is in no piece either.
+/// Pieces of objects that no longer exist are removed.
 pub async fn only_what_is_named_is_kept(cache: &Arc<dyn RangeCache>) {
     for key in [ONE, TWO, "splits/2026/one"] {
         put(cache, key, &[(0, "some"), (4, "more")]).await;

@@ -6,7 +6,7 @@ use curlew_model::{Origin, Timestamp, Validators};
 use curlew_ports::{RobotsCopy, RobotsStore};
 use std::sync::Arc;
 
-/// What RFC 9309 §2.5 asks a crawler to read at least, and what Curlew reads at most is a little more.
+/// The minimum that RFC 9309 §2.5 asks a crawler to read; Curlew's maximum is a little more.
 const LARGE: usize = 512 * 1024;
 
 fn origin(text: &str) -> Origin {

@@ -53,7 +53,7 @@ pub async fn a_swap_replaces_the_row(sources: &Arc<dyn Sources>) {
     assert_eq!(row(sources, 1).await.0, full_feed(1, SLOT));
 }
 
-/// Who was second has to load again.
+/// The second writer has to load again.
 pub async fn a_stale_swap_conflicts_and_writes_nothing(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, first) = row(sources, 1).await;
@@ -111,7 +111,7 @@ pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources
     assert_eq!(sources.in_slot(Slot::of(3), None, 4).await.expect("lists"), []);
 }
 
-/// What dispatch finds in a slot is the row as it was swapped last.
+/// Dispatch finds the row in its slot as it was swapped last.
 pub async fn a_swapped_source_stays_in_its_slot(sources: &Arc<dyn Sources>) {
     sources.insert(&site(1, SLOT)).await.expect("inserts");
     let (_, seen) = row(sources, 1).await;

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 use url::Url;
 
-/// When every run begins: 2026-03-02T00:00:00Z.
+/// Start of every run: 2026-03-02T00:00:00Z.
 const START: i64 = 1_772_409_600_000;
 /// Visits under way at once.
 const WORKERS: usize = 100;
@@ -55,7 +55,7 @@ pub(super) fn run(plan: LongRun, shard: usize) -> Report {
     })
 }
 
-/// What everything in a shard shares.
+/// State shared by everything in a shard.
 struct Shard {
     plan: LongRun,
     web: Web,
@@ -287,10 +287,10 @@ async fn simulate(world: &Arc<Shard>) -> Report {
     report
 }
 
-/// Where the time went.
+/// Sums of time by use.
 #[derive(Default)]
 struct Time {
-    /// When no visit was under way.
+    /// Time with no visit under way.
     idle: u64,
     /// Of all visits together.
     visits: u64,

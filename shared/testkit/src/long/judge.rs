@@ -22,10 +22,10 @@ const FLOOR: Moment = HOUR;
 const MANY_CUT: usize = 3;
 /// A copy of robots.txt is gone by for so long, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
-/// What is longer in Retry-After counts as this.
+/// Cap on Retry-After.
 const RETRY_AFTER_CAP: Moment = 7 * DAY;
 
-/// What was seen of one place.
+/// Observations of one place.
 #[derive(Clone, Debug, Default)]
 struct PlaceHistory {
     busy: bool,
@@ -43,15 +43,15 @@ struct PlaceHistory {
     story: Story,
 }
 
-/// What was seen of one feed.
+/// Observations of one feed.
 #[derive(Clone, Copy, Debug, Default)]
 struct FeedHistory {
     /// A poll that was given out and not made yet.
     due: Option<Moment>,
     last: Option<Moment>,
-    /// When it answered last; a call that reached nobody is no burden.
+    /// Its last answer; a call that reached nobody is no burden.
     answered: Option<Moment>,
-    /// Whether it was asked for unconditionally then, and the status of the answer.
+    /// True if it was asked for unconditionally then, and the status of the answer.
     unconditionally: bool,
     status: Option<u16>,
 }
@@ -61,7 +61,7 @@ pub(super) struct Judge {
     places: Vec<PlaceHistory>,
     feeds: Vec<FeedHistory>,
     lateness: (u64, u64),
-    /// How old entries were when their pages were called, and how many.
+    /// Sum of the ages of entries when their pages were called, and their number.
     ages: (u64, u64),
     /// Within this time a feed is polled again.
     cycle: Moment,
@@ -113,8 +113,8 @@ impl Judge {
         }
     }
 
-    /// Whether a poll that was due at `since` need not have been made by `now`: our own network was down, the place was in
-    /// trouble or is blocked, or so many of its pages were cut short that it was left alone.
+    /// Returns true if a poll that was due at `since` need not have been made by `now`: our own network was down, the
+    /// place was in trouble or is blocked, or so many of its pages were cut short that it was left alone.
     fn is_excused(&self, web: &Web, place: usize, since: Moment, now: Moment) -> bool {
         let seen = &self.places[place];
         let ours = web.outage.0 < now && since < web.outage.1 + 2 * HOUR;
@@ -290,7 +290,7 @@ impl Judge {
         }
     }
 
-    /// What came of the whole run.
+    /// Ends the run and returns its report.
     pub(super) fn close(mut self) -> Report {
         self.report.hosts = self.places.iter().filter(|seen| seen.last_end.is_some()).count();
         self.report.mean_lateness = self.lateness.0 / self.lateness.1.max(1);

@@ -16,7 +16,7 @@ mod web;
 
 use std::collections::BTreeMap;
 
-/// What is to be simulated.
+/// Parameters of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongRun {
     /// Everything follows from it.
@@ -27,7 +27,7 @@ pub struct LongRun {
     pub days: u64,
     /// Parts of the web, each with a crawler and a thread of its own.
     pub shards: usize,
-    /// Whether the time between two polls follows the feed's own history.
+    /// True if the time between two polls follows the feed's own history.
     pub adaptive: bool,
     /// A rule that is taken out, to see that the judge notices.
     pub without: Option<Rule>,
@@ -53,7 +53,7 @@ pub enum Rule {
     Hold,
     /// URLs that are left alone for themselves.
     UrlHold,
-    /// What robots.txt forbids.
+    /// The directives of robots.txt.
     Robots,
     /// Blocks.
     Block,
@@ -61,7 +61,7 @@ pub enum Rule {
     Outage,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Host keys that were called.

@@ -1,4 +1,4 @@
-//! What is taken away, to see that the judge notices; and the time that a ledger takes.
+//! Mutants, to see that the judge notices; and the latency of a ledger.
 
 use super::Rule;
 use async_trait::async_trait;
@@ -32,7 +32,7 @@ impl<L: HostLedger> Ledger<L> {
         state
     }
 
-    /// What was kept from the program stays in the ledger.
+    /// Restores in a row what was kept from the program, so that it stays in the ledger.
     async fn whole(&self, host: &HostKey, mut next: HostState) -> Result<HostState, PortError> {
         if self.is_without(Rule::Block) {
             let kept: BTreeSet<String> = self.plain.load(host).await?.0.blocked;

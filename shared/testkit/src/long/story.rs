@@ -1,4 +1,4 @@
-//! What happened of late at a place, for whoever asks why a poll was missed.
+//! Recent events at a place, to explain why a poll was missed.
 
 use super::web::DAY;
 use crate::bad_time::Moment;
@@ -10,7 +10,7 @@ use std::fmt::{self, Display, Formatter};
 /// So much is remembered of one place.
 const REMEMBERED: usize = 6;
 
-/// What was out of the ordinary at one place, the newest last.
+/// Unusual events at one place, the newest last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Story(VecDeque<(Moment, String)>);
 
@@ -48,7 +48,7 @@ pub(super) fn day(at: Moment) -> String {
     format!("day {}.{:03}", at / DAY, at % DAY * 1_000 / DAY)
 }
 
-/// What a feed's row says about its polls; the run began at `start`.
+/// Formats the polls in a feed's row; the run began at `start`.
 pub(super) fn row(feed: &FeedSource, start: Timestamp) -> String {
     let moment = |at: Timestamp| day(at.since(start).0);
     let hours = feed.interval.0 / Millis::from_hours(1).0;

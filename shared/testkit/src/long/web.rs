@@ -110,7 +110,7 @@ impl Web {
         self.feeds.push(Feed { url, place, name: name.to_owned(), every });
     }
 
-    /// Whether a place was well all the time, but for our own outage.
+    /// Returns true if a place was well all the time, but for our own outage.
     pub(super) fn is_well(&self, place: usize) -> bool {
         self.places[place].bad_times.is_empty()
     }
@@ -124,7 +124,8 @@ impl Web {
         self.feed_at.get(url).copied()
     }
 
-    /// How long ago the entry of a page appeared in its feed; nothing of those that were there from the start.
+    /// Returns the time since the entry of a page appeared in its feed; `None` for those that were there from the
+    /// start.
     pub(super) fn age_of(&self, url: &Url, now: Moment) -> Option<Moment> {
         let mut path = url.path_segments()?.skip(1);
         let (number, entry) = (path.next()?, path.next()?.parse::<u64>().ok()?);
@@ -132,7 +133,7 @@ impl Web {
         Some(now.saturating_sub((entry + 1).checked_sub(FIRST).filter(|n| *n > 0)? * self.feeds[feed].every))
     }
 
-    /// What a call at `now` comes to, and after how long.
+    /// Returns the answer to a call at `now`, and its duration.
     pub(super) fn answer(
         &self,
         place: usize,
@@ -202,7 +203,7 @@ impl Feed {
     }
 }
 
-/// Whether robots.txt forbids a URL.
+/// Returns true if robots.txt forbids a URL.
 pub(super) fn is_private(url: &Url) -> bool {
     url.path().starts_with("/private/")
 }

@@ -21,7 +21,7 @@ struct FetchState {
     calls: Vec<Call>,
 }
 
-/// What is at a URL.
+/// Document at a URL.
 #[derive(Debug)]
 struct Document {
     reply: Reply,
@@ -44,7 +44,7 @@ impl MemoryFetch {
         self.answer(url, Ok(reply));
     }
 
-    /// What is at a URL from now on, as a well-kept server gives it: who asks with its validators gets 304.
+    /// Sets the document at a URL from now on, as a well-kept server gives it: a request with its validators gets 304.
     pub fn keep(&self, url: &str, reply: Reply) {
         let known_by = reply.headers.validators.clone();
         self.keep_as(url, reply, known_by);
@@ -55,8 +55,8 @@ impl MemoryFetch {
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: false });
     }
 
-    /// What is at a URL from now on, as a server gives it that takes any validators for the present ones: who asks with some
-    /// gets 304, and only who asks without gets the document.
+    /// Sets the document at a URL from now on, as a server gives it that takes any validators for the present ones: a
+    /// request with some gets 304, and only one without gets the document.
     pub fn hide(&self, url: &str, reply: Reply) {
         let known_by = reply.headers.validators.clone();
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: true });

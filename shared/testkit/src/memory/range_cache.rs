@@ -16,12 +16,12 @@ pub struct MemoryRangeCache {
 }
 
 impl MemoryRangeCache {
-    /// How many pieces there are.
+    /// Returns the number of pieces.
     pub fn len(&self) -> usize {
         lock(&self.pieces).len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -20,7 +20,7 @@ use url::Url;
 
 /// Runs of the plain test, and most of each mutant.
 const SEEDS: u64 = 300;
-/// How long a message is hidden while it is handed out (infra/template.yaml).
+/// Visibility timeout of a message (infra/template.yaml).
 const VISIBILITY: Millis = Millis::from_mins(95);
 /// Most messages of one invocation: so few that two have work for the same host.
 const MESSAGES: u64 = 5;

@@ -9,10 +9,10 @@ use curlew_ports::Reply;
 
 /// Visits of one batch.
 const VISITS: u64 = 1_000;
-/// How much of the slots' time a batch of a thousand visits must use, in percent.
+/// Share of the slots' time that a batch of a thousand visits must use, in percent.
 const BAR: u64 = 70;
 
-/// How many pages visits have.
+/// Distribution of the number of pages a visit has.
 #[derive(Clone, Copy, Debug)]
 enum Lengths {
     /// Most have a few, some a hundred (Pareto's distribution; 1.1 is a heavy tail).

@@ -39,7 +39,7 @@ fn answered(status: u16) -> Outcome {
     Outcome::Answered { status, retry_after: None }
 }
 
-/// What a sequence of calls makes of a state, each as the hold of the one before has ended.
+/// Applies a sequence of calls to a state, each as the hold of the one before has ended.
 fn after(mut state: HostState, calls: &[(CallTarget, Outcome)]) -> HostState {
     for (n, (asked, outcome)) in calls.iter().enumerate() {
         state = record_outcome(state, &Rules::default(), *asked, *outcome, Millis(9), at(n as u64 * 1_000), 7);

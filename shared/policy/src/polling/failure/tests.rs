@@ -94,7 +94,7 @@ fn feed(url: &str) -> FeedSource {
     FeedSource::new(key, Slot::of(0), url)
 }
 
-/// Which of these sightings (hours, target, permanent) makes the target the feed's address.
+/// Returns which of these sightings (hours, target, permanent) makes the target the feed's address.
 fn believed(from: &str, sightings: &[(u64, &str, bool)]) -> Option<usize> {
     let mut feed = feed(from);
     sightings.iter().position(|(hours, to, permanently)| {

@@ -1,4 +1,4 @@
-//! When feeds are polled and sites are looked at.
+//! Schedule of feeds and sites.
 //!
 //! - `plan`: the interval of a feed and the earliest next poll, out of everything that speaks for waiting, and why.
 //! - `slots`: how an interval becomes minutes of the cycle, so that a poll that is due is found without an index of
@@ -24,7 +24,7 @@ pub use slots::{
 
 use curlew_model::{SiteSource, SiteState, Timestamp};
 
-/// Whether a site whose slot has come is given to discovery.
+/// Returns true if a site whose slot has come is given to discovery.
 pub fn site_is_due(site: &SiteSource, now: Timestamp) -> bool {
     matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. }) && now >= site.not_before
 }

@@ -1,4 +1,4 @@
-//! When a feed is polled next, and why: one function over everything that has a say in it.
+//! The time of a feed's next poll, and the reason: one function over everything that has a say in it.
 
 use super::{after_skips, estimate};
 use crate::rules::Rules;
@@ -11,26 +11,26 @@ pub struct Inputs {
     pub hints: PollHints,
     /// The feed's own history.
     pub habit: Habit,
-    /// How old the answer was when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.
+    /// Age of the answer when it came (`Age`, RFC 9111 §5.1); it is fresh for so much less.
     pub age: Millis,
     /// The instant that `Retry-After` names.
     pub retry_after: Option<Timestamp>,
-    /// Whether a hub tells of news until well after the next poll.
+    /// True if a hub tells of news until well after the next poll.
     pub pushed: bool,
-    /// Whether the next poll can ask a conditional question whose answer is believed.
+    /// True if the next poll can be conditional and its answer believed.
     pub conditional: bool,
-    /// How long whatever is wrong with the feed makes it wait.
+    /// Wait demanded by the feed's failure.
     pub wrong: Option<(Millis, Why)>,
 }
 
-/// When a feed is polled next.
+/// The next poll of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// From poll to poll, as long as all stays as it is.
     pub interval: Millis,
     /// The next one not before this.
     pub not_before: Timestamp,
-    /// What decided.
+    /// The reason that decided.
     pub why: Why,
 }
 

@@ -12,18 +12,19 @@ use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 pub(super) const CYCLE: i64 = Slot::COUNT as i64;
 /// Minutes after its slot within which a poll counts as on time: as long as a batch of polls may be gathered and run.
 const ON_TIME_MINUTES: i64 = 15;
-/// How often a cycle a feed may be polled; each divides the cycle evenly.
+/// Possible numbers of polls in a cycle; each divides the cycle evenly.
 const TIMES: [u16; 3] = [8, 4, 2];
 /// Minutes beyond the interval within which the next poll is found, whatever days are skipped.
 const LOOK_AHEAD: i64 = 8 * 3 * CYCLE;
 
-/// How often a cycle a feed with this interval is looked at: 1, 2, 4 or 8 times, never closer together than the interval.
+/// Returns the number of slots in a cycle for a feed with this interval: 1, 2, 4 or 8, never closer together than the
+/// interval.
 pub fn times_a_cycle(interval: Millis, rules: &Rules) -> u16 {
     let fits = |times: &&u16| interval <= Millis::from_mins(u64::from(Slot::COUNT / **times));
     if rules.adaptive { TIMES.iter().find(fits).copied().unwrap_or(1) } else { 1 }
 }
 
-/// Whether two intervals come to the same slots and cycles.
+/// Returns true if two intervals come to the same slots and cycles.
 pub fn same_slots(a: Millis, b: Millis, rules: &Rules) -> bool {
     (times_a_cycle(a, rules), cycles(a)) == (times_a_cycle(b, rules), cycles(b))
 }
@@ -48,7 +49,7 @@ pub fn may_poll_from(feed: &FeedSource, rules: &Rules) -> Timestamp {
     feed.not_before.max(feed.polled_at + rules.poll_floor)
 }
 
-/// Whether a feed is polled now that `slot`, its own or a further one, has come; at once or shortly after, as
+/// Returns true if a feed is polled now that `slot`, its own or a further one, has come; at once or shortly after, as
 /// [`postponed`] says.
 pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp) -> bool {
     let times = times_a_cycle(feed.interval, rules);
@@ -60,13 +61,15 @@ pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp)
         && (times > 1 || in_cycle(feed, came))
 }
 
-/// Whether a feed may be polled now or within the time in which a poll still counts as on time. The last poll came a
-/// little after its slot, too: without this, an interval that is a whole number of slots would come to one slot more.
+/// Returns true if a feed may be polled now or within the time in which a poll still counts as on time. The last poll
+/// came a little after its slot, too: without this, an interval that is a whole number of slots would come to one slot
+/// more.
 pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     now + lateness(rules) >= may_poll_from(feed, rules)
 }
 
-/// How late a poll may be and still be that of its slot; a small part of the floor, so that it never makes two of one.
+/// Returns the delay within which a poll still belongs to its slot; a small part of the floor, so that it never makes
+/// two of one.
 fn lateness(rules: &Rules) -> Millis {
     Millis::from_mins(ON_TIME_MINUTES.unsigned_abs()).min(Millis(rules.poll_floor.0 / 4))
 }
@@ -76,27 +79,27 @@ fn into_slot(feed: &FeedSource, minute: i64, times: u16) -> i64 {
     (minute - i64::from(feed.slot.index())).rem_euclid(CYCLE / i64::from(times.max(1)))
 }
 
-/// Whether the cycle of this minute is one in which the feed is polled. Its slot shifts the cycle, so that feeds polled
-/// once a day do not all fall into the same one.
+/// Returns true if the feed is polled in the cycle of this minute. Its slot shifts the cycle, so that feeds polled once
+/// a day do not all fall into the same one.
 fn in_cycle(feed: &FeedSource, minute: i64) -> bool {
     (minute.div_euclid(CYCLE) + i64::from(feed.slot.index())).rem_euclid(cycles(feed.interval)) == 0
 }
 
-/// Whether a poll at `now` is the one that a slot of the feed has just sent.
+/// Returns true if a poll at `now` is the one that a slot of the feed has just sent.
 pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     into_slot(feed, now.minute(), times_a_cycle(feed.interval, rules)) <= ON_TIME_MINUTES
 }
 
-/// When the poll takes place whose slot comes at `at`: then, or as soon as it may and skipHours and skipDays allow it; not
-/// at all if the next slot comes before that.
+/// Returns when the poll of the slot at `at` takes place: then, or as soon as it may and skipHours and skipDays allow
+/// it; `None` if the next slot comes before that.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
     let allowed = after_skips(at.max(may_poll_from(feed, rules)), &feed.polling.hints);
     (allowed < at + between_slots(feed, rules)).then_some(allowed)
 }
 
-/// When a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left alone in;
-/// never if its own minute comes first. A poll that changed nothing is not written down, so within the floor of a minute
-/// in which one was due it counts as polled.
+/// Returns when a feed is polled that a hub says has news: as soon as it may, and in no hour that it asks to be left
+/// alone in; `None` if its own minute comes first. A poll that changed nothing is not written down, so within the floor
+/// of a minute in which one was due it counts as polled.
 pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
@@ -107,9 +110,9 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
 }
 
-/// When a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier failures
-/// say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by `Retry-After`,
-/// or it asks to be left alone in these hours.
+/// Returns when a feed is polled that a person asks to be polled: now, whatever its interval, its freshness and earlier
+/// failures say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by
+/// `Retry-After`, or it asks to be left alone in these hours.
 pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
     let rested = feed.polled_at + rules.poll_on_request;
     let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
@@ -124,7 +127,7 @@ fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {
     Millis::from_mins(minutes.unsigned_abs())
 }
 
-/// When a feed will be polled next, if nothing comes in between; never if polling it has stopped.
+/// Returns the next poll of a feed if nothing comes in between; `None` if polling it has stopped.
 pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times);

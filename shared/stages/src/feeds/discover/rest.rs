@@ -1,10 +1,10 @@
-//! What a discovery has left to do, between two visits.
+//! The remaining work of a discovery between two visits.
 
 use curlew_model::DiscoverJob;
 use curlew_policy::address;
 use url::Url;
 
-/// What is left to do of a discovery, as its job carries it.
+/// The remaining work of a discovery, as its job carries it.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Rest {
     /// The home page's address, once it was read.
@@ -16,7 +16,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// What the job carries.
+    /// Reads it from a job.
     pub(super) fn of(job: &DiscoverJob) -> Rest {
         let url = |text: &String| address::parse(text, None).ok();
         let links = job.links.iter().filter_map(url).collect();

@@ -1,4 +1,4 @@
-//! How items and visits end: rows that say why a page is not kept, and jobs for what is left.
+//! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
 
 use super::{Fetch, Item, VisitRun};
 use crate::pages::page_row;

@@ -23,7 +23,7 @@ pub(super) struct Suspect {
     pub(super) seen: Result<ScannedPage, Rejection>,
 }
 
-/// What stands at the address of a new page.
+/// The kind of document at the address of a new page.
 pub(super) enum Sight {
     /// The page.
     Itself,
@@ -34,7 +34,7 @@ pub(super) enum Sight {
 }
 
 impl Fetch {
-    /// What stands at the address of a new page; if that is an interstitial, the host is held.
+    /// Classifies the document at the address of a new page; if it is an interstitial, the host is held.
     pub(super) async fn sight(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -138,8 +138,8 @@ impl Fetch {
         }
     }
 
-    /// Whether the home page of a page's site shows this text, too; it is asked once a visit. The page itself has led to
-    /// `answered`. The error is what the item waits for.
+    /// Returns whether the home page of a page's site shows this text, too; it is fetched once a visit. The page itself
+    /// has led to `answered`. The error is what the item waits for.
     async fn home_shows(
         &self,
         round: &mut VisitRun<'_, '_>,

@@ -20,9 +20,9 @@ use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
 use url::Url;
 
-/// What a page shows at a re-check.
+/// A page at a re-check, compared with its record.
 enum Comparison {
-    /// What its record says; or nothing that could be compared.
+    /// The text of its record; or nothing that could be compared.
     Own,
     /// Its own text, which has changed since the record was made.
     Revised(Box<(Article, Record)>),
@@ -30,7 +30,7 @@ enum Comparison {
     Other(u32),
     /// The mark of this vendor's wall.
     Walled(&'static str),
-    /// That its domain is parked.
+    /// A parked domain.
     Parked,
 }
 
@@ -211,7 +211,7 @@ impl Fetch {
         Ok(Item::Done)
     }
 
-    /// Whether what the server shows is what it showed before, however it has changed.
+    /// Compares what the server shows with what it showed before, allowing for changes.
     async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison, StageError> {
         // What cannot be read says nothing.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;

@@ -121,7 +121,7 @@ impl JpegFrame {
     }
 }
 
-/// How many components a scan has, if its header (ITU-T T.81 §B.2.3) begins a window of the file.
+/// Returns the number of components of a scan, if its header (ITU-T T.81 §B.2.3) begins a window of the file.
 fn scan_components(window: &[u8]) -> Option<u8> {
     let [0xFF | 0, 0xDA, 0, length, components] = window else { return None };
     (matches!(components, 1..=4) && *length == 6 + 2 * components).then_some(*components)
@@ -214,7 +214,7 @@ mod tests {
         jpeg
     }
 
-    /// What is claimed, held against what decoders allocate, whether or not they come to an end.
+    /// Compares the claims with what decoders allocate, whether or not they come to an end.
     #[test]
     fn b13_decoding_takes_no_more_memory_than_its_header_tells() {
         let (width, height) = (1_501, 1_003);

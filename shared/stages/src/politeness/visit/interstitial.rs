@@ -1,4 +1,5 @@
-//! What a visit learns of interstitials, and documents that are one in place of a robots.txt, a feed or a home page.
+//! Interstitials in a visit: their record in the host's state, and documents that are one in place of a robots.txt, a
+//! feed or a home page.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};

@@ -17,14 +17,15 @@ use url::Url;
 /// Rules of more bytes than this are matched in the pool.
 const LONG_RULES: usize = 64 * 1024;
 
-/// How asking for the file ended.
+/// Outcome of fetching robots.txt.
 enum RobotsFetch {
     Fetched(Box<RobotsCopy>),
     NotNow(CallEnd),
 }
 
 impl Visit<'_> {
-    /// Whether robots.txt lets us call a URL of this host key. The inner error is why it could not be asked now.
+    /// Returns whether robots.txt allows a URL of this host key. The inner error is why the file could not be fetched
+    /// now.
     pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>, StageError> {
         let origin = match address::origin(url) {
             Ok(origin) => origin,
