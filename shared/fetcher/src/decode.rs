@@ -69,7 +69,7 @@ pub(crate) enum Broken {
     Room,
 }
 
-/// Why a body cannot be decoded further.
+/// Error of a body that cannot be decoded further.
 #[derive(Debug)]
 pub(crate) enum DecodeError {
     /// A limit was broken.

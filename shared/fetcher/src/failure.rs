@@ -50,8 +50,8 @@ pub(crate) fn of(error: &reqwest::Error) -> FetchError {
     }
 }
 
-/// Why there is no connection, by the innermost error of the system or of TLS, whose errors are of invalid data, or of an
-/// end where a handshake should go on.
+/// Classifies a failed connection by the innermost error of the system or of TLS, whose errors are of invalid data, or
+/// of an end where a handshake should go on.
 fn unconnected(error: &reqwest::Error) -> FailureCause {
     let kinds = chain(error).filter_map(|e| e.downcast_ref::<io::Error>()).map(io::Error::kind);
     match kinds.last() {

@@ -40,7 +40,7 @@ pub(crate) struct Message {
     pub(crate) receives: u32,
 }
 
-/// Why a message could not be read.
+/// Reason for not reading a message.
 #[derive(Debug)]
 pub(crate) enum Unread {
     /// It never will: no job, one of another version, or one whose object is gone.

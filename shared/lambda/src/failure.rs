@@ -1,10 +1,10 @@
-//! Why an invocation fails as a whole.
+//! Errors of an invocation as a whole.
 
 use curlew_stages::stage::StageError;
 use curlew_stages::stage::with_causes;
 use lambda_runtime::Diagnostic;
 
-/// Why an invocation fails, shaped by who has to do something about it.
+/// Error of an invocation as a whole, shaped by who has to do something about it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The event is none that this function takes; whoever sent it is wrong.

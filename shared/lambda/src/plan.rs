@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     pub(crate) alone: Vec<usize>,
     /// Indices of tasks: lanes with the longest first, and in each lane the tasks in their own order.
     pub(crate) lanes: Vec<Vec<usize>>,
-    /// After so long a lane begins nothing more.
+    /// Time after which a lane begins nothing more.
     pub(crate) turn: Millis,
 }
 

@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// receive and one delete a quarter of an hour, and only where event source mappings are still on.
 const PAUSE: Millis = Millis::from_mins(15);
 
-/// So many pages the state of a host key remembers as sent on: with it, a host's row stays within the 1 KB that one write
-/// unit pays for. A row of its own for each would be a sixth of what a new page costs (BENCHMARKS.md).
+/// Number of pages that the state of a host key remembers as sent on: with it, a host's row stays within the 1 KB that
+/// one write unit pays for. A row of its own for each would be a sixth of what a new page costs (BENCHMARKS.md).
 const SENT_PAGES: usize = 24;
 
 /// Runs the function of a stage's queue.

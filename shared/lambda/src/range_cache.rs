@@ -47,7 +47,7 @@ impl FolderRangeCache {
         FolderRangeCache(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
     }
 
-    /// Does something with the folder on a thread that may wait; none if that panics.
+    /// Runs a function on the folder on a thread that may block; `None` if it panics.
     async fn with<T: Send + 'static>(&self, work: impl FnOnce(&mut Folder) -> T + Send + 'static) -> Option<T> {
         let folder = self.0.clone();
         let work = move || work(&mut folder.lock().unwrap_or_else(PoisonError::into_inner));

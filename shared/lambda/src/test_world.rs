@@ -117,7 +117,7 @@ impl TestWorld {
         Program::over(self.politeness.clone(), self.ports.clone(), Arc::default())
     }
 
-    /// Why messages were given up.
+    /// Returns the errors of messages that were given up.
     pub(crate) async fn reasons(&self) -> Vec<String> {
         self.jobs.dead(100).await.unwrap().into_iter().map(|dead| dead.error).collect()
     }

@@ -50,8 +50,8 @@ pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
-/// Why a job that is handed out for the `receives`-th time is given up instead of being run: whoever had it before did not
-/// even come to say how it failed.
+/// Returns the reason for giving up a job that is handed out for the `receives`-th time instead of running it: whoever
+/// had it before did not even come to say how it failed.
 pub fn never_ends(receives: u32) -> Option<String> {
     (receives >= MAX_HANDOUTS).then(|| {
         format!("delivered {} times without finishing; the last process died or was killed", receives.saturating_sub(1))

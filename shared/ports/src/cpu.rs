@@ -28,7 +28,7 @@ impl CpuTask {
     }
 }
 
-/// Why a task has no result.
+/// Error of a task that has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CpuError {
     /// The task took more processor time than its kind may, and was abandoned. Running it again does not help.

@@ -19,7 +19,7 @@ pub enum Event<'a> {
     FeedFound,
     /// A site turned out to have no feed, or none that works.
     Feedless,
-    /// So many entries were seen in a feed for the first time.
+    /// Number of entries seen in a feed for the first time.
     EntriesSeen(u64),
     /// A page was fetched.
     PageFetched,
@@ -41,7 +41,7 @@ pub enum Event<'a> {
     Held {
         /// The host key.
         host: &'a HostKey,
-        /// Why.
+        /// Reason for the hold.
         reason: HoldReason,
     },
     /// A job was put off until its host may be called again.

@@ -106,7 +106,7 @@ pub struct ReplyHeaders {
     pub lines: Vec<(String, String)>,
 }
 
-/// Why there is no answer, shaped by what the caller does next.
+/// Reason for the lack of an answer, shaped by what the caller does next.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
     /// The address guard refused it; nothing was sent. Never tried again.

@@ -108,7 +108,7 @@ pub struct RobotsCopy {
     pub body_at: Timestamp,
     /// Time of the last request for it.
     pub fetched_at: Timestamp,
-    /// Until when the standing may be used without asking again.
+    /// Time until which the file's standing may be used without asking again.
     pub fresh_until: Timestamp,
     /// For the conditional request.
     pub validators: Validators,

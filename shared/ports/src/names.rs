@@ -8,7 +8,7 @@ pub trait Names: Send + Sync {
     /// records are followed. None if there is no such name or no such record.
     ///
     /// # Errors
-    /// Why there is no answer, in a few words; another time there may be one.
+    /// The reason for the lack of an answer, in a few words; another time there may be one.
     async fn texts(&self, name: &str) -> Result<Vec<Bytes>, String>;
 }
 

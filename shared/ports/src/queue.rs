@@ -47,7 +47,7 @@ pub struct Dead {
     pub stage: Stage,
     /// The message itself.
     pub message: String,
-    /// Why it was given up.
+    /// The reason for giving it up.
     pub error: String,
     /// Time at which it was given up.
     pub at: Timestamp,

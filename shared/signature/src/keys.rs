@@ -20,7 +20,7 @@ pub const MAX_BYTES: usize = 4 * 1024;
 /// The form of the file that this version writes.
 const VERSION: u32 = 1;
 
-/// Why keys cannot be used or changed.
+/// Error of using or changing keys.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The file is no file of keys.
@@ -50,7 +50,7 @@ pub struct StoredKey {
     pub made: Timestamp,
     /// From when it signs.
     pub signs_from: Timestamp,
-    /// Until when it is in the directory; `None` while no other takes over.
+    /// End of its time in the directory; `None` while no other takes over.
     pub published_until: Option<Timestamp>,
 }
 

@@ -34,7 +34,7 @@ use curlew_ports::{
 };
 use std::sync::Arc;
 
-/// So many pages are re-checked a day, if there are as many that were not within the last day.
+/// Minimum number of pages re-checked a day, if there are as many that were not within the last day.
 const LEAST_SAMPLE: usize = 1_000;
 
 /// The ports that a store implements.

@@ -28,7 +28,7 @@ pub enum Verdict {
     Drop(String),
 }
 
-/// Why a job did not come to a verdict: it is tried again a few times, then given up with this error.
+/// Error of a job that did not come to a verdict: it is tried again a few times, then given up with this error.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// A port failed.

@@ -248,7 +248,7 @@ mod tests {
 
     conformance!(cpu, cpu);
 
-    /// So short a limit that a loop overruns it at once.
+    /// Limit so short that a loop overruns it at once.
     const SHORT: Millis = Millis(30);
 
     /// A task that takes processor time until it is told to stop.

@@ -32,7 +32,7 @@ const JOBS: usize = 10_000;
 struct Report {
     host: HostKey,
     now: Timestamp,
-    /// Why nothing is called at present, or from when on something may be.
+    /// The blocks in force.
     blocked: BTreeSet<String>,
     hold: Option<curlew_model::Hold>,
     wall: Option<Wall>,

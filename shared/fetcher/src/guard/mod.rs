@@ -38,7 +38,7 @@ const PRIVATE_ZONES: [&str; 12] = [
     "arpa",
 ];
 
-/// Why a call is not made. Its text is one short sentence without the URL's path or query.
+/// Reason for not making a call. Its text is one short sentence without the URL's path or query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The text is no absolute URL.

@@ -31,9 +31,9 @@ pub enum Admission {
     },
     /// The host key is left alone.
     Held {
-        /// Until when.
+        /// End of the hold.
         until: Timestamp,
-        /// Why.
+        /// Reason for the hold.
         reason: HoldReason,
     },
     /// The whole host key is blocked.

@@ -28,7 +28,7 @@ pub struct Remainder {
     pub calls: u32,
     /// Time at which the rest may go on.
     pub until: Timestamp,
-    /// Why the host was held, if it was.
+    /// Reason for the host's hold, if it was held.
     pub held: Option<HoldReason>,
 }
 

@@ -27,7 +27,7 @@ struct Observation {
 /// Our own network is down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// Since when that is known.
+    /// The time since which that is known.
     pub since: Timestamp,
     /// Time at which the next visit is let through.
     pub probe_at: Timestamp,
@@ -82,7 +82,7 @@ impl OutageDetector {
     }
 }
 
-/// Until when a visit is put off while our own network is down; by chance, so that not all come back together.
+/// Returns until when a visit is put off while our own network is down; by chance, so that not all come back together.
 pub fn rest(now: Timestamp, seed: u64) -> Timestamp {
     now + Millis(between(seed, OUTAGE_REST.0, OUTAGE_REST.0.saturating_mul(2)))
 }

@@ -42,7 +42,7 @@ pub enum Role {
 }
 
 impl CallTarget {
-    /// Of a URL.
+    /// Returns the target for a call to a URL.
     pub fn of(url: &str, role: Role) -> CallTarget {
         // FNV-1a: two URLs of one host in trouble that cannot be told apart only make it seem less.
         let hash = url.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
@@ -80,9 +80,9 @@ pub enum Outcome {
 
 /// The things that a bad answer is evidence about.
 enum HoldScope {
-    /// Of the host key.
+    /// A hold on the host key.
     Host(HoldReason),
-    /// Of the URL, until there are so many URLs.
+    /// A hold on the URL, and on the host key after this number of URLs.
     Url(HoldReason, u32),
 }
 
@@ -218,7 +218,7 @@ fn remember(
     state
 }
 
-/// Until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
+/// Returns until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.
 pub fn url_held(state: &HostState, asked: CallTarget, now: Timestamp) -> Option<Timestamp> {
     let held = state.url_holds.iter().find(|held| held.url == asked.url && held.until > now);
     held.filter(|_| !asked.is_robots()).map(|held| held.until)

@@ -20,7 +20,7 @@ pub struct Chain {
 /// Maximum size of the addresses remembered of one chain, in bytes: the state of a host key has to stay small.
 const MAX_PENDING_BYTES: usize = 300;
 
-/// Why a redirect is not followed.
+/// Reason for not following a redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotFollowed {
     /// More hops than the limit.
@@ -104,7 +104,7 @@ impl Chain {
     /// Takes in an answer with a redirect status: the next URL to call, which is then [`Chain::current`].
     ///
     /// # Errors
-    /// Why the chain ends here.
+    /// The reason why the chain ends here.
     pub fn follow(&mut self, status: u16, location: Option<&str>) -> Result<&Url, NotFollowed> {
         if self.hops() as u64 >= u64::from(self.limit) {
             return Err(NotFollowed::TooMany);

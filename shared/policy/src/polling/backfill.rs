@@ -227,7 +227,7 @@ pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) 
     now + pause.saturating_mul(taken.saturating_mul(2))
 }
 
-/// Why a step came to nothing.
+/// Failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Setback {
     /// The feeds of the site are still being looked for; if the time of the next look is known, it is this.

@@ -23,8 +23,8 @@ const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";
 const IGNORED_IS_BLIND: u8 = 2;
 /// The time between two checks doubles so often.
 const MOST_DOUBLINGS: u8 = 3;
-/// So many signs in a row mean that a server's 304s are false: a check that finds other content, and 304s to the
-/// validators of what that replaced. One such 304 may come from a cache that is not quite up to date.
+/// Number of successive signs that prove a server's 304s false. A sign is a check that finds other content, or a 304 to
+/// the validators of what that replaced. One such 304 may come from a cache that is not quite up to date.
 const MOST_DOUBTS: u8 = 3;
 
 /// The validators to send with the next poll, byte for byte as the server gave them (RFC 9110 §13.1). Empty for an

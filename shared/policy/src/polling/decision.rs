@@ -59,9 +59,9 @@ pub enum AfterVisit {
 /// A feed is left alone for the sake of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutOff {
-    /// Until then.
+    /// The end of the wait.
     pub until: Timestamp,
-    /// Why, for people.
+    /// The reason, for people.
     pub words: String,
     /// True if the job is parked: sent again for that instant. One that a person asked for is not, nor one that was
     /// parked too often: the feed's schedule brings the next one.

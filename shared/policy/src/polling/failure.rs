@@ -47,7 +47,7 @@ pub enum AfterFailedPoll {
     Retired(Retired),
 }
 
-/// Why polling has ended.
+/// Reason for the end of polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retired {
     /// 410.

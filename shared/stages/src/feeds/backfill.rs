@@ -170,7 +170,7 @@ impl Backfills {
         Ok(())
     }
 
-    /// Does one step; the error is when it is tried again.
+    /// Does one step; the error is the time of the next attempt.
     async fn step(&self, mut row: Backfill) -> Result<Result<Backfill, Timestamp>, StageError> {
         let politeness = self.intake.politeness.as_ref();
         let home = address::parse(&row.url, None).map_err(|e| StageError::Job(e.to_string()))?;
@@ -417,7 +417,7 @@ fn given_up(row: Backfill, reason: &str) -> Backfill {
     Backfill { state: BackfillState::GivenUp { reason: reason.to_owned() }, ..row }
 }
 
-/// Until when a call that has no answer waits, and why; nothing if it was rejected or answered.
+/// Returns until when a call that has no answer waits, and why; `None` if it was rejected or answered.
 fn waits(end: &CallEnd) -> Option<(Timestamp, String)> {
     match end {
         CallEnd::Later(until) => Some((*until, "the visit's time was used up".to_owned())),

@@ -197,7 +197,7 @@ impl Poll {
 /// An answer, and what is in it.
 struct FeedResponse<'a> {
     reply: &'a Reply,
-    /// Of a 200: the feed, or why it is none.
+    /// The feed of a 200, or the reason why it is none.
     feed: Option<Result<Feed, FeedError>>,
 }
 

@@ -83,7 +83,7 @@ pub struct HostView {
     pub not_before: Timestamp,
     /// End and reason of a hold, if the host is held.
     pub hold: Option<(Timestamp, &'static str)>,
-    /// Since when a bot wall stands before its pages, and whose it is; empty if no mark names it.
+    /// The time since which a bot wall stands before its pages, and its vendor; empty if no mark names it.
     pub wall: Option<(Timestamp, String)>,
     /// Minimum time between two calls.
     pub pause: Millis,

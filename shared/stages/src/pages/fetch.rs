@@ -62,7 +62,7 @@ enum Item {
     /// The visit ends here; this item and those after it wait until then.
     Later {
         until: Timestamp,
-        /// Why the host is held, if it is.
+        /// Reason for the host's hold, if it is held.
         held: Option<HoldReason>,
     },
 }

@@ -20,7 +20,7 @@ pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_
 
 /// Judges pages.
 pub struct Judge {
-    /// With the settings and lists that are compiled in if there is none.
+    /// The screener; the built-in one if there is none.
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
     eye: Option<Arc<dyn ImageClassifier>>,
@@ -53,7 +53,7 @@ impl Default for Judge {
 }
 
 impl Judge {
-    /// With these settings; `eye` looks at images.
+    /// Creates it with these settings; `eye` classifies images.
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
         Judge { screener, eye, seen: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), rules: Mutex::default() }
     }

@@ -83,7 +83,7 @@ impl OutageWatch {
         blame
     }
 
-    /// Until when a visit is put off, if our own network is down.
+    /// Returns until when a visit is put off, if our own network is down.
     pub(crate) fn put_off(&self, now: Timestamp, seed: u64) -> Option<Timestamp> {
         self.change(|heard| heard.may_begin(now, seed))
     }

@@ -41,7 +41,7 @@ struct KnownRules {
 }
 
 impl KnownRobots {
-    /// With room for so many origins and bytes.
+    /// Creates a cache of at most this number of origins and bytes.
     pub fn with_room(origins: usize, bytes: usize) -> KnownRobots {
         KnownRobots { inner: Mutex::new(Inner { known: LruCache::unbounded(), bytes: 0 }), origins, bytes }
     }

@@ -32,7 +32,7 @@ pub trait KeySource: Send + Sync {
     /// Reads the keys; `None` if there are none.
     ///
     /// # Errors
-    /// Why they cannot be had, without anything of what they are.
+    /// The reason they cannot be had, without any secret in it.
     async fn load(&self) -> Result<Option<KeyRing>, PortError>;
 }
 

@@ -2,8 +2,8 @@
 //! that they are heeded, AIPREF's `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta
 //! tag.
 //!
-//! Of a site's files its `tdmrep.json` and one licence document are asked for once a day, before its pages are, and kept
-//! beside its robots.txt.
+//! A site's `tdmrep.json` and one licence document are asked for once a day, before its pages are, and kept beside its
+//! robots.txt.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, SiteLicense, Visit};

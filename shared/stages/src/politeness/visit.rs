@@ -66,7 +66,7 @@ pub struct Visit<'a> {
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
     /// The form posted to a hub.
     form: Option<String>,
-    /// Why the last call that failed did, for people.
+    /// Failure of the last call that failed, for people.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -412,7 +412,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Until when a page is held whose answer is evidence about this page alone; after so many deferrals.
+    /// Returns until when a page is held whose answer is evidence about this page alone, after this number of deferrals.
     pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
         let now = self.politeness.clock.now();
         let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };

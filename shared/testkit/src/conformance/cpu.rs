@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const KINDS: [CpuTask; 4] = [CpuTask::Document, CpuTask::LargeDocument, CpuTask::Query, CpuTask::Build];
 
-/// Of each kind.
+/// A task of each kind returns its result.
 pub async fn a_result_comes_back(pool: &Arc<dyn CpuPool>) {
     for kind in KINDS {
         let text = format!("{kind:?}");

@@ -98,7 +98,7 @@ impl QueuePorts {
         self.time.now()
     }
 
-    /// So many steps from now.
+    /// Returns the time this many steps from now.
     fn in_steps(&self, steps: u64) -> Timestamp {
         self.now() + self.time.step().saturating_mul(steps)
     }

@@ -292,7 +292,7 @@ async fn simulate(world: &Arc<Shard>) -> Report {
 struct Time {
     /// Time with no visit under way.
     idle: u64,
-    /// Of all visits together.
+    /// Time in visits, summed over all of them.
     visits: u64,
 }
 

@@ -18,7 +18,7 @@ const CYCLE: Moment = 10 * HOUR;
 const LONGEST_CYCLE: Moment = 7 * DAY + 10 * HOUR;
 /// A feed is not asked for again within this time, whatever it says (row H07).
 const FLOOR: Moment = HOUR;
-/// So many different pages cut short within a day are broken connections of the host.
+/// Number of different pages cut short within a day that makes them broken connections of the host.
 const MANY_CUT: usize = 3;
 /// A copy of robots.txt is gone by for so long, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
@@ -31,7 +31,7 @@ struct PlaceHistory {
     busy: bool,
     last_end: Option<Moment>,
     robots_at: BTreeMap<String, Moment>,
-    /// Until when it may be left alone, since so many of its pages were cut short.
+    /// Time until which it may be left alone because many of its pages were cut short.
     may_rest: Moment,
     /// Nothing is called before this.
     quiet: Option<(Moment, &'static str)>,

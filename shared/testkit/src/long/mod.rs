@@ -84,13 +84,13 @@ pub struct Report {
     pub worst_lateness: u64,
     /// The feed that this was, in words.
     pub worst: String,
-    /// Of all these times, the mean in milliseconds.
+    /// Mean of all these times, in milliseconds.
     pub mean_lateness: u64,
     /// The mean age in milliseconds of an entry when its page is called, counted from when the feed first lists it.
     pub mean_age: u64,
-    /// Of a thousand moments, in so many no visit was under way.
+    /// Share of the time with no visit under way, per mille.
     pub idle_per_mille: u64,
-    /// Of a thousand moments of visits, in so many they waited and did not call.
+    /// Share of the visits' time in which they waited and did not call, per mille.
     pub waiting_per_mille: u64,
     /// The most visits under way at once.
     pub at_once: usize,
@@ -104,9 +104,9 @@ pub struct Report {
     pub first: Vec<String>,
 }
 
-/// So many violations are told in words.
+/// Number of violations that are printed.
 const TOLD: usize = 5;
-/// So many missed polls are told in words.
+/// Number of missed polls that are printed.
 const MISSES_TOLD: usize = 10;
 
 impl Report {

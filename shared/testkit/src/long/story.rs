@@ -7,7 +7,7 @@ use curlew_ports::{FetchError, Reply};
 use std::collections::VecDeque;
 use std::fmt::{self, Display, Formatter};
 
-/// So much is remembered of one place.
+/// Number of events remembered of one place.
 const REMEMBERED: usize = 6;
 
 /// Unusual events at one place, the newest last.

@@ -31,7 +31,7 @@ struct JobsState {
 struct StoredJob {
     stage: Stage,
     message: String,
-    /// While it is handed out: when its visibility ends.
+    /// End of its visibility timeout while it is handed out.
     due: Timestamp,
     handed_out: bool,
     receives: u32,

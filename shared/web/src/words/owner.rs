@@ -59,7 +59,7 @@ pub(crate) struct Owner {
     pub(crate) not_before: &'static str,
     pub(crate) hold: &'static str,
     pub(crate) wall: &'static str,
-    /// Since when, and whose it is or an empty word.
+    /// The time since which a bot wall stands, and its vendor or an empty word.
     pub(crate) wall_since: fn(&str, &str) -> String,
     pub(crate) robots: &'static str,
     pub(crate) lets_in: &'static str,
