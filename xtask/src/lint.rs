@@ -1,5 +1,6 @@
-//! `cargo xtask lint`: checks formatting, clippy, the rules for dependencies, the templates.
+//! `cargo xtask lint`: checks formatting, clippy, the rules for dependencies, the templates, the documentation.
 
+use crate::docs::docs;
 use crate::functions::{TEMPLATE, WATCH, sam};
 use crate::run::{cargo, output, program, run};
 use crate::tools;
@@ -19,6 +20,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     // SAM knows its own resources, cfn-lint those of CloudFormation: each finds what the other overlooks.
     step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, WATCH]))));
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
+    step(docs());
     let deny = tools::cargo_deny()?;
     // These checks need nothing but the lock file and the sources that cargo has fetched already.
     step(run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])));
@@ -26,7 +28,9 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     step(done);
     if failed.is_empty() {
         let clippy = if with_clippy { ", clippy" } else { "" };
-        eprintln!("xtask: lint passed: formatting{clippy}, template, bans, licenses, sources{advisories}");
+        eprintln!(
+            "xtask: lint passed: formatting{clippy}, template, documentation, bans, licenses, sources{advisories}"
+        );
         return Ok(());
     }
     bail!("lint failed:\n  {}", failed.join("\n  "))

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cost;
+mod docs;
 mod emulator;
 mod functions;
 mod fuzz;
@@ -21,8 +22,9 @@ usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
+  docs               the site of docs/ into target/site/; dead links are errors
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
-  lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/)
+  lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
   test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("bench", parts)) => bench::bench(parts),
         Some(("cost", options)) => cost::cost(options),
+        Some(("docs", [])) => docs::docs(),
         Some(("fuzz", words)) => fuzz::fuzz(words),
         Some(("lint", [])) => lint::lint(true),
         Some(("lint", [only])) if only == "--without-clippy" => lint::lint(false),

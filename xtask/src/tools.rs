@@ -41,6 +41,11 @@ pub(crate) fn cfn_lint() -> Result<PathBuf> {
     python_tool("cfn-lint", "cfn-lint")
 }
 
+/// Finds mkdocs with its theme, which build the site of `docs/`.
+pub(crate) fn mkdocs() -> Result<PathBuf> {
+    python_tool("mkdocs-material", "mkdocs")
+}
+
 /// Finds cargo-lambda, which builds the functions as AWS runs them. Its folder holds the Python that knows its zig, so
 /// that both are found once the folder is on the path.
 pub(crate) fn cargo_lambda() -> Result<PathBuf> {
@@ -237,7 +242,15 @@ mod tests {
 
     #[test]
     fn everything_that_a_python_tool_needs_is_pinned_by_hash() {
-        for tool in ["ministack", "aws-sam-cli", "cfn-lint", "cargo-lambda", "axe-playwright-python", "bm25s"] {
+        for tool in [
+            "ministack",
+            "aws-sam-cli",
+            "cfn-lint",
+            "cargo-lambda",
+            "axe-playwright-python",
+            "bm25s",
+            "mkdocs-material",
+        ] {
             let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");
             assert!(list.contains(&format!("\n{tool}==")), "tools/{tool}.txt does not pin {tool}");
             let lines = || list.lines().filter(|line| !line.starts_with('#'));

@@ -1,4 +1,4 @@
-//! The command line, as people type it. README.md explains the words.
+//! The command line, as people type it. docs/ explains the words.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use curlew_fetcher::ResolveRule;

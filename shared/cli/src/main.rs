@@ -4,6 +4,8 @@ mod args;
 mod check;
 mod commands;
 mod config;
+#[cfg(test)]
+mod documents;
 mod failure;
 mod history;
 mod live_status;

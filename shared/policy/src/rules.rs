@@ -68,7 +68,7 @@ pub const BACKFILL_TRIES: u32 = 6;
 /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
 pub const SUSPECT_AFTER: u32 = 3;
 
-/// All numbers that the decisions of this crate depend on. The defaults are the promises of the README.
+/// All numbers that the decisions of this crate depend on. The defaults are the promises of `docs/reference/settings.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {

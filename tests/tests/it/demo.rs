@@ -45,14 +45,14 @@ fn the_demo_command_crawls_its_own_web_and_ends() {
     let accepted: usize = farm.sites().iter().map(|site| site.expect.accepted).sum();
     assert_eq!(summary["accepted"], accepted);
     assert_eq!(summary["dead"], 0);
-    judge_readme(&summary);
+    judge_documents(&summary);
     // Pages that vanish at its end are gone from the store that it leaves.
     let audit = start(["audit", "list", "--json", "--data", data.to_str().unwrap()]).wait(LIMIT).ok().rows();
     assert_eq!(audit.len(), 4, "{audit:?}");
 }
 
-/// Checks the figures of a run in README against this one, as far as pauses do not decide them.
-fn judge_readme(summary: &Value) {
+/// Checks the figures of a run in the documents against this one, as far as pauses do not decide them.
+fn judge_documents(summary: &Value) {
     let reasons = |of: &str| {
         let counts: BTreeMap<String, u64> = serde_json::from_value(summary[of].clone()).unwrap();
         let parts: Vec<String> = counts.iter().map(|(why, count)| format!("{count} {why}")).collect();
@@ -60,18 +60,29 @@ fn judge_readme(summary: &Value) {
     };
     let ((rejected, why_rejected), (held, why_held)) = (reasons("rejected"), reasons("held"));
     let sites = &summary["sites"];
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-    let missing: Vec<String> = [
-        format!("crawl a bundled web of {sites} small sites"),
-        format!("    {sites} small sites are up on "),
-        format!("\n    accepted  {}\n", summary["accepted"]),
-        format!("\n    rejected  {rejected} ({why_rejected})\n"),
-        format!("\n    held      {held} hosts ({why_held})\n"),
-    ]
-    .into_iter()
-    .filter(|line| !readme.contains(line))
-    .collect();
-    assert!(missing.is_empty(), "README tells of another run of the demo; write there:\n{}", missing.join("\n"));
+    let command = format!("crawl a bundled web of {sites} small sites");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    for (document, lines) in [
+        ("README.md", vec![command.clone()]),
+        (
+            "docs/demo.md",
+            vec![
+                command,
+                format!("    {sites} small sites are up on "),
+                format!("\n    accepted  {}\n", summary["accepted"]),
+                format!("\n    rejected  {rejected} ({why_rejected})\n"),
+                format!("\n    held      {held} hosts ({why_held})\n"),
+            ],
+        ),
+    ] {
+        let text = std::fs::read_to_string(format!("{root}/{document}")).unwrap();
+        let missing: Vec<String> = lines.into_iter().filter(|line| !text.contains(line)).collect();
+        assert!(
+            missing.is_empty(),
+            "{document} tells of another run of the demo; write there:\n{}",
+            missing.join("\n")
+        );
+    }
 }
 
 /// The program's own lists after a crawl.

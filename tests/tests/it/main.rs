@@ -16,6 +16,7 @@ mod checks;
 mod commands;
 mod commands_failing;
 mod demo;
+mod documents;
 mod farm;
 mod history;
 mod kill;

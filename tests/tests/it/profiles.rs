@@ -1,4 +1,4 @@
-//! Compares the profiles of `samconfig.toml` with the template, and with the commands that `infra/README.md` gives: the
+//! Compares the profiles of `samconfig.toml` with the template, and with the commands that the documents give: the
 //! list of `--parameter-overrides` replaces the whole list of a profile.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ fn profiles_set_parameters_that_there_are_to_values_that_they_may_have() {
 
 #[test]
 fn the_first_deployment_of_a_profile_names_all_that_it_sets() {
-    let readme = read("infra/README.md").replace(" \\\n", " ");
+    let readme = [read("docs/aws.md"), read("infra/README.md")].join("\n").replace(" \\\n", " ");
     for (profile, (overrides, _)) in profiles() {
         let command = format!("sam deploy --config-env {profile}");
         let first = readme.lines().find(|line| line.contains(&command));
