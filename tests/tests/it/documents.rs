@@ -246,6 +246,28 @@ fn the_readme_is_short() {
     assert!(lines <= README_LINES, "README.md has {lines} lines: a page in docs/ is the place");
 }
 
+#[test]
+fn what_a_stack_costs_is_what_was_measured() {
+    let (pages, measured) = (read("docs/aws.md"), read("BENCHMARKS.md"));
+    for row in ["| a million new pages, ", "| 100,000 feeds polled "] {
+        let cells = |text: &str| -> Vec<String> {
+            let line = text.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("no row {row}"));
+            let number = |cell: &str| cell.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+            line.split(" | ").skip(1).take(2).map(number).collect()
+        };
+        assert_eq!(cells(&pages), cells(&measured), "dollars and bar of docs/aws.md, and of BENCHMARKS.md: {row}");
+    }
+    // The README gives two of the page's figures.
+    let readme = read("README.md");
+    for (row, told) in
+        [("| a million new pages, ", "dollars for a million pages"), ("| idle, a month", "dollars a month idle")]
+    {
+        let line = pages.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("no row {row}"));
+        let dollars = line.split(" | ").nth(1).unwrap();
+        assert!(readme.contains(&format!("{dollars} {told}")), "README.md: {dollars} {told}");
+    }
+}
+
 /// Returns all documents of the tree.
 fn documents() -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![root().to_owned()], vec![]);
