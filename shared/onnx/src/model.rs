@@ -3,8 +3,8 @@
 use crate::Unusable;
 use crate::card::{Card, MAX_CARD_BYTES};
 use async_trait::async_trait;
-use curlew_screen::image::labels::seen;
-use curlew_screen::image::{ImageClassifier, NotClassified, Seen, Shown};
+use curlew_screen::image::labels::detections;
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified};
 use image::RgbImage;
 use image::imageops::{self, FilterType};
 use rten::{Model, ModelOptions, OpRegistry, RunOptions, ThreadPool, Value, op_registry};
@@ -124,7 +124,7 @@ impl Onnx {
         Ok(Onnx { inner: Arc::new(inner), turn: Arc::new(Semaphore::new(AT_ONCE)) })
     }
 
-    async fn run(&self, picture: RgbImage) -> Result<Vec<Seen>, String> {
+    async fn run(&self, picture: RgbImage) -> Result<Vec<Detection>, String> {
         let turn = self.turn.clone().acquire_owned().await.map_err(|e| e.to_string())?;
         let inner = self.inner.clone();
         let ran = tokio::task::spawn_blocking(move || {
@@ -137,7 +137,7 @@ impl Onnx {
 }
 
 impl Inner {
-    fn run(&self, picture: &RgbImage) -> Result<Vec<Seen>, String> {
+    fn run(&self, picture: &RgbImage) -> Result<Vec<Detection>, String> {
         let Card { width, height, labels, .. } = &self.card;
         let picture = imageops::resize(picture, *width, *height, FilterType::Triangle);
         let (numbers, shape) = self.card.input(picture.as_raw());
@@ -148,7 +148,7 @@ impl Inner {
         if shape != [1, labels.len()] {
             return Err(format!("the output is {} by {}, and there are {} labels", shape[0], shape[1], labels.len()));
         }
-        Ok(seen(labels.iter().zip(self.card.probabilities(&outputs)), &self.card.name))
+        Ok(detections(labels.iter().zip(self.card.probabilities(&outputs)), &self.card.name))
     }
 }
 
@@ -158,7 +158,7 @@ impl ImageClassifier for Onnx {
         &self.inner.card.name
     }
 
-    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified> {
+    async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified> {
         let (width, height) = (image.rgb.width(), image.rgb.height());
         let size = u32::try_from(width).ok().zip(u32::try_from(height).ok());
         let pixels: Vec<u8> = image.rgb.pixels().flatten().collect();

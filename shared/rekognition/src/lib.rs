@@ -13,8 +13,8 @@ use aws_sdk_rekognition::error::DisplayErrorContext;
 use aws_sdk_rekognition::primitives::Blob;
 use aws_sdk_rekognition::types::Image;
 use curlew_screen::Topic;
-use curlew_screen::image::labels::seen;
-use curlew_screen::image::{ImageClassifier, Label, NotClassified, Seen, Shown};
+use curlew_screen::image::labels::detections;
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Label, NotClassified};
 use std::time::Duration;
 
 /// Maximum number of tries of a call, the first one included. Each answered try is billed.
@@ -60,7 +60,7 @@ impl ImageClassifier for Rekognition {
         "Amazon Rekognition"
     }
 
-    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified> {
+    async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified> {
         let bytes = Image::builder().bytes(Blob::new(image.jpeg)).build();
         let call = self.client.detect_moderation_labels().image(bytes).min_confidence(LEAST_CONFIDENCE);
         let answer = call
@@ -72,7 +72,7 @@ impl ImageClassifier for Rekognition {
             .iter()
             .filter_map(|found| Some((label(found.name()?)?, found.confidence()? / 100.0)))
             .collect();
-        Ok(seen(known.iter().map(|(label, confidence)| (label, *confidence)), self.name()))
+        Ok(detections(known.iter().map(|(label, confidence)| (label, *confidence)), self.name()))
     }
 }
 

@@ -4,7 +4,7 @@
 use aws_config::{BehaviorVersion, Region};
 use curlew_rekognition::Rekognition;
 use curlew_screen::Topic;
-use curlew_screen::image::{ImageClassifier, NotClassified, Rgb, Seen, Shown};
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified, Rgb};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -52,10 +52,10 @@ async fn endpoint(status: &'static str, body: Value) -> (Arc<Mutex<Vec<Asked>>>,
     (asked, Rekognition::new(&config.test_credentials().load().await))
 }
 
-async fn classified(rekognition: &Rekognition) -> Result<Vec<Seen>, NotClassified> {
+async fn classified(rekognition: &Rekognition) -> Result<Vec<Detection>, NotClassified> {
     let pixels = [90; 64 * 64 * 3];
     let rgb = Rgb::new(64, 64, &pixels).unwrap();
-    rekognition.classify(&Shown { rgb, jpeg: b"a picture" }).await
+    rekognition.classify(&ImageInput { rgb, jpeg: b"a picture" }).await
 }
 
 #[tokio::test]

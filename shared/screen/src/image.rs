@@ -49,7 +49,7 @@ impl<'a> Rgb<'a> {
 
 /// An image as it is passed to classifiers.
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct ImageInput<'a> {
     /// Its pixels.
     pub rgb: Rgb<'a>,
     /// The same image as a JPEG file, for remote classifiers.
@@ -78,7 +78,7 @@ impl fmt::Display for Region {
 
 /// Finding of a classifier: the score of a topic, and the reason.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct Detection {
     /// Topic and score.
     pub score: TopicScore,
     /// Reason, for a reader who knows nothing of classifiers.
@@ -117,5 +117,5 @@ pub trait ImageClassifier: Send + Sync {
     ///
     /// # Errors
     /// If the classifier cannot be asked; nothing is known of the image then.
-    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified>;
+    async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified>;
 }

@@ -16,7 +16,7 @@ const HALF_PER_WORD: f32 = 0.05;
 const CONTEXT_HALVES: f32 = 6.0;
 /// Maximum that context adds to the divisor of the points, so that stuffing a page with context words does not help.
 const MAX_RELIEF: f32 = 3.0;
-/// The same for words against one topic, which are fewer and more specific.
+/// As above, for words against one topic, which are fewer and more specific.
 const AGAINST_HALVES: f32 = 6.0;
 /// See [`MAX_RELIEF`].
 const MAX_AGAINST: f32 = 4.0;

@@ -1,7 +1,7 @@
 //! Combines lists and settings, and judges pages by them.
 
 use crate::fold::fold;
-use crate::image::Seen;
+use crate::image::Detection;
 use crate::lexicon::Lexicon;
 use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
@@ -116,7 +116,7 @@ impl Screener {
     ///
     /// If both find the same topic, the higher score counts. If each of the two reaches at least three quarters of the
     /// threshold, they count together, as independent evidence.
-    pub fn screen_with(&self, page: &Page<'_>, image: &[Seen]) -> Screening {
+    pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
         let page = Page { title: head(page.title, MAX_TITLE_BYTES), text: head(page.text, MAX_TEXT_BYTES), ..*page };
         let title = fold(page.title, |w| self.lexicon.knows(w));
         let text = fold(page.text, |w| self.lexicon.knows(w));
@@ -129,8 +129,8 @@ impl Screener {
         }
         let scored = score(&self.lexicon, &title, &text, page.language);
         let words = scored.into_iter().filter(|s| s.score >= REPORT_AT).map(|s| self.finding(&page, &s));
-        let seen = image.iter().map(|seen| self.seen(&page, seen));
-        let found: Vec<Finding> = words.chain(seen).collect();
+        let images = image.iter().map(|detection| self.image_finding(&page, detection));
+        let found: Vec<Finding> = words.chain(images).collect();
         let together: Vec<Finding> =
             Topic::ALL.iter().filter_map(|topic| self.together(&page, *topic, &found)).collect();
         Screening::of(found.into_iter().chain(together), named)
@@ -172,8 +172,9 @@ impl Screener {
         }
     }
 
-    fn seen(&self, page: &Page<'_>, seen: &Seen) -> Finding {
-        Finding { image: Some(seen.why.clone()), region: seen.region, ..self.judged(page, seen.score) }
+    fn image_finding(&self, page: &Page<'_>, detection: &Detection) -> Finding {
+        let Detection { score, why, region } = detection;
+        Finding { image: Some(why.clone()), region: *region, ..self.judged(page, *score) }
     }
 
     /// Returns a finding without its evidence.

@@ -9,7 +9,7 @@ mod tiny;
 
 use curlew_onnx::Onnx;
 use curlew_screen::Topic;
-use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -40,10 +40,10 @@ fn written(card: &str, model: &[u8]) -> (TempDir, PathBuf) {
     (folder, path)
 }
 
-async fn classified(onnx: &Onnx, colour: [u8; 3], (width, height): (usize, usize)) -> Vec<Seen> {
+async fn classified(onnx: &Onnx, colour: [u8; 3], (width, height): (usize, usize)) -> Vec<Detection> {
     let pixels = colour.repeat(width * height);
     let rgb = Rgb::new(width, height, &pixels).unwrap();
-    onnx.classify(&Shown { rgb, jpeg: &[] }).await.unwrap()
+    onnx.classify(&ImageInput { rgb, jpeg: &[] }).await.unwrap()
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Maps the labels of classifiers to topics with a table.
 
-use super::Seen;
+use super::Detection;
 use crate::settings::REJECT_AT;
 use crate::topic::{Topic, TopicScore};
 use serde::Deserialize;
@@ -42,13 +42,13 @@ impl Label {
 }
 
 /// Converts labels with probabilities to findings: the highest score of each topic, and the label that gave it.
-pub fn seen<'a>(labels: impl IntoIterator<Item = (&'a Label, f32)>, classifier: &str) -> Vec<Seen> {
-    let mut all: Vec<Seen> = Vec::new();
+pub fn detections<'a>(labels: impl IntoIterator<Item = (&'a Label, f32)>, classifier: &str) -> Vec<Detection> {
+    let mut all: Vec<Detection> = Vec::new();
     for (label, probability) in labels {
         let Some(topic) = label.topic.filter(|_| probability.is_finite()) else { continue };
         let score = TopicScore { topic, score: label.score(probability) };
         let why = format!("{classifier} calls it “{}” with {:.0} %", label.name, probability.clamp(0.0, 1.0) * 100.0);
-        let one = Seen { score, why, region: None };
+        let one = Detection { score, why, region: None };
         match all.iter_mut().find(|known| known.score.topic == topic) {
             Some(known) if known.score.score < score.score => *known = one,
             Some(_) => {}
@@ -80,7 +80,7 @@ mod tests {
         let (neutral, mild) = (label("neutral", None, 0.5), label("swimwear", Some(Topic::Adult), 0.95));
         let (strong, weapons) =
             (label("nudity", Some(Topic::Adult), 0.5), label("weapons", Some(Topic::Violence), 0.5));
-        let all = seen([(&neutral, 0.9), (&mild, 0.6), (&strong, 0.7), (&weapons, f32::NAN)], "a model");
+        let all = detections([(&neutral, 0.9), (&mild, 0.6), (&strong, 0.7), (&weapons, f32::NAN)], "a model");
         assert_eq!(all.len(), 1);
         assert_eq!((all[0].score.topic, all[0].score.score), (Topic::Adult, 0.7));
         assert_eq!(all[0].why, "a model calls it “nudity” with 70 %");

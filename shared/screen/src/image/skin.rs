@@ -5,7 +5,7 @@
 //! together with words of the page that come close to it by themselves. The tests measure its error rate on drawn
 //! images.
 
-use super::{ImageClassifier, NotClassified, Region, Rgb, Seen, Shown};
+use super::{Detection, ImageClassifier, ImageInput, NotClassified, Region, Rgb};
 use crate::topic::{Topic, TopicScore};
 use async_trait::async_trait;
 
@@ -30,14 +30,14 @@ pub struct SkinRegions;
 
 impl SkinRegions {
     /// Classifies an image in time proportional to its pixels: a millisecond for a thumbnail.
-    pub fn look(image: &Rgb<'_>) -> Option<Seen> {
+    pub fn look(image: &Rgb<'_>) -> Option<Detection> {
         let patch = Grid::of(image).largest_region()?;
         let score = patch.score();
         if score <= 0.0 {
             return None;
         }
         let why = format!("one region with the colours of skin fills {:.0} % of it", patch.share * 100.0);
-        Some(Seen { score: TopicScore { topic: Topic::Adult, score }, why, region: Some(patch.place) })
+        Some(Detection { score: TopicScore { topic: Topic::Adult, score }, why, region: Some(patch.place) })
     }
 }
 
@@ -51,7 +51,7 @@ impl ImageClassifier for SkinRegions {
         MAX_SCORE
     }
 
-    async fn classify(&self, image: &Shown<'_>) -> Result<Vec<Seen>, NotClassified> {
+    async fn classify(&self, image: &ImageInput<'_>) -> Result<Vec<Detection>, NotClassified> {
         Ok(SkinRegions::look(&image.rgb).into_iter().collect())
     }
 }

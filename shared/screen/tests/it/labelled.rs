@@ -3,7 +3,7 @@
 //! Lists and numbers were tuned on the other two thirds only. `cargo nextest run -p curlew-screen labelled
 //! --no-capture` prints the figures.
 
-use curlew_screen::image::{ImageClassifier, Seen, SkinRegions};
+use curlew_screen::image::{Detection, ImageClassifier, SkinRegions};
 use curlew_screen::{LANGUAGES, Page, Screener, Screening, Topic, TopicScore, Verdict, screen};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ fn labelled_texts_are_told_apart() {
 fn labelled_texts_beside_the_worst_image_are_told_apart() {
     let region = None;
     let score = TopicScore { topic: Topic::Adult, score: ImageClassifier::highest(&SkinRegions) };
-    let image = [Seen { score, why: "skin".to_owned(), region }];
+    let image = [Detection { score, why: "skin".to_owned(), region }];
     let (mut alarms, mut alone, mut hits) = (0, 0, 0);
     for sample in samples().iter().filter(|s| s.topic.is_none() || s.topic.as_deref() == Some("adult")) {
         let page = Page { title: &sample.title, text: &sample.text, language: Some(&sample.lang), host: None };

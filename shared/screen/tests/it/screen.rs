@@ -1,7 +1,7 @@
 //! Pages that must be kept out, pages that must not, and those that are hard to tell apart from them.
 
 use crate::pages::{ADULT, DRUGS, GAMBLING, OFFENSIVE, PASS, Page, VIOLENCE};
-use curlew_screen::image::{Region, Seen};
+use curlew_screen::image::{Detection, Region};
 use curlew_screen::{
     Allowed, List, Override, Page as Screened, Person, REJECT_AT, Scope, Screener, Screening, Settings, Topic,
     TopicRule, TopicScore, Verdict, screen,
@@ -102,9 +102,9 @@ fn page<'a>(title: &'a str, text: &'a str, host: &'a str) -> Screened<'a> {
     Screened { title, text, language: None, host: Some(host) }
 }
 
-fn seen(score: f32) -> Seen {
+fn seen(score: f32) -> Detection {
     let region = Some(Region { left: 10, top: 20, width: 60, height: 70 });
-    Seen { score: TopicScore { topic: Topic::Adult, score }, why: "skin fills it".to_owned(), region }
+    Detection { score: TopicScore { topic: Topic::Adult, score }, why: "skin fills it".to_owned(), region }
 }
 
 #[test]

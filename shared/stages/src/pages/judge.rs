@@ -5,7 +5,7 @@ use crate::pages::overrides;
 use curlew_model::Millis;
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
-use curlew_screen::image::{ImageClassifier, Rgb, Seen, Shown};
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
 use image::RgbImage;
 use lru::LruCache;
@@ -26,7 +26,7 @@ pub struct Judge {
     eye: Option<Arc<dyn ImageClassifier>>,
     /// Labels of the images classified last, by the hash of their bytes: pages of one site often share one, and a
     /// classifier may cost money.
-    seen: Mutex<LruCache<String, Vec<Seen>>>,
+    detections: Mutex<LruCache<String, Vec<Detection>>>,
     /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
@@ -55,7 +55,7 @@ impl Default for Judge {
 impl Judge {
     /// Creates it with these settings; `eye` classifies images.
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
-        Judge { screener, eye, seen: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), rules: Mutex::default() }
+        Judge { screener, eye, detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), rules: Mutex::default() }
     }
 
     fn screener(&self) -> &Screener {
@@ -102,20 +102,25 @@ impl Judge {
         if words.verdict == Verdict::Reject {
             return Ok(words);
         }
-        let seen = match image {
-            Some(image) => self.seen(image).await,
+        let detections = match image {
+            Some(image) => self.detect(image).await,
             None => Vec::new(),
         };
-        if seen.is_empty() { Ok(words) } else { self.screened(pool, page, seen).await }
+        if detections.is_empty() { Ok(words) } else { self.screened(pool, page, detections).await }
     }
 
-    async fn screened(&self, pool: &dyn CpuPool, page: &Page<'_>, seen: Vec<Seen>) -> Result<Screening, CpuError> {
+    async fn screened(
+        &self,
+        pool: &dyn CpuPool,
+        page: &Page<'_>,
+        detections: Vec<Detection>,
+    ) -> Result<Screening, CpuError> {
         let screener = self.screener.clone();
         let (title, text) = (page.title.to_owned(), page.text.to_owned());
         let (language, host) = (page.language.map(str::to_owned), page.host.map(str::to_owned));
         let screen = move || {
             let page = Page { title: &title, text: &text, language: language.as_deref(), host: host.as_deref() };
-            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &seen)
+            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &detections)
         };
         compute(pool, CpuTask::document(page.text.len()), screen).await
     }
@@ -123,22 +128,22 @@ impl Judge {
     /// Judges a thumbnail that came later than its page's words.
     pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
         let pixels = if self.may_reject_by_image() { opened(jpeg)? } else { return None };
-        let seen = self.seen(Picture { jpeg, pixels: &pixels }).await;
-        Some(self.screener().screen_with(&Page { host, ..Page::default() }, &seen))
+        let detections = self.detect(Picture { jpeg, pixels: &pixels }).await;
+        Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))
     }
 
-    async fn seen(&self, image: Picture<'_>) -> Vec<Seen> {
+    async fn detect(&self, image: Picture<'_>) -> Vec<Detection> {
         let Some(eye) = &self.eye else { return Vec::new() };
         let key = hash_hex(image.jpeg);
-        if let Some(seen) = self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return seen.clone();
+        if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return detections.clone();
         }
         let (width, height) = image.pixels.dimensions();
         let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
-        match eye.classify(&Shown { rgb, jpeg: image.jpeg }).await {
-            Ok(seen) => {
-                self.seen.lock().unwrap_or_else(PoisonError::into_inner).put(key, seen.clone());
-                seen
+        match eye.classify(&ImageInput { rgb, jpeg: image.jpeg }).await {
+            Ok(detections) => {
+                self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(key, detections.clone());
+                detections
             }
             Err(why) => {
                 tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
