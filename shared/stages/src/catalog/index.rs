@@ -1,14 +1,19 @@
 //! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone.
 
+mod report;
+
+pub use report::PublishReport;
+
 use crate::catalog::listing::all_keys;
-use crate::catalog::{object, segment};
+use crate::catalog::manifest::{change_manifest, load_manifest, search_error};
+use crate::catalog::segment;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, Tag, compute};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
-    BuildBudget, Due, FORM, Hidden, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks,
-    due, merge_splits,
+    BuildBudget, Due, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
+    merge_splits,
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,57 +50,6 @@ pub struct Index {
     pub pool: Arc<dyn CpuPool>,
 }
 
-/// Counts of one run of publishing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PublishReport {
-    /// Pages that can be found now and could not be before.
-    pub added: u64,
-    /// Segments that were read.
-    pub segments: u64,
-    /// Pages that merging removed for good.
-    pub purged: u64,
-    /// Splits that the year has now.
-    pub splits: u64,
-    /// Pages that merging rewrote.
-    pub rewritten: u64,
-}
-
-/// Returns the key of a year's manifest.
-pub(crate) fn manifest_key(year: Year) -> String {
-    format!("manifests/{year:04}.json")
-}
-
-/// Loads the manifest of a year; an empty one if there is none.
-pub(crate) async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
-    match blobs.get(&manifest_key(year)).await? {
-        None => Ok((Manifest::new(year), None)),
-        Some(blob) => Ok((Manifest::from_json(&blob.bytes).map_err(search_error)?, Some(blob.tag))),
-    }
-}
-
-/// Changes the manifest of a year by compare-and-swap.
-pub(crate) async fn change_manifest(
-    blobs: &dyn Blobs,
-    year: Year,
-    change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
-) -> Result<Manifest, StageError> {
-    object::change(blobs, &manifest_key(year), |bytes| {
-        let manifest = bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)?;
-        let next = change(&manifest).map_err(search_error)?;
-        let stays = next == manifest && bytes.is_some();
-        Ok(((!stays).then(|| next.to_json()), next))
-    })
-    .await
-}
-
-pub(crate) fn search_error(error: SearchError) -> StageError {
-    match error {
-        // Somebody else was faster.
-        SearchError::Stale(_) => StageError::Port(PortError::Conflict),
-        error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
-    }
-}
-
 /// New segments and their current records.
 #[derive(Default)]
 struct NewRecords {
@@ -104,13 +58,6 @@ struct NewRecords {
     text: usize,
     /// Pages that were published before with another text, by the year of the older copy.
     revised: BTreeMap<Year, BTreeSet<PageId>>,
-}
-
-impl PublishReport {
-    /// True if the index is not as it was.
-    pub fn has_changed(&self) -> bool {
-        self.segments + self.purged + self.rewritten > 0
-    }
 }
 
 impl Index {
@@ -188,73 +135,6 @@ impl Index {
         }
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
-    }
-
-    /// True if another version wrote a year's index, so that publishing rebuilds it.
-    ///
-    /// # Errors
-    /// The object store's error, or that the manifest is damaged.
-    pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
-        Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
-    }
-
-    /// Returns the indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their
-    /// records still exist.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        let now = self.clock.now();
-        let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
-        let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
-        for split in manifest.splits.iter().filter(lapsed) {
-            let Some(blob) = self.blobs.get(&split.key).await? else { continue };
-            // The date in an outdated copy of a page no longer counts.
-            let outdated = manifest.outdated_in(split);
-            let split = Split::open(blob.bytes).map_err(search_error)?;
-            let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
-            expired.extend(lapsed.into_iter().filter(|id| !outdated.contains(id)));
-        }
-        expired.sort();
-        expired.dedup();
-        Ok(expired)
-    }
-
-    /// Returns the number of pages of a year that can be found, without opening a split. Pages whose
-    /// `unavailable_after` has passed count until they are removed.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        Ok(manifest.findable())
-    }
-
-    /// Returns the years that have an index or records.
-    ///
-    /// # Errors
-    /// The object store's error.
-    pub async fn years(&self) -> Result<Vec<Year>, StageError> {
-        let mut years: Vec<Year> = Vec::new();
-        let mut after = None;
-        // One listing for each year instead of one for each segment: each step jumps behind the year found.
-        while let Some(key) = self.blobs.list("segments/", after.as_deref(), 1).await?.pop() {
-            let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
-            // An object that another program has put there is skipped.
-            after = Some(year.map_or(key, |year| format!("segments/{year:04}/~")));
-            years.extend(year);
-        }
-        Ok(years)
-    }
-
-    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at most.
-    ///
-    /// # Errors
-    /// The object store's error, or that the index is damaged.
-    pub async fn has_unpublished(&self, year: Year) -> Result<bool, StageError> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        Ok(!self.new_segments(year, &manifest).await?.is_empty())
     }
 
     async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {

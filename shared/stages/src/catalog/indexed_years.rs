@@ -1,6 +1,6 @@
 //! Indexed years: the number of pages of each year, read from the manifests.
 
-use crate::catalog::index::load_manifest;
+use crate::catalog::manifest::load_manifest;
 use crate::stage::StageError;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;

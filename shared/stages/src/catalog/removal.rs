@@ -2,7 +2,7 @@
 
 use crate::catalog::segment::segment_year;
 use crate::catalog::thumbnails::thumbnail_key;
-use crate::catalog::{index, segment};
+use crate::catalog::{manifest, segment};
 use crate::stage::StageError;
 use curlew_model::{Gone, ImageId, Location, Page, PageId, PageState, Record, ThumbnailId, Timestamp, Validators};
 use curlew_policy::address::hash_hex;
@@ -18,6 +18,7 @@ pub(crate) const AUDIT_PREFIX: &str = "audit/";
 const REPLACED_IN_A_ROW: usize = 16;
 
 /// Removes pages and records the results of re-checks.
+#[derive(Clone)]
 pub struct Removal {
     pages: Arc<dyn Pages>,
     blobs: Arc<dyn Blobs>,
@@ -64,7 +65,7 @@ impl Removal {
         // A record that this one replaces and that is not erased yet may be in the index of another year.
         let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([*year]);
         for year in years.collect::<BTreeSet<_>>() {
-            index::change_manifest(blobs, year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
+            manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
         }
         let mut thumbnail = None;
         // The oldest goes first: each record is found through the one that replaces it, so the next run finds what a
@@ -121,7 +122,7 @@ impl Removal {
         let PageState::Accepted { year, .. } = page.state else { return Ok(()) };
         let expires = directives.map_or(page.expires, |directives| directives.unavailable_after);
         if page.expires != expires {
-            index::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
+            manifest::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
         }
         let validators = validators.unwrap_or_else(|| page.validators.clone());
         let next = Page { checked_at: Some(self.clock.now()), expires, doubted_at: None, validators, ..page };

@@ -1,7 +1,7 @@
 //! Open splits: read by ranges, opened by their tails, within a memory limit. A range cache may store
 //! what was read, so that it need not be read from afar again.
 
-use crate::catalog::index::search_error;
+use crate::catalog::manifest::search_error;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_ports::{Blobs, PortError, RangeCache};

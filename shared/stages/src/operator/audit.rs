@@ -1,8 +1,8 @@
 //! Audit: reports the history of a page or of all pages of a host, and every remnant of removed ones.
 
 use crate::catalog::hidden::is_on;
-use crate::catalog::index::search_error;
 use crate::catalog::listing::{all_keys, pages_that};
+use crate::catalog::manifest::search_error;
 use crate::catalog::removal::AUDIT_PREFIX;
 use crate::catalog::segment;
 use crate::catalog::thumbnails::thumbnail_key;

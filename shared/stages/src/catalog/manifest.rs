@@ -1,0 +1,43 @@
+//! The manifest of a year: its object, and its change by compare-and-swap.
+
+use crate::catalog::object;
+use crate::stage::StageError;
+use curlew_model::Year;
+use curlew_ports::{Blobs, PortError, Tag};
+use curlew_search::{Manifest, SearchError};
+
+/// Returns the key of a year's manifest.
+pub(crate) fn manifest_key(year: Year) -> String {
+    format!("manifests/{year:04}.json")
+}
+
+/// Loads the manifest of a year; an empty one if there is none.
+pub(crate) async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
+    match blobs.get(&manifest_key(year)).await? {
+        None => Ok((Manifest::new(year), None)),
+        Some(blob) => Ok((Manifest::from_json(&blob.bytes).map_err(search_error)?, Some(blob.tag))),
+    }
+}
+
+/// Changes the manifest of a year by compare-and-swap.
+pub(crate) async fn change_manifest(
+    blobs: &dyn Blobs,
+    year: Year,
+    change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
+) -> Result<Manifest, StageError> {
+    object::change(blobs, &manifest_key(year), |bytes| {
+        let manifest = bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)?;
+        let next = change(&manifest).map_err(search_error)?;
+        let stays = next == manifest && bytes.is_some();
+        Ok(((!stays).then(|| next.to_json()), next))
+    })
+    .await
+}
+
+pub(crate) fn search_error(error: SearchError) -> StageError {
+    match error {
+        // Somebody else was faster.
+        SearchError::Stale(_) => StageError::Port(PortError::Conflict),
+        error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
+    }
+}
