@@ -34,7 +34,7 @@ pub(crate) struct Word {
 
 /// One word of a text, borrowed from the analyzer.
 #[derive(Clone, Debug)]
-pub(crate) struct Met<'a> {
+pub(crate) struct Token<'a> {
     /// As in [`Word`].
     pub(crate) form: &'a str,
     /// As in [`Word`].
@@ -45,9 +45,9 @@ pub(crate) struct Met<'a> {
     pub(crate) span: Range<usize>,
 }
 
-impl From<Met<'_>> for Word {
-    fn from(met: Met<'_>) -> Word {
-        let Met { form, other, position, span } = met;
+impl From<Token<'_>> for Word {
+    fn from(token: Token<'_>) -> Word {
+        let Token { form, other, position, span } = token;
         Word { form: form.to_owned(), other: other.map(str::to_owned), position, span }
     }
 }
@@ -143,12 +143,12 @@ impl Analyzer {
     /// Returns the words of a text, in order.
     pub(crate) fn words(&mut self, text: &str, mode: Mode) -> Vec<Word> {
         let mut words = Vec::with_capacity(text.len() / 6);
-        self.each(text, mode, &mut |met| words.push(met.into()));
+        self.each(text, mode, &mut |token| words.push(token.into()));
         words
     }
 
     /// Calls `show` for each word of a text, in order, without allocating per word.
-    pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
+    pub(crate) fn each(&mut self, text: &str, mode: Mode, show: &mut dyn FnMut(Token<'_>)) {
         self.each_of(None, text, mode, show);
     }
 
@@ -159,12 +159,12 @@ impl Analyzer {
         first: &FirstLetters,
         text: &str,
         mode: Mode,
-        show: &mut dyn FnMut(Met<'_>),
+        show: &mut dyn FnMut(Token<'_>),
     ) {
         self.each_of(Some(first).filter(|_| self.keeps_first_letter), text, mode, show);
     }
 
-    fn each_of(&mut self, first: Option<&FirstLetters>, text: &str, mode: Mode, show: &mut dyn FnMut(Met<'_>)) {
+    fn each_of(&mut self, first: Option<&FirstLetters>, text: &str, mode: Mode, show: &mut dyn FnMut(Token<'_>)) {
         let mut position = 0;
         for piece in Pieces::of(text) {
             match piece {
@@ -182,15 +182,15 @@ impl Analyzer {
         }
     }
 
-    fn show(&mut self, word: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
+    fn show(&mut self, word: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
         let (form, other) = self.forms(word);
         if !form.is_empty() {
-            show(Met { form, other: other.as_deref(), position: *position, span });
+            show(Token { form, other: other.as_deref(), position: *position, span });
             *position += 1;
         }
     }
 
-    fn show_parts(&mut self, text: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
+    fn show_parts(&mut self, text: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
@@ -261,7 +261,7 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
 }
 
 /// Shows pairs of neighbouring characters; each character counts as a position.
-fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Met<'_>)) {
+fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
     let (mut form, mut single) = (String::new(), String::new());
     let start = span.start;
     let mut chars = text[span].char_indices().map(|(at, c)| (start + at, c)).peekable();
@@ -287,7 +287,7 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
         };
         if !form.is_empty() {
             let other = Some(single.as_str()).filter(|single| !single.is_empty());
-            show(Met { form: &form, other, position: *position, span: at..end });
+            show(Token { form: &form, other, position: *position, span: at..end });
         }
         *position += 1;
     }

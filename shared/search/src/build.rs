@@ -348,7 +348,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
     }
     files.insert(META.to_owned(), OwnedBytes::new(meta(&finished, random)?));
     let laid = bundle::lay(docs, languages.clone(), files);
-    let (bytes, tail) = laid.record(Split::read_what_is_read_first)?.seal()?;
+    let (bytes, tail) = laid.record(Split::warm_up)?.seal()?;
     Ok(SplitBuilt {
         tail,
         name: bundle::name(&bytes),

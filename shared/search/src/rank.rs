@@ -30,7 +30,7 @@ const FRESHNESS_HALF_LIFE: Millis = Millis::from_days(30);
 
 /// Results of one split.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct SplitHits {
     /// Number of pages that have all words.
     pub(crate) total: u64,
     /// Number of pages that have some of them.
@@ -206,7 +206,7 @@ pub(crate) fn rank(
     plan: &Plan,
     corpus: &Corpus<'_>,
     selection: &Selection<'_>,
-) -> Result<Found, SearchError> {
+) -> Result<SplitHits, SearchError> {
     let tallies = tally(split, plan, corpus, Bits::MAX)?;
     let mut ranking = Ranking {
         number,
@@ -215,7 +215,7 @@ pub(crate) fn rank(
         dated: selection.dated(),
         allowed: plan.allowed(split, selection.hidden)?,
         is_sentence: plan.is_sentence,
-        found: Found::default(),
+        found: SplitHits::default(),
         heads: Best::new(selection.head),
         bests: Best::new(selection.keep),
     };
@@ -229,7 +229,7 @@ pub(crate) fn rank(
             ranking.look(doc, tally, tally.has & required == required);
         }
     }
-    Ok(Found { head: ranking.heads.into_vec(), best: ranking.bests.into_vec(), ..ranking.found })
+    Ok(SplitHits { head: ranking.heads.into_vec(), best: ranking.bests.into_vec(), ..ranking.found })
 }
 
 struct Ranking<'a> {
@@ -239,7 +239,7 @@ struct Ranking<'a> {
     dated: Range<i64>,
     allowed: Allowed,
     is_sentence: bool,
-    found: Found,
+    found: SplitHits,
     heads: Best,
     bests: Best,
 }

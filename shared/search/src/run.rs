@@ -8,12 +8,13 @@ use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, languages};
 use crate::proximity;
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Found, Selection, freshness, rank, tally};
+use crate::rank::{Candidate, Corpus, Selection, SplitHits, freshness, rank, tally};
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use crate::spelling::{DOUBTED, Neighbour, most_slips, neighbours, stand_ins, stems_of};
 use crate::split::Split;
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
@@ -121,7 +122,7 @@ pub struct Hit {
 }
 
 /// Explanation of a score, which is the sum of the words' shares times both factors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Words and phrases that are scored, as typed, with the share of each (BM25); zero if the page does not have it.
     pub words: Vec<(String, f32)>,
@@ -253,7 +254,7 @@ struct Listed {
 }
 
 impl Listed {
-    fn take(&mut self, found: Found, keep: usize) {
+    fn take(&mut self, found: SplitHits, keep: usize) {
         self.total += found.total;
         self.partial += found.partial;
         self.is_cut |= found.best.len() >= keep;

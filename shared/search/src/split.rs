@@ -102,7 +102,7 @@ impl Split {
     }
 
     /// Reads everything that all searches read, so that these ranges can be stored in the tail.
-    pub(crate) fn read_what_is_read_first(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
+    pub(crate) fn warm_up(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
         for field in [fields.id, fields.host, fields.language, fields.body, fields.author] {

@@ -1,8 +1,8 @@
 //! Find: runs queries over the published splits of all years.
 
 use crate::catalog::hidden::hidden_hosts;
-use crate::catalog::index::{load_manifest, search_error};
-use crate::catalog::results::{Explanation, FindError, SearchHit, SearchResults, Start};
+use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
@@ -236,11 +236,7 @@ impl Finder {
             language: hit.language,
             all_words: hit.has_all,
             missing: hit.missing,
-            explanation: hit.explanation.map(|why| Explanation {
-                words: why.words,
-                proximity: why.proximity,
-                freshness: why.freshness,
-            }),
+            explanation: hit.explanation,
             score: hit.score,
             copies: hit.copies,
         })

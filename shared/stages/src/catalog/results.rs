@@ -2,6 +2,7 @@
 
 use curlew_model::{QueryError, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
+use curlew_search::Explanation;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
@@ -86,17 +87,6 @@ pub struct SearchHit {
     /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
-}
-
-/// Explanation of a result's score: the sum of the words' scores times both factors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explanation {
-    /// Words and phrases of the query with the score of each; zero if the page does not contain it.
-    pub words: Vec<(String, f32)>,
-    /// Factor for words that are close together.
-    pub proximity: f32,
-    /// Factor for recent pages.
-    pub freshness: f32,
 }
 
 /// Reasons why there are no results.
