@@ -80,24 +80,27 @@ pub fn by_address(address: &Url) -> Option<&'static str> {
     MARKS.address.iter().find(is_at).map(|mark| mark.vendor)
 }
 
-/// The vendor whose mark a document carries, where the visible text is all that it says.
-pub fn by_document(html: &str, text: &str) -> Option<&'static str> {
-    in_body(&MARKS.body, html, text).map(|mark| mark.vendor)
+/// The marks in the markup of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DocumentMarks {
+    /// Vendor of a bot wall.
+    pub wall: Option<&'static str>,
+    /// True if the document is that of a parked domain.
+    pub is_parked: bool,
 }
 
-/// True if a document is that of a parked domain.
-pub fn is_parked(html: &str, text: &str) -> bool {
-    in_body(&MARKS.parked, html, text).is_some()
-}
-
-/// A mark in the markup of a document without an article. What the visible text says itself is a mention.
-fn in_body<'m>(marks: &'m [Mark], html: &str, text: &str) -> Option<&'m Mark> {
+/// Finds the marks in the markup of a document. One with an article has none, and a mark in the visible text is a mention.
+pub fn in_document(html: &str, text: &str) -> DocumentMarks {
     if text.chars().nth(ARTICLE_CHARS).is_some() {
-        return None;
+        return DocumentMarks::default();
     }
     let html = html[..html.floor_char_boundary(SEARCHED_BYTES)].to_ascii_lowercase();
-    let mark = marks.iter().find(|mark| mark.finder.find(html.as_bytes()).is_some())?;
-    (!text.to_ascii_lowercase().contains(mark.text)).then_some(mark)
+    let text = text.to_ascii_lowercase();
+    let find = |marks: &'static [Mark]| {
+        let mark = marks.iter().find(|mark| mark.finder.find(html.as_bytes()).is_some())?;
+        (!text.contains(mark.text)).then_some(mark.vendor)
+    };
+    DocumentMarks { wall: find(&MARKS.body), is_parked: find(&MARKS.parked).is_some() }
 }
 
 #[cfg(test)]
@@ -149,11 +152,15 @@ mod tests {
     #[test]
     fn markup_tells_where_there_is_no_article() {
         let anubis = "<html><SCRIPT ID=\"anubis_challenge\" type=application/json>{}</script><p>Wait.</p></html>";
-        assert_eq!(by_document(anubis, "Wait."), Some("Anubis"));
-        assert_eq!(by_document(anubis, &"An article. ".repeat(200)), None, "it has an article");
-        assert_eq!(by_document("<p>Set id=\"anubis_challenge\"</p>", "Set id=\"anubis_challenge\""), None, "a mention");
+        assert_eq!(in_document(anubis, "Wait.").wall, Some("Anubis"));
+        assert_eq!(in_document(anubis, &"An article. ".repeat(200)).wall, None, "it has an article");
+        assert_eq!(
+            in_document("<p>Set id=\"anubis_challenge\"</p>", "Set id=\"anubis_challenge\"").wall,
+            None,
+            "a mention"
+        );
         let late = format!("{}{anubis}", " ".repeat(SEARCHED_BYTES));
-        assert_eq!(by_document(&late, "Wait."), None, "no more is searched");
+        assert_eq!(in_document(&late, "Wait.").wall, None, "no more is searched");
         for (html, vendor) in [
             ("<script>window._cf_chl_opt={}</script>", "Cloudflare"),
             ("<script>window.gokuProps = {}</script>", "AWS WAF"),
@@ -161,10 +168,10 @@ mod tests {
             ("<div id=\"px-captcha\"></div>", "HUMAN"),
             ("<script>sucuri_cloudproxy_js='';</script>", "Sucuri"),
         ] {
-            assert_eq!(by_document(html, ""), Some(vendor), "{html}");
+            assert_eq!(in_document(html, "").wall, Some(vendor), "{html}");
         }
         let detection = "<script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>";
-        assert_eq!(by_document(detection, "A photograph."), None, "ordinary pages carry that");
+        assert_eq!(in_document(detection, "A photograph.").wall, None, "ordinary pages carry that");
     }
 
     #[test]
@@ -179,7 +186,8 @@ mod tests {
     #[test]
     fn a_parked_domain_is_no_wall() {
         let parked = "<script src=\"https://img.sedoparking.com/js/x.js\"></script>";
-        assert!(is_parked(parked, "example.org is for sale") && !is_parked("<p>x</p>", "x"));
-        assert_eq!(by_document(parked, ""), None);
+        let marks = in_document(parked, "example.org is for sale");
+        assert_eq!(marks, DocumentMarks { wall: None, is_parked: true });
+        assert_eq!(in_document("<p>x</p>", "x"), DocumentMarks::default());
     }
 }

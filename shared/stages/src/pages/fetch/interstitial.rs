@@ -59,7 +59,8 @@ impl Fetch {
         };
         let read = read_article(self.politeness.pool.as_ref(), html, &got.url).await?;
         let Some((html, article)) = read else { return Ok(Sight::Itself) };
-        if let Some(vendor) = marks::by_document(&html, &article.text) {
+        let marked = marks::in_document(&html, &article.text);
+        if let Some(vendor) = marked.wall {
             return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
         }
         let title = article.title.as_deref().unwrap_or_default();
@@ -68,7 +69,7 @@ impl Fetch {
         let is_short = matches!(valid, Err(Rejection::NoTitle | Rejection::ShortText));
         let is_worthless = is_short || seen.is_err();
         let text = key_of(&article);
-        if announced == Some(true) || marks::is_parked(&html, &article.text) {
+        if announced == Some(true) || marked.is_parked {
             if !is_worthless {
                 round.visit.own_text();
             }

@@ -221,7 +221,8 @@ impl Fetch {
         if hash_of(title, &article.text) == *content_hash {
             return Ok(Comparison::Own);
         }
-        if let Some(vendor) = marks::by_address(url).or_else(|| marks::by_document(&html, &article.text)) {
+        let marked = marks::in_document(&html, &article.text);
+        if let Some(vendor) = marks::by_address(url).or(marked.wall) {
             return Ok(Comparison::Walled(vendor));
         }
         let record = match RecordReader(self.blobs.as_ref()).read(location).await {
@@ -232,8 +233,7 @@ impl Fetch {
         };
         let then = PageText { title: &record.title, text: &record.text };
         if !is_same_page(then, PageText { title, text: &article.text }) {
-            let is_parked = marks::is_parked(&html, &article.text);
-            return Ok(if is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
+            return Ok(if marked.is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
         }
         // A feed may have given the title.
         let is_unchanged =

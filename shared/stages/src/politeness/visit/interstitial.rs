@@ -30,7 +30,7 @@ impl Visit<'_> {
         }
         let read = read_article(self.politeness.pool.as_ref(), html_of(reply), url).await?;
         let Some((html, article)) = read else { return Ok(None) };
-        let marked = marks::by_document(&html, &article.text);
+        let marked = marks::in_document(&html, &article.text).wall;
         Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
     }
 
@@ -60,7 +60,7 @@ impl Visit<'_> {
         self.change(interstitial::own_text);
     }
 
-    /// The same of one that asks not to be indexed; true if the site as a whole does.
+    /// As above, for one that asks not to be indexed; true if the site as a whole does.
     pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
         self.change(|state| interstitial::own_noindex(state, page));
         interstitial::is_noindex_site_wide(&self.state.learned)
