@@ -42,7 +42,7 @@ const LEAST_SAMPLE: usize = 1_000;
 pub struct Ports {
     /// The state of host keys, by compare-and-swap.
     pub ledger: Arc<dyn HostLedger>,
-    /// The same, for people who look.
+    /// The same states, for listing.
     pub hosts: Arc<dyn Hosts>,
     /// Copies of robots.txt.
     pub robots: Arc<dyn RobotsStore>,
@@ -157,7 +157,9 @@ impl Program {
             groups: groups.clone(),
         };
         let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone());
-        let intake = Arc::new(intake);
+        let backfills = Backfills { intake: Arc::new(intake) };
+        let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone());
+        let sample = Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() };
         Program {
             own: Own {
                 politeness: politeness.clone(),
@@ -168,6 +170,9 @@ impl Program {
                 queue: queue.clone(),
                 blocks: blocks.clone(),
                 suggest: suggest.clone(),
+                removal: removal.clone(),
+                backfills: backfills.clone(),
+                sample: sample.clone(),
                 scheme: "https",
             },
             owners: Owners {
@@ -197,9 +202,9 @@ impl Program {
                 rules: rules.clone(),
                 callbacks,
             },
-            discover: Discover { intake: intake.clone() },
-            backfills: Backfills { intake: intake.clone() },
-            poll: Poll { intake },
+            discover: Discover { intake: backfills.intake.clone() },
+            poll: Poll { intake: backfills.intake.clone() },
+            backfills,
             fetch: Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone())
                 .with_judge(judge.clone()),
             extract: Extract {
@@ -223,7 +228,7 @@ impl Program {
                 blobs: blobs.clone(),
                 clock: clock.clone(),
             },
-            sample: Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
+            sample,
             dispatch: Dispatch {
                 marks: ports.marks.clone(),
                 sources: sources.clone(),
@@ -235,14 +240,14 @@ impl Program {
             blocks,
             overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
             finder: Arc::new(Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone())),
-            removal: Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone()),
+            removal,
             clock: clock.clone(),
             ports,
             politeness,
         }
     }
 
-    /// The same where hubs reach us under this address, if they do.
+    /// Returns the program for a process that hubs reach under this address, if they do.
     #[must_use]
     pub fn reached_at(self, base: Option<String>) -> Program {
         let callbacks = Arc::new(Callbacks::new(base, self.ports.blobs.clone()));
@@ -250,14 +255,14 @@ impl Program {
         Program { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
     }
 
-    /// The same where names may be looked up, so that owners can prove by a TXT record that a site is theirs.
+    /// Returns the program with this resolver of names, so that owners can prove by a TXT record that a site is theirs.
     #[must_use]
     pub fn looking_up(self, names: Arc<dyn Names>) -> Program {
         Program { own: Own { names, ..self.own }, ..self }
     }
 
-    /// The same where the pages are served, so that hubs can tell us of news: those that feeds name are asked to, if there
-    /// is an address for them to tell it to.
+    /// Returns the program for a process that serves the pages, so that hubs can tell us of news: those that feeds name
+    /// are asked to, if there is an address for them to tell it to.
     #[must_use]
     pub fn listening(self) -> Program {
         if !self.subscribe.callbacks.are_reachable() {
@@ -276,8 +281,8 @@ impl Program {
         Ok(self.index.has_unpublished(this).await? || self.index.has_unpublished(this - 1).await?)
     }
 
-    /// Publishes what is new: soon after it has come, or a few times a day. Last year's too: what was accepted in its last hours is published in
-    /// the first of the next. And older ones that another version has written, once.
+    /// Publishes new records: soon after they have come, or a few times a day. Last year's too, since those of its last
+    /// hours are published in the first of the next; and once, older years that another version has written.
     ///
     /// # Errors
     /// The errors of the ports; the next call tries again.

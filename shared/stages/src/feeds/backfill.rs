@@ -9,7 +9,7 @@ mod lists;
 
 use crate::catalog::hidden::{Hidden, hidden};
 use crate::feeds::intake::{Intake, jobs};
-use crate::politeness::visit::{CallEnd, LeaseOutcome};
+use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{
     Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource, HostKey, Job,
@@ -97,7 +97,7 @@ impl Backfills {
     }
 
     /// Begins to read the back catalogue of a known site or feed, or goes on with it; a backfill that has ended begins anew.
-    /// Says whether there is such a site or feed.
+    /// Returns whether there is such a site or feed.
     ///
     /// # Errors
     /// The errors of the ports.
@@ -133,7 +133,7 @@ impl Backfills {
         Ok(true)
     }
 
-    /// The same if the settings say so for every site and feed that becomes known.
+    /// Begins a backfill if the settings say so for every site and feed that becomes known.
     pub(crate) async fn begin_by_rule(&self, of: &SourceKey) -> Result<(), StageError> {
         if self.intake.politeness.rules.backfill {
             self.begin(of, BackfillRequest::default()).await?;
@@ -249,14 +249,9 @@ impl Backfills {
     /// Finds out which sitemaps the site has: those that its robots.txt names, or those at the usual addresses.
     async fn sitemaps(&self, row: Backfill, home: &Url, host: &HostKey) -> Result<Turn, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let mut visit = match politeness.open(host, &format!("backfill {}", row.key)).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Turn::Again(until)),
-            LeaseOutcome::Held(until, why) => {
-                let why = format!("the host is held ({})", why.as_str());
-                return Ok(Turn::End(backfill::set_back(row, Setback::Later(until, why), self.now())));
-            }
-            LeaseOutcome::Blocked => return Ok(Turn::End(given_up(row, "the host is blocked"))),
+        let mut visit = match self.open(&row, (host, host), home.as_str()).await? {
+            Ok(visit) => visit,
+            Err(turn) => return Ok(turn),
         };
         let asked = visit.permission(home).await;
         visit.close().await?;
@@ -278,6 +273,32 @@ impl Backfills {
         // Only a list that stands in a row is erased, so the step ends with it.
         let row = self.list(row, named, &Listed::Sitemaps(0), None).await?;
         Ok(Turn::End(self.progress(row, 0, 0)))
+    }
+
+    /// Opens a visit of a host key for a URL, or returns the end of the step. `home` is the host key of the backfill: other
+    /// hosts in trouble cost it a document at most.
+    async fn open(
+        &self,
+        row: &Backfill,
+        (home, host): (&HostKey, &HostKey),
+        url: &str,
+    ) -> Result<Result<Box<Visit<'_>>, Turn>, StageError> {
+        let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));
+        Ok(Err(match self.intake.politeness.open(host, &format!("backfill {}", row.key)).await? {
+            LeaseOutcome::Granted(visit) => return Ok(Ok(visit)),
+            LeaseOutcome::Busy(until) => Turn::Again(until),
+            LeaseOutcome::Held(until, why) if host == home => {
+                set_back(Setback::Later(until, format!("the host is held ({})", why.as_str())))
+            }
+            LeaseOutcome::Held(until, why) => {
+                set_back(Setback::Trouble(until, format!("the host of {url} is held ({})", why.as_str())))
+            }
+            LeaseOutcome::Blocked if host == home => Turn::End(given_up(row.clone(), "the host is blocked")),
+            LeaseOutcome::Blocked => {
+                let why = format!("{url}: its host is blocked");
+                Turn::End(backfill::left_out(row.clone(), why, self.now()))
+            }
+        }))
     }
 
     /// Takes the next portion of a list.
@@ -307,7 +328,7 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 0)))
     }
 
-    /// Takes in that a step took so many pages and documents of the budget.
+    /// Records that a step took this number of pages and documents of the budget.
     fn progress(&self, row: Backfill, pages: u32, documents: u32) -> Backfill {
         let taken = pages.saturating_add(documents);
         let row = Backfill { sent: row.sent.saturating_add(pages.into()), ..row };
@@ -397,7 +418,7 @@ impl Portion {
     }
 }
 
-/// Takes in that addresses of the last list are done.
+/// Records that addresses of the last list are done.
 fn advance(row: &mut Backfill, done: usize) {
     let Some(mut list) = row.lists.pop() else { return };
     list.done = list.done.saturating_add(u32::try_from(done).unwrap_or(u32::MAX));

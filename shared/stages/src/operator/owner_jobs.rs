@@ -8,7 +8,6 @@ use crate::catalog::removal::Removal;
 use crate::catalog::segment::RecordReader;
 use crate::catalog::thumbnails::thumbnail_key;
 use crate::feeds::backfill::Backfills;
-use crate::feeds::intake::Intake;
 use crate::feeds::relocation::revived;
 use crate::operator::block::Blocks;
 use crate::operator::ownership::{change_claims, load_claims, settle_claims};
@@ -58,6 +57,12 @@ pub struct Own {
     pub blocks: Blocks,
     /// Takes sites that are not known yet.
     pub suggest: Suggest,
+    /// Removes pages.
+    pub removal: Removal,
+    /// Erases back catalogues.
+    pub backfills: Backfills,
+    /// Sends re-checks.
+    pub sample: Sample,
     /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
 }
@@ -264,9 +269,7 @@ impl Own {
             return Err(error);
         }
         let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
-        let sample =
-            Sample { politeness: self.politeness.clone(), pages: self.pages.clone(), queue: self.queue.clone() };
-        sample.send(&chosen).await
+        self.sample.send(&chosen).await
     }
 
     async fn revive(&self, feed: FeedSource) -> Result<FeedSource, StageError> {
@@ -287,12 +290,6 @@ impl Own {
 
     /// Removes all data of a host up to an instant. Of each page its address and the fact of its removal stay.
     async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
-        let removal = Removal::new(
-            self.pages.clone(),
-            self.blobs.clone(),
-            self.politeness.clock.clone(),
-            self.politeness.events.clone(),
-        );
         let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
         // Removing a page leaves the image of its site to the other pages; here no other pages are left.
         let mut images: BTreeSet<ImageId> = BTreeSet::new();
@@ -303,7 +300,7 @@ impl Own {
             {
                 images.insert(image);
             }
-            removal.remove(&page.id, Gone::Blocked).await?;
+            self.removal.remove(&page.id, Gone::Blocked).await?;
         }
         for image in images {
             self.blobs.delete(&thumbnail_key(&image)).await?;
@@ -311,16 +308,8 @@ impl Own {
         for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
             self.retire(&feed.key).await?;
         }
-        let intake = Intake::new(
-            self.politeness.clone(),
-            self.sources.clone(),
-            self.pages.clone(),
-            self.queue.clone(),
-            self.blobs.clone(),
-        );
-        let backfills = Backfills { intake: Arc::new(intake) };
         for row in self.history(host).await? {
-            backfills.erase(&row.key, "its owner had it removed").await?;
+            self.backfills.erase(&row.key, "its owner had it removed").await?;
         }
         let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };

@@ -27,6 +27,7 @@ struct Place {
 }
 
 /// The stage that re-checks indexed pages.
+#[derive(Clone)]
 pub struct Sample {
     /// Time, chance and numbers.
     pub politeness: Arc<Politeness>,

@@ -1,11 +1,11 @@
 //! Reading one document of a back catalogue.
 
 use super::lists::PageAddress;
-use super::{Backfills, Turn, given_up, waits};
+use super::{Backfills, Turn, waits};
 use crate::catalog::hidden::Hidden;
 use crate::feeds::feed_row;
 use crate::parsing::parsed;
-use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
+use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_feed::paging::usual;
 use curlew_feed::sitemap::{self, Sitemap, SitemapLimits};
@@ -35,15 +35,9 @@ impl Backfills {
             return Ok(left_out(row, "it was read already".to_owned()));
         }
         let Ok(key) = politeness.key_of(&url) else { return Ok(left_out(row, "it has no host".to_owned())) };
-        let mut visit = match politeness.open(&key, &format!("backfill {}", row.key)).await? {
-            LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Turn::Again(until)),
-            LeaseOutcome::Held(until, why) => {
-                let why = format!("the host of {url} is held ({})", why.as_str());
-                return Ok(Turn::End(backfill::set_back(row, Setback::Trouble(until, why), self.now())));
-            }
-            LeaseOutcome::Blocked if key == *host => return Ok(Turn::End(given_up(row, "the host is blocked"))),
-            LeaseOutcome::Blocked => return Ok(left_out(row, "its host is blocked".to_owned())),
+        let mut visit = match self.open(&row, (host, &key), &document.url).await? {
+            Ok(visit) => visit,
+            Err(turn) => return Ok(turn),
         };
         let now = self.now();
         let grant = |state| backfill::grant(state, 1, &politeness.rules, now);
@@ -93,7 +87,7 @@ impl Backfills {
         }
     }
 
-    /// Takes in a document of a feed.
+    /// Applies a document of a feed.
     async fn feed_document(
         &self,
         mut row: Backfill,
@@ -137,7 +131,8 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 1)))
     }
 
-    /// Takes in a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later steps.
+    /// Applies a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later
+    /// steps.
     async fn sitemap(
         &self,
         mut row: Backfill,
