@@ -41,9 +41,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 
 /// `POST /contact`
 pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
+    let refused =
+        |no: No| no.answer(&filled, |status, kept, notice| answer(&app, language, status, &filled, kept, notice));
     let message = match admit(&app, from, language, &filled) {
         Ok(message) => message,
-        Err(no) => return refused(&app, language, &filled, no),
+        Err(no) => return refused(no),
     };
     let t = words::Contact::of(language);
     match app.services.messages.take(&message).await {
@@ -51,7 +53,7 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
             let notice = Some(Notice::good(t.taken));
             answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
         }
-        Ok(MessageOutcome::Full) => refused(&app, language, &filled, No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
+        Ok(MessageOutcome::Full) => refused(No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
         Err(error) => page::stage_error(app.site(language), "contact", &error),
     }
 }
@@ -95,12 +97,6 @@ fn about(filled: &Filled) -> About {
 fn is_mail_address(text: &str) -> bool {
     let plain = text.chars().all(|c| !c.is_control() && !c.is_whitespace() && !"<>,;\"".contains(c));
     plain && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && at.contains('.') && !at.contains('@'))
-}
-
-fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let kept = no.keep.then_some(filled);
-    let response = answer(app, language, no.status, filled, kept, Some(Notice::bad(no.text)));
-    form::refusing(response, no.wait)
 }
 
 fn answer(

@@ -75,13 +75,22 @@ impl No {
     pub(crate) fn kept(status: StatusCode, text: &'static str) -> No {
         No { keep: true, ..No::new(status, text) }
     }
-}
 
-/// Returns the page of a form that is not taken, with the time to wait if there is one.
-pub(crate) fn refusing(response: Response, wait: Option<Millis>) -> Response {
-    match wait {
-        Some(wait) => waiting(response, wait),
-        None => response,
+    /// Returns the page of a form that is not taken, which `page` builds with the form to give out again and the message.
+    pub(crate) fn answer<'f>(
+        self,
+        filled: &'f Filled,
+        page: impl FnOnce(StatusCode, Option<&'f Filled>, Option<Notice>) -> Response,
+    ) -> Response {
+        self.with_wait(page(self.status, self.keep.then_some(filled), Some(Notice::bad(self.text))))
+    }
+
+    /// Adds the time to wait, if there is one.
+    pub(crate) fn with_wait(self, response: Response) -> Response {
+        match self.wait {
+            Some(wait) => waiting(response, wait),
+            None => response,
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, A_DAY, Site};
-use crate::page_settings::ShownSignatures;
 use crate::settings::OperatorContact;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_signature::directory::PATH;
+use curlew_stages::politeness::signing::SignatureMode;
 use std::sync::Arc;
 
 #[derive(Template)]
@@ -24,7 +24,7 @@ struct Bot<'a> {
     pause: String,
     refused: String,
     failed: String,
-    signatures: ShownSignatures,
+    signatures: Option<SignatureMode>,
     directory: &'static str,
     crawl_delay: String,
     aipref: bool,
@@ -33,22 +33,23 @@ struct Bot<'a> {
 
 /// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
 pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Response {
-    let politeness = &app.settings.politeness;
+    let settings = &app.settings;
+    let rules = &settings.rules;
     let page = Bot {
         site: app.site(language),
-        token: &app.settings.user_agent_token,
-        user_agent: &app.settings.user_agent,
+        token: &settings.user_agent_token,
+        user_agent: &settings.user_agent,
         contact: app.contact.as_ref(),
-        polled_every: language.span(politeness.poll_interval),
-        polled_apart: politeness.poll_floor.map(|floor| language.span(floor)),
-        pause: language.span(politeness.min_pause),
-        refused: language.span(politeness.hold_refused),
-        failed: language.span(politeness.hold_server_error),
-        signatures: app.settings.signatures,
+        polled_every: language.span(rules.poll_interval),
+        polled_apart: rules.adaptive.then(|| language.span(rules.poll_floor)),
+        pause: language.span(rules.min_pause),
+        refused: language.span(rules.hold_refused),
+        failed: language.span(rules.hold_server_error),
+        signatures: settings.signatures,
         directory: PATH,
-        crawl_delay: language.span(politeness.crawl_delay),
-        aipref: politeness.aipref,
-        tdmrep: politeness.tdmrep,
+        crawl_delay: language.span(rules.crawl_delay_cap),
+        aipref: settings.aipref,
+        tdmrep: settings.tdmrep,
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
 }

@@ -51,7 +51,7 @@ mod websub;
 mod words;
 
 pub use app::Caller;
-pub use page_settings::{PageSettings, ShownPoliteness, ShownSignatures};
+pub use page_settings::PageSettings;
 pub use proxy::Proxies;
 pub use routes::router;
 pub use services::{SearchIndex, Services, StatusSource};

@@ -96,7 +96,9 @@ pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Lan
                 Err(_) => page::internal(app.site(language)),
             }
         }
-        Err(Ok(no)) => refused(&app, language, &filled, no),
+        Err(Ok(no)) => no.answer(&filled, |status, kept, notice| {
+            beginning(&app, language, status, filled.get("host"), kept, notice)
+        }),
         Err(Err(text)) => {
             let notice = Some(Notice::bad(text));
             beginning(&app, language, StatusCode::UNPROCESSABLE_ENTITY, filled.get("host"), None, notice)
@@ -144,7 +146,7 @@ pub(crate) async fn request(
     let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
     if let Err(no) = form::allow(&app, from, language, &filled) {
         let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
-        return form::refusing(response, no.wait);
+        return no.with_wait(response);
     }
     let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
     let (status, notice) = match read_request(&filled) {
@@ -205,12 +207,6 @@ fn opened(app: &App, host: &str, key: &str) -> Option<Challenge> {
 
 fn path(host: &str, key: &str) -> String {
     format!("/owner/{host}/{key}")
-}
-
-fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let kept = no.keep.then_some(filled);
-    let response = beginning(app, language, no.status, filled.get("host"), kept, Some(Notice::bad(no.text)));
-    form::refusing(response, no.wait)
 }
 
 fn beginning(

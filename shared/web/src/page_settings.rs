@@ -1,6 +1,7 @@
 //! Settings of the pages, which the operator chooses.
 
-use curlew_model::Millis;
+use curlew_policy::rules::Rules;
+use curlew_stages::politeness::signing::SignatureMode;
 
 /// Settings of the router. They are read once at the start; nothing here is read from the environment.
 #[derive(Clone, Debug)]
@@ -28,58 +29,14 @@ pub struct PageSettings {
     /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
     /// not counted while `base_url` names no address but this machine's: they are then its user's own.
     pub searches_per_minute: u32,
-    /// The requests that are signed, for the bot page.
-    pub signatures: ShownSignatures,
-    /// The crawler's politeness as the bot page states it.
-    pub politeness: ShownPoliteness,
-}
-
-/// Requests of the crawler that are signed, once there is a key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ShownSignatures {
-    /// None.
-    #[default]
-    None,
-    /// Those to sites that ask for it.
-    Asked,
-    /// All.
-    All,
-}
-
-/// Politeness of the crawler, as it is configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShownPoliteness {
-    /// The usual time between two polls of a feed.
-    pub poll_interval: Millis,
-    /// Minimum time between two polls of a feed with news more often than that, if such a feed is polled more often.
-    pub poll_floor: Option<Millis>,
-    /// Minimum time between two calls to a host key.
-    pub min_pause: Millis,
-    /// Minimum time for which a host is left alone after it has refused.
-    pub hold_refused: Millis,
-    /// Minimum time for which a host is left alone after server errors.
-    pub hold_server_error: Millis,
-    /// The longest Crawl-delay that is kept between two calls.
-    pub crawl_delay: Millis,
+    /// The requests that are signed once there is a key, if any, for the bot page.
+    pub signatures: Option<SignatureMode>,
+    /// The crawler's politeness rules, for the bot page.
+    pub rules: Rules,
     /// True if AIPREF usage preferences are heeded.
     pub aipref: bool,
     /// True if TDMRep reservations are heeded.
     pub tdmrep: bool,
-}
-
-impl Default for ShownPoliteness {
-    fn default() -> ShownPoliteness {
-        ShownPoliteness {
-            poll_interval: Millis::from_hours(8),
-            poll_floor: Some(Millis::from_hours(1)),
-            min_pause: Millis::from_secs(1),
-            hold_refused: Millis::from_days(3),
-            hold_server_error: Millis::from_days(2),
-            crawl_delay: Millis::from_mins(10),
-            aipref: false,
-            tdmrep: false,
-        }
-    }
 }
 
 /// Default of [`PageSettings::forms_per_minute`].
@@ -102,8 +59,10 @@ impl PageSettings {
             forms_per_minute: FORMS_PER_MINUTE,
             calm_forms_per_hour: CALM_FORMS_PER_HOUR,
             searches_per_minute: SEARCHES_PER_MINUTE,
-            signatures: ShownSignatures::None,
-            politeness: ShownPoliteness::default(),
+            signatures: None,
+            rules: Rules::default(),
+            aipref: false,
+            tdmrep: false,
         }
     }
 }

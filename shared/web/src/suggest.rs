@@ -36,7 +36,9 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
     match admit(&app, from, language, &filled) {
         Ok(url) => hand_on(&app, language, &url, filled.get("url")).await,
-        Err(no) => refused(&app, language, &filled, no),
+        Err(no) => {
+            no.answer(&filled, |status, kept, notice| answer(&app, language, status, filled.get("url"), kept, notice))
+        }
     }
 }
 
@@ -73,12 +75,6 @@ fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     }
     let absolute = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
     Ok(web_url(&absolute).ok_or(t.not_of_the_web)?.into())
-}
-
-fn refused(app: &App, language: Language, filled: &Filled, no: No) -> Response {
-    let kept = no.keep.then_some(filled);
-    let response = answer(app, language, no.status, filled.get("url"), kept, Some(Notice::bad(no.text)));
-    form::refusing(response, no.wait)
 }
 
 /// Returns the page with its form; with a fresh token unless that of a form is kept.

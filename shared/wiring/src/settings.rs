@@ -13,7 +13,7 @@ use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
-use curlew_web::{PageSettings, ShownPoliteness, ShownSignatures};
+use curlew_web::PageSettings;
 use ipnet::IpNet;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -271,7 +271,7 @@ impl Settings {
         merge(file, flags)
     }
 
-    /// The same settings, with what looks at images where that has to be made by the driver.
+    /// Returns the settings with an image classifier that the driver has to build.
     #[must_use]
     pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
         Settings { judge: Arc::new(Judge::new(self.screener.clone(), Some(eye))), ..self }
@@ -294,29 +294,18 @@ impl Settings {
 
     /// Returns the settings of the web pages. The secret signs their forms.
     pub fn pages(&self, secret: [u8; 32]) -> PageSettings {
-        let (usual, rules) = (PageSettings::new(secret), &self.rules);
+        let usual = PageSettings::new(secret);
         PageSettings {
             title: self.web.title.clone().unwrap_or(usual.title),
             base_url: self.web.base_url.clone(),
             user_agent_token: self.token.clone(),
             user_agent: self.page_agent.clone(),
             contact: self.contact.clone(),
-            signatures: match self.signatures.filter(|_| self.signature_agent().is_some()) {
-                None => ShownSignatures::None,
-                Some(SignatureMode::Asked) => ShownSignatures::Asked,
-                Some(SignatureMode::Always) => ShownSignatures::All,
-            },
+            signatures: self.signatures.filter(|_| self.signature_agent().is_some()),
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
-            politeness: ShownPoliteness {
-                poll_interval: rules.poll_interval,
-                poll_floor: rules.adaptive.then_some(rules.poll_floor),
-                min_pause: rules.min_pause,
-                hold_refused: rules.hold_refused,
-                hold_server_error: rules.hold_server_error,
-                crawl_delay: rules.crawl_delay_cap,
-                aipref: self.scope.aipref,
-                tdmrep: self.scope.tdmrep,
-            },
+            rules: self.rules.clone(),
+            aipref: self.scope.aipref,
+            tdmrep: self.scope.tdmrep,
             ..usual
         }
     }

@@ -7,7 +7,8 @@ use curlew_ports::Clock;
 use curlew_signature::directory::{LIFETIME, MAX_AGE, MEDIA_TYPE, PATH, SignedDirectory};
 use curlew_signature::keys::KeyRing;
 use curlew_stages::politeness::signing::DIRECTORY;
-use curlew_web::{PageSettings, ShownSignatures};
+use curlew_stages::politeness::signing::SignatureMode;
+use curlew_web::PageSettings;
 use web_bot_auth::components::{CoveredComponent, DerivedComponent, HTTPField};
 use web_bot_auth::keyring;
 use web_bot_auth::message_signatures::{MessageVerifier, SignedMessage};
@@ -56,7 +57,7 @@ async fn i01_the_directory_of_keys_verifies_with_the_keys_that_it_lists() {
 
 #[tokio::test]
 async fn h15_the_bot_page_says_which_requests_are_signed() {
-    for (signatures, links) in [(ShownSignatures::None, 0), (ShownSignatures::Asked, 1), (ShownSignatures::All, 1)] {
+    for (signatures, links) in [(None, 0), (Some(SignatureMode::Asked), 1), (Some(SignatureMode::Always), 1)] {
         let world = World::with(Backend::default(), PageSettings { signatures, ..settings() });
         for language in ["en", "it"] {
             let page = world.get_in(language, "/bot").await;

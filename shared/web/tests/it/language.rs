@@ -126,7 +126,7 @@ async fn what_programs_read_says_that_it_depends_on_the_language_or_does_not() {
 #[tokio::test]
 async fn the_bot_page_has_the_same_rules_and_numbers_in_both() {
     let mut settings = settings();
-    settings.politeness.hold_refused = curlew_model::Millis::from_days(5);
+    settings.rules.hold_refused = curlew_model::Millis::from_days(5);
     let world = World::with(Backend::default(), settings);
     let (english, italian) = (world.get("/bot").await, world.get_in(ITALIAN, "/bot").await);
     assert_eq!(english.all("pre"), italian.all("pre"));
