@@ -88,7 +88,7 @@ impl Status {
     }
 }
 
-/// Says which requests are signed, or why none is.
+/// Returns the sentence about signed requests: which ones are signed, or why none is.
 async fn signatures(world: &World) -> String {
     let Some(mode) = world.config.signatures else { return "none: `[signatures] mode` is off".to_owned() };
     match (world.keys.read().await, mode) {

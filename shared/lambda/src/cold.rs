@@ -37,7 +37,7 @@ pub(crate) fn no_classifier(_: &Connection) -> Option<Arc<dyn ImageClassifier>> 
     None
 }
 
-/// By Amazon Rekognition.
+/// Amazon Rekognition.
 pub(crate) fn by_rekognition(connection: &Connection) -> Option<Arc<dyn ImageClassifier>> {
     Some(Arc::new(Rekognition::new(connection.config())))
 }

@@ -14,8 +14,8 @@ const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 /// The process ends after this even if nobody listens.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tells it, so that whoever invokes the function reads the reason. It is in the log already; what goes wrong here is not
-/// worth more than that.
+/// Reports it, so that the invoker of the function reads the reason. It is in the log already; what goes wrong here is
+/// not worth more than that.
 pub(crate) async fn report(failure: Failure) {
     let told = tokio::time::timeout(PATIENCE, tell(Diagnostic::from(failure))).await;
     if !matches!(told, Ok(Ok(()))) {

@@ -50,7 +50,8 @@ where
     serve_with(function, no_classifier, act).await
 }
 
-/// The same for a function that judges pages: `classifier` makes what looks at images, where the settings name a service.
+/// As [`serve`], for a function that judges pages: `classifier` builds the image classifier if the settings name a
+/// service.
 pub(crate) async fn serve_with<R, F, Fut>(function: &'static str, classifier: ClassifierFactory, act: F) -> ExitCode
 where
     R: Serialize,

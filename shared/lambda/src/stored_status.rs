@@ -10,8 +10,8 @@ use curlew_stages::stage::with_causes;
 use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use std::sync::Arc;
 
-/// Tells what the manifests and the queues say, and the numbers counted last: counting rows would read whole tables each time that
-/// anybody asks. What cannot be had is left out, but for the index.
+/// Status from the manifests and the queues, and the numbers counted last: counting rows would read whole tables each
+/// time that anybody asks. What cannot be had is left out, but for the index.
 pub(crate) struct StoredStatus {
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) inbox: Arc<dyn Inbox>,

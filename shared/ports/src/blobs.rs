@@ -2,7 +2,7 @@ use crate::PortError;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// Tells one content of a key from the next, as an ETag does.
+/// Version of an object's content, as an ETag is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tag(pub String);
 

@@ -56,7 +56,7 @@ pub trait Events: Send + Sync {
     fn note(&self, event: &Event<'_>);
 }
 
-/// Nobody counts.
+/// The sink that counts nothing.
 impl Events for () {
     fn note(&self, _: &Event<'_>) {}
 }

@@ -3,7 +3,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Origin, Timestamp, Validators};
 
-/// Tells one state of an item from the next; meaningful only to the adapter that gave it out.
+/// Version of an item's state; meaningful only to the adapter that gave it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub u64);
 
@@ -63,8 +63,8 @@ pub async fn update_host<T: Send>(
     update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
 }
 
-/// The same from a state that is known already and may be a little old; says at which version the item is now. A decision
-/// to change nothing is believed only when it was made over a state that was loaded.
+/// As above, from a known state that may be stale; returns the item's present version. A decision to change nothing is
+/// believed only when it was made over a state that was loaded.
 ///
 /// # Errors
 /// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.

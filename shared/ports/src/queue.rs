@@ -113,7 +113,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
 
-    /// The same, cheap enough to be asked for at any time: an adapter may leave out waiting jobs that are dear to count.
+    /// As above, cheap enough for any time: an adapter may leave out waiting jobs that are dear to count.
     ///
     /// # Errors
     /// Transport errors.

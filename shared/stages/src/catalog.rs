@@ -5,6 +5,7 @@ pub(crate) mod hidden;
 pub mod index;
 pub mod indexed_years;
 pub(crate) mod listing;
+pub(crate) mod manifest;
 pub(crate) mod object;
 pub mod removal;
 pub mod results;

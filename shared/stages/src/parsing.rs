@@ -26,7 +26,7 @@ pub(crate) async fn parsed<T: Send + 'static>(
     within(pool, CpuTask::document(bytes), work).await
 }
 
-/// The same for a document whose need of memory its length does not tell.
+/// As above, for a document whose need of memory its length does not tell.
 pub(crate) async fn within<T: Send + 'static>(
     pool: &dyn CpuPool,
     kind: CpuTask,
@@ -35,7 +35,7 @@ pub(crate) async fn within<T: Send + 'static>(
     told(compute(pool, kind, work).await)
 }
 
-/// Tells a document that overran, which is a result, from one that could not be read now.
+/// Distinguishes a document that overran, which is a result, from one that could not be read now.
 pub(crate) fn told<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>, StageError> {
     match read {
         Ok(value) => Ok(Ok(value)),

@@ -12,7 +12,7 @@ macro_rules! policy {
     };
 }
 const POLICY: HeaderValue = HeaderValue::from_static(policy!());
-/// The same for a page whose form needs proof of work.
+/// As above, for a page whose form needs proof of work.
 pub(crate) const WITH_WORK: HeaderValue = HeaderValue::from_static(concat!("script-src 'self'; ", policy!()));
 /// Browser features that no page of ours needs.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";

@@ -27,7 +27,7 @@ pub struct Services {
     pub pushes: Pushes,
     /// Stores the thumbnails.
     pub blobs: Arc<dyn Blobs>,
-    /// Tells the time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Supplies the data of the status page.
     pub status: Arc<dyn StatusSource>,

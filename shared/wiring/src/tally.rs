@@ -38,7 +38,7 @@ pub struct Counts {
     pub put_off: u64,
     /// Calls to sites.
     pub calls: u64,
-    /// The same, by what for.
+    /// The same, by purpose.
     pub calls_by_kind: BTreeMap<&'static str, u64>,
     /// Decoded bytes of bodies.
     pub bytes: u64,

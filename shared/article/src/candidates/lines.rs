@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
-/// The same minimum in Chinese and Japanese: forty characters are a sentence of twenty words.
+/// As above in Chinese and Japanese: forty characters are a sentence of twenty words.
 const DENSE_PROSE: usize = 80;
 /// Width from which a line is too long for a byline.
 const LABEL: usize = 80;

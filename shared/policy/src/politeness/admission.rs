@@ -16,7 +16,8 @@ use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Win
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
 /// the burst allowance.
 const CALLS_UNTOLD: u32 = 2;
-/// By how much the clocks of two machines may differ: a lease that ran out so long ago has run out by anybody's clock.
+/// Maximum difference between the clocks of two machines: a lease that ran out this long ago has run out by every
+/// clock.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
 /// Answer to a visit that asks for a host key.

@@ -48,7 +48,7 @@ impl OutageDetector {
         self.outage
     }
 
-    /// Takes in whether a host could be reached. One that could ends an outage, since our network is up then.
+    /// Records whether a host could be reached. One that could ends an outage, since our network is up then.
     pub fn take_in(mut self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> (OutageDetector, Fault) {
         self.recent.retain(|seen| seen.host != *host && seen.at + OUTAGE_WINDOW > now);
         self.recent.push_back(Observation { host: host.clone(), at: now, reached });

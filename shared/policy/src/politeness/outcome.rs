@@ -16,7 +16,7 @@ use crate::rules::{
 };
 use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, Timestamp, UrlHold};
 
-/// By how much each further failure in a row lengthens [`NETWORK_BACKOFF`].
+/// Factor by which each further failure in a row lengthens [`NETWORK_BACKOFF`].
 const BACKOFF_GROWS: u64 = 4;
 
 /// The target of a call.
@@ -87,8 +87,8 @@ enum HoldScope {
 }
 
 impl Outcome {
-    /// The same of a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309 §2.3.1.3), and 202 is
-    /// that of a challenge; 202 of a hub is its consent (WebSub §5.2).
+    /// Returns the outcome of a URL of this role. 402 and 451 of a robots.txt mean that there is none (RFC 9309
+    /// §2.3.1.3), and 202 is that of a challenge; 202 of a hub is its consent (WebSub §5.2).
     #[must_use]
     pub fn of(self, role: Role) -> Outcome {
         match (self, role) {
@@ -132,7 +132,7 @@ impl Outcome {
     }
 }
 
-/// Takes in what a call came to. `took` is from its start to its end, which was `now`.
+/// Applies the outcome of a call to the state. `took` is from its start to its end, which was `now`.
 pub fn record_outcome(
     mut state: HostState,
     rules: &Rules,
@@ -261,14 +261,15 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
     }
 }
 
-/// Until when a URL is left alone whose answer speaks for itself alone, put off so often in a row before; `None` if the
-/// answer is no reason to.
+/// Returns until when a URL is left alone whose answer is evidence about this URL alone, after this number of deferrals
+/// in a row; `None` if the answer is no reason to.
 pub fn url_held_until(rules: &Rules, outcome: Outcome, in_a_row: u32, now: Timestamp, seed: u64) -> Option<Timestamp> {
     let (HoldScope::Host(reason) | HoldScope::Url(reason, _)) = outcome.scope()?;
     Some(now + hold_length(base(rules, reason), outcome.asked(rules, now), in_a_row, rules, seed))
 }
 
-/// Nothing is at the address of a site's home page: the host key is left alone, and nothing is guessed.
+/// Holds a host key since nothing is at the address of a site's home page: the host key is left alone, and nothing is
+/// guessed.
 pub fn hold_not_found(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     let length = hold_length(rules.hold_not_found, Millis::ZERO, 0, rules, seed);
     state.hold = longer(state.hold, Some(Hold { until: now + length, reason: HoldReason::NotFound, since: now }));

@@ -101,7 +101,7 @@ impl Chain {
         chain
     }
 
-    /// Takes in an answer with a redirect status: the next URL to call, which is then [`Chain::current`].
+    /// Applies an answer with a redirect status: returns the next URL to call, which is then [`Chain::current`].
     ///
     /// # Errors
     /// The reason why the chain ends here.

@@ -57,7 +57,7 @@ pub struct VisitState {
     last_call_end: Option<Timestamp>,
     /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
     over: Option<Timestamp>,
-    /// The same of visits to other host keys that redirects led to.
+    /// Times until which calls to other host keys that redirects led to wait.
     guest_retry_at: HashMap<HostKey, Timestamp>,
 }
 
@@ -159,7 +159,7 @@ pub enum Answer<R> {
 }
 
 impl<R> Answer<R> {
-    /// The same, as the host's state takes it in.
+    /// Returns the outcome for the host's state.
     pub fn outcome(&self, target: CallTarget) -> Outcome {
         let outcome = match self {
             Answer::Reply { status, retry_after, .. } => {
@@ -253,8 +253,8 @@ impl VisitState {
         Some(CallEnd::Held(hold.until, hold.reason))
     }
 
-    /// Takes in what came of a call that took so long and has just ended, and decides how the call ends for its URL. `None`
-    /// if the URL is called again, signed: that is asked of [`VisitState::next`] as for a new call.
+    /// Records the result of a call that took this long and has just ended, and decides how the call ends for its URL.
+    /// `None` if the URL is called again, signed: that is asked of [`VisitState::next`] as for a new call.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -304,9 +304,9 @@ impl VisitState {
         })
     }
 
-    /// Takes in that a host which refuses asks for signed calls. True if this call is repeated, signed: after a 401 or 403
-    /// without a wait, the first time. So a URL is never called twice for its signature, and a signed call that is refused
-    /// is a refusal.
+    /// Records that a host which refuses asks for signed calls. True if this call is repeated, signed: after a 401 or
+    /// 403 without a wait, the first time. So a URL is never called twice for its signature, and a signed call that is
+    /// refused is a refusal.
     fn learn_to_sign<R>(&mut self, answer: &Answer<R>) -> bool {
         let Answer::Reply { status, retry_after, asks_signature: true, .. } = answer else { return false };
         if self.learned.signs || !matches!(status, 401 | 403 | 429) {
@@ -316,7 +316,7 @@ impl VisitState {
         *status != 429 && retry_after.is_none()
     }
 
-    /// Takes in how a call under another host key's lease ended. Trouble with that host is no reason to leave this one.
+    /// Records how a call under another host key's lease ended. Trouble with that host is no reason to leave this one.
     pub fn after_guest<R>(&mut self, guest: &VisitState, end: CallEnd<R>) -> CallEnd<R> {
         self.calls += guest.calls;
         self.guest_retry_at.extend(guest.over.map(|until| (guest.host.clone(), until)));
@@ -327,7 +327,7 @@ impl VisitState {
         }
     }
 
-    /// Takes in the Crawl-delay of a robots.txt that was just read, or that there is none.
+    /// Records the Crawl-delay of a robots.txt that was just read, or that there is none.
     pub fn learn_crawl_delay(&mut self, delay: Option<Millis>, rules: &Rules) {
         let delay = delay.unwrap_or(Millis::ZERO).min(rules.crawl_delay_cap);
         if delay > self.learned.crawl_delay {
@@ -346,7 +346,7 @@ impl VisitState {
         Chain::new(url.clone(), limit).resumed(pending.filter(|it| now < it.until).as_ref())
     }
 
-    /// Takes in how a chain of redirects ended. If its next call has to wait longer than visits wait, as after a long
+    /// Records how a chain of redirects ended. If its next call has to wait longer than visits wait, as after a long
     /// Crawl-delay, a later visit goes on from there: without this, a URL that redirects would never be had.
     pub fn after_chain<R>(&mut self, chain: &Chain, end: &CallEnd<R>, now: Timestamp) {
         if let CallEnd::Later(until) = end
@@ -357,17 +357,17 @@ impl VisitState {
         }
     }
 
-    /// Takes in that nothing is where the site's home page should be: the host key is held once the visit is closed.
+    /// Records that nothing is where the site's home page should be: the host key is held once the visit is closed.
     pub fn hold_not_found(&mut self, rules: &Rules, now: Timestamp, seed: u64) {
         self.learned = outcome::hold_not_found(std::mem::take(&mut self.learned), rules, now, seed);
     }
 
-    /// By how much a brief lease is lengthened, so that it is as long as others.
+    /// Returns the time by which a brief lease is lengthened, so that it is as long as others.
     pub fn missing_length(&self, rules: &Rules) -> Millis {
         rules.lease_length().saturating_sub(self.grant.length)
     }
 
-    /// Takes in that the lease was lengthened, until when.
+    /// Records that the lease was lengthened until this instant.
     pub fn lengthened(&mut self, by: Millis, until: Timestamp) {
         self.grant.length = self.grant.length + by;
         self.grant.lease.until = until;

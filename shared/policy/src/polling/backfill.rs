@@ -205,8 +205,8 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     is_half_spent.then(|| (ends, "the rest of the time on its host is for new posts".to_owned()))
 }
 
-/// Takes in that a step took so many pages and documents: they are spread over the day, and what a cycle brings is caught
-/// up if nothing ran for some time.
+/// Records that a step took this number of pages and documents: they are spread over the day, and what a cycle brings
+/// is caught up if nothing ran for some time.
 pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -> Backfill {
     let day = Millis::from_days(1).0;
     let gap = Millis(day.saturating_mul(taken.into()) / u64::from(rules.backfill_per_day.max(1)));
@@ -242,7 +242,8 @@ pub enum Setback {
     Trouble(Timestamp, String),
 }
 
-/// Takes in that a step came to nothing; the document is left out, or the backfill is given up, if that was so too often.
+/// Records that a step came to nothing; the document is left out, or the backfill is given up, if that was so too
+/// often.
 pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfill {
     let (due, note) = match why {
         Setback::Undiscovered(at) => (at.max(now + DISCOVERY), "its feeds are being looked for".to_owned()),
@@ -266,7 +267,7 @@ pub fn set_back(mut backfill: Backfill, why: Setback, now: Timestamp) -> Backfil
     backfill
 }
 
-/// Takes in that the next document cannot be had: it is left out, and what else there is goes on.
+/// Records that the next document cannot be had: it is left out, and what else there is goes on.
 pub fn left_out(mut backfill: Backfill, why: String, now: Timestamp) -> Backfill {
     backfill.next = None;
     backfill.failures = 0;

@@ -91,9 +91,10 @@ pub fn for_page(sent: &Validators) -> Validators {
     Validators { etag: short(&sent.etag), last_modified: short(&sent.last_modified) }
 }
 
-/// Takes in a 304 to a conditional request: validators are brought up to date and none is taken away (RFC 9111 §4.3.4).
+/// Applies a 304 to a conditional request: validators are brought up to date and none is taken away (RFC 9111 §4.3.4).
 /// One that names a later Last-Modified than the document that it calls unmodified says itself that something has
-/// changed: the next poll asks unconditionally. One to the validators of a document that is known to be outdated is false.
+/// changed: the next poll asks unconditionally. One to the validators of a document that is known to be outdated is
+/// false.
 pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, now: Timestamp) {
     // The form that was sent last is one that works.
     trust.ignored = trust.ignored.min(IGNORED_IS_BLIND - 1);
@@ -118,8 +119,9 @@ pub fn unchanged(stored: &mut Validators, trust: &mut Trust, sent: &Validators, 
     }
 }
 
-/// Takes in a whole answer. `content` is a hash of what it says, `sent` its validators, and `was_check` whether the request
-/// was made unconditionally to look into the 304s that came before. [`to_keep`] says what becomes of the validators.
+/// Applies a complete answer. `content` is a hash of what it says, `sent` its validators, and `was_check` whether the
+/// request was made unconditionally to look into the 304s that came before. [`to_keep`] says what becomes of the
+/// validators.
 pub fn whole(
     feed: &FeedSource,
     content: u64,

@@ -49,7 +49,7 @@ pub enum AfterVisit {
     Fail {
         /// The failure.
         wrong: Wrong,
-        /// The same in words.
+        /// The failure in words.
         words: String,
         /// The next poll not before this, whatever the failure says.
         not_before: Option<Timestamp>,

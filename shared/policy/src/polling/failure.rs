@@ -130,7 +130,7 @@ fn with_jitter(wait: Millis, seed: u64) -> Millis {
 /// Permanent redirects of a feed that are not believed yet, as its row keeps them.
 pub type Sightings = (Option<(String, u32)>, Option<Timestamp>);
 
-/// Takes in where a feed was found: what to keep, and whether the target is its address from now on.
+/// Records where a feed was found: returns what to keep, and whether the target is its address from now on.
 ///
 /// `permanently` says that there were redirects and every hop was permanent (301 or 308, RFC 9110 §15.4.2): a chain is as
 /// permanent as its least permanent hop. The target has answered as a feed, and has passed the address guard, the blocks

@@ -72,7 +72,7 @@ pub enum News {
     Poll(Timestamp, Subscription),
 }
 
-/// Tells one pair of hub and topic from another.
+/// Returns a hash of a pair of hub and topic.
 pub fn name(hub: &Hub) -> u64 {
     let hash = Sha256::new().chain_update(&hub.url).chain_update([0]).chain_update(&hub.topic).finalize();
     hash.iter().take(8).fold(0, |name, byte| (name << 8) | u64::from(*byte))

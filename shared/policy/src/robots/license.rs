@@ -134,7 +134,7 @@ enum Element {
 }
 
 impl DocumentReader {
-    /// Takes in a start tag; false if the document is too deep.
+    /// Handles a start tag; returns false if the document is too deep.
     fn start(&mut self, tag: &BytesStart<'_>, is_empty: bool) -> bool {
         if self.open.len() >= MAX_DEPTH {
             return false;

@@ -50,7 +50,7 @@ pub struct TickLimits {
 }
 
 impl TickLimits {
-    /// Those of a tick that must end by a time of the monotonic clock.
+    /// Limits of a tick that must end by a time of the monotonic clock.
     pub fn until(until: Millis) -> TickLimits {
         TickLimits { rows: MOST_ROWS, until }
     }
@@ -226,7 +226,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// The same, with a place within a slot.
+    /// As above, with a place within a slot.
     async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
         self.jobs.send().await?;
         let (_, seen) = self.stage.marks.load(WITHIN).await?;

@@ -103,7 +103,7 @@ pub(crate) fn learn(
     (feed.interval, feed.not_before, feed.polling.why) = (made.interval, made.not_before, made.why);
 }
 
-/// Takes in a 304 to a conditional request. As long as it says nothing new, the row stays as it is.
+/// Applies a 304 to a conditional request. As long as it says nothing new, the row stays as it is.
 pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now: Timestamp) {
     let headers = &reply.headers;
     conditional::unchanged(&mut feed.validators, &mut feed.polling.trust, &headers.validators, now);
@@ -120,7 +120,7 @@ pub(crate) fn unchanged(feed: &mut FeedSource, reply: &Reply, rules: &Rules, now
     }
 }
 
-/// Takes in that a poll went wrong; says whether the feed is retired for it.
+/// Applies a failed poll; returns whether the feed is retired for it.
 pub(crate) fn failed(
     feed: &mut FeedSource,
     wrong: Wrong,

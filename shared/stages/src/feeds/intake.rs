@@ -24,7 +24,7 @@ const REMEMBERED_AT_LEAST: usize = 32;
 /// Deletions of one document that are looked at.
 const DELETED_PER_POLL: usize = 100;
 
-/// Takes in feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
+/// Applies feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
 /// feed's row up to date.
 #[derive(Clone)]
 pub struct Intake {
@@ -38,7 +38,7 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Over these ports.
+    /// Creates an intake over these ports.
     pub fn new(
         politeness: Arc<Politeness>,
         sources: Arc<dyn Sources>,
@@ -50,7 +50,7 @@ impl Intake {
         Intake { politeness, sources, pages, queue, removal: Arc::new(removal), listening: false }
     }
 
-    /// The same where hubs can tell us of news: those that feeds name are asked to.
+    /// Returns an intake that subscribes to the hubs that feeds name.
     #[must_use]
     pub fn listening(&self) -> Intake {
         Intake { listening: true, ..self.clone() }

@@ -115,7 +115,7 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Nothing is called any more; only the feed's hub is told to be silent.
+    /// Ends polling; only the feed's hub is told to be silent.
     async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict, StageError> {
         if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
             self.intake.sources.swap(seen, &Source::Feed(feed)).await?;

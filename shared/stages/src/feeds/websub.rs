@@ -16,7 +16,7 @@ pub const SECRET_BYTES: usize = 32;
 const PATH: &str = "/websub/";
 /// Keeps the uses of the secret apart.
 const NAMING: &[u8] = b"curlew websub callback 1";
-/// As above.
+/// Domain separation of signing keys.
 const SIGNING: &[u8] = b"curlew websub secret 1";
 /// Bytes of a callback's signature: 128 bits cannot be guessed.
 const SIGNATURE: usize = 16;

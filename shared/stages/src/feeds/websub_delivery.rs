@@ -65,7 +65,7 @@ pub struct Pushes {
     pub clock: Arc<dyn Clock>,
     /// The numbers.
     pub rules: Arc<Rules>,
-    /// Tells our callbacks from made-up ones.
+    /// Checks callbacks.
     pub callbacks: Arc<Callbacks>,
 }
 

@@ -93,7 +93,7 @@ struct VisitRun<'j, 'v> {
 }
 
 impl Fetch {
-    /// Over these ports.
+    /// Creates the stage over these ports.
     pub fn new(
         politeness: Arc<Politeness>,
         pages: Arc<dyn Pages>,
@@ -105,24 +105,24 @@ impl Fetch {
         Fetch { politeness, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
     }
 
-    /// The same stage with another judge than the one that looks at no images.
+    /// Returns the stage with this judge; the default one looks at no images.
     #[must_use]
     pub fn with_judge(self, judge: Arc<Judge>) -> Fetch {
         Fetch { judge, ..self }
     }
 
-    /// The same stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more is
-    /// begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done, however
-    /// short its turn.
+    /// Returns the stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more
+    /// is begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done,
+    /// however short its turn.
     #[must_use]
     pub fn with_time_slice(self, turn: Millis) -> Fetch {
         Fetch { turn: Some(turn), ..self }
     }
 
-    /// The same stage where a row costs more than a repeated call: up to `most` pages that were sent on are remembered in
-    /// the state of their host key, which is written at the end of a visit anyhow, until extraction writes their rows. A
-    /// visit that dies before its end has then sent on pages that nobody knows of, and those which are not extracted yet
-    /// when it is repeated are called once more.
+    /// Returns the stage for stores where a row costs more than a repeated call: up to `most` pages that were sent on
+    /// are remembered in the state of their host key, which is written at the end of a visit anyhow, until extraction
+    /// writes their rows. A visit that dies before its end has then sent on pages that nobody knows of, and those which
+    /// are not extracted yet when it is repeated are called once more.
     #[must_use]
     pub fn remember_sent_in_host_state(self, most: usize) -> Fetch {
         Fetch { remembered: most, ..self }

@@ -65,7 +65,7 @@ impl OutageWatch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
     }
 
-    /// Takes in whether a host could be reached; says who is to blame.
+    /// Records whether a host could be reached; returns who is to blame.
     pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
         let (before, blame, after) = self.change(|heard| {
             let before = heard.outage();

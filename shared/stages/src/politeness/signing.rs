@@ -20,7 +20,7 @@ const LOOKED_AT_EVERY: Millis = Millis::from_hours(1);
 /// The requests to sign, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureMode {
-    /// Those to hosts that asked for it when they refused one without a signature.
+    /// Requests to hosts that asked for it when they refused one without a signature.
     Asked,
     /// All.
     Always,
@@ -85,7 +85,7 @@ impl Signer {
         blobs.put(DIRECTORY, bytes.into()).await
     }
 
-    /// The same, once an hour for each process, whether it fails or not.
+    /// Publishes it as above, once an hour for each process, whether it fails or not.
     ///
     /// # Errors
     /// The errors of the object store.

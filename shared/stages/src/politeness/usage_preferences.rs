@@ -26,7 +26,7 @@ const TDM_KEY: &str = "tdmrep";
 const LICENSE_KEY: &str = "rsl";
 /// The word that a copy of a `tdmrep.json` stands under.
 const TDM_STANDING: &str = "tdmrep";
-/// The same of a licence; the address that it was asked from follows.
+/// As above, for a licence; followed by the address that it was fetched from.
 const LICENSE_STANDING: &str = "rsl ";
 
 /// The statements about the usage of a fetched page.

@@ -419,7 +419,7 @@ impl<'a> Visit<'a> {
         url_held_until(&self.politeness.rules, outcome, in_a_row, now, self.politeness.seeds.next())
     }
 
-    /// Nothing is where the site's home page should be: the host key is held once this visit is closed.
+    /// Records that nothing is where the site's home page should be: the host key is held once this visit is closed.
     pub(crate) fn hold_not_found(&mut self) {
         let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
         self.state.hold_not_found(&self.politeness.rules, now, seed);

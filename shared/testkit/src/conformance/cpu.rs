@@ -17,7 +17,7 @@ pub async fn a_result_comes_back(pool: &Arc<dyn CpuPool>) {
     }
 }
 
-/// And the pool goes on.
+/// A task's panic continues in its caller, and the pool goes on.
 pub async fn a_panic_continues_in_the_caller(pool: &Arc<dyn CpuPool>) {
     for kind in KINDS {
         let task = compute(pool.as_ref(), kind, || panic!("too much"));

@@ -26,7 +26,7 @@ fn failures(n: u32) -> HostState {
     HostState { failures: n, ..HostState::default() }
 }
 
-/// There is no such thing as a missing host.
+/// A missing host has the default state.
 pub async fn an_unknown_host_has_the_default_state(ports: &HostPorts) {
     let loaded = ports.ledger.load(&host("example.org")).await.expect("loads");
     assert_eq!(loaded, (HostState::default(), Version::ABSENT));

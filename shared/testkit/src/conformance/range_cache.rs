@@ -51,7 +51,7 @@ pub async fn a_piece_is_given_as_it_was_put(cache: &Arc<dyn RangeCache>) {
     }
 }
 
-/// Whoever finds that a piece is damaged puts it anew.
+/// A damaged piece can be put anew.
 pub async fn a_piece_is_replaced(cache: &Arc<dyn RangeCache>) {
     put(cache, ONE, &[(4, "piece")]).await;
     put(cache, ONE, &[(4, "PIECE")]).await;

@@ -25,7 +25,7 @@ struct FetchState {
 #[derive(Debug)]
 struct Document {
     reply: Reply,
-    /// By which validators the server knows it.
+    /// Validators by which the server knows it.
     known_by: Validators,
     /// Nobody who asks conditionally gets it.
     is_hidden: bool,

@@ -14,7 +14,7 @@ use curlew_screen::Verdict as Judged;
 use std::sync::PoisonError;
 use url::Url;
 
-/// By when extraction has written the row of a page whose image it has asked for.
+/// Time after which extraction has written the row of a page whose image it has asked for.
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 
 impl Fetch {
