@@ -24,7 +24,7 @@ const REMEMBERED_AT_LEAST: usize = 32;
 /// Deletions of one document that are looked at.
 const DELETED_PER_POLL: usize = 100;
 
-/// Applies feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
+/// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
 /// feed's row up to date.
 #[derive(Clone)]
 pub struct Intake {

@@ -87,7 +87,7 @@ impl Backfills {
         }
     }
 
-    /// Applies a document of a feed.
+    /// Processes a document of a feed.
     async fn feed_document(
         &self,
         mut row: Backfill,
@@ -131,7 +131,7 @@ impl Backfills {
         Ok(Turn::End(self.progress(row, portion.sent, 1)))
     }
 
-    /// Applies a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later
+    /// Processes a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later
     /// steps.
     async fn sitemap(
         &self,
