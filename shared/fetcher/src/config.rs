@@ -23,7 +23,7 @@ pub struct Config {
     pub rate_grace: Millis,
     /// The largest bodies.
     pub bytes: ByteLimits,
-    /// Bytes that large bodies may take together: those that are being read, and those that are still in somebody's hands. The
+    /// Bytes that large bodies may take together: those that are being read, and those that callers still hold. The
     /// largest single body fits in any case.
     pub bodies_bytes: usize,
     /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.

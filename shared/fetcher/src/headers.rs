@@ -9,8 +9,8 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 /// The longest header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
-/// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL
-/// (2,048 bytes, a few more for whoever writes it), and a directive not to be indexed must not be lost for its length.
+/// The longest value of headers that are acted upon at once and never stored: a Location may be as long as a URL (2,048
+/// bytes, a few more as a margin), and a directive not to be indexed must not be lost for its length.
 const MAX_DIRECTIVE_BYTES: usize = 8_192;
 /// Number of header lines that are handed on as they are.
 const MAX_LINES: usize = 64;

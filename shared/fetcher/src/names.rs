@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 /// The longest look-up, all tries and servers included.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Records that are looked at; whoever has more publishes something else.
+/// Maximum number of records that are examined; a name with more publishes something else.
 const MAX_RECORDS: usize = 64;
 /// The longest record that is looked at, in bytes. A proof has 40.
 const MAX_TEXT: usize = 512;

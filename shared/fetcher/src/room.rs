@@ -17,7 +17,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Room for so many bytes, or for one body of `largest`.
+    /// Creates room for this number of bytes, or for one body of `largest`.
     pub(crate) fn of(bytes: usize, largest: usize) -> Room {
         Room { bytes: Arc::new(Semaphore::new(bytes.max(largest).min(Semaphore::MAX_PERMITS))) }
     }

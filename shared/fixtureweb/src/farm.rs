@@ -31,8 +31,8 @@ impl Farm {
         Farm::of(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
     }
 
-    /// Returns a site of each kind, with so many articles. A crawl that reads the feed alone finds its few entries;
-    /// [`Site::expect`] and [`Site::entries`] count all.
+    /// Returns a site of each kind, with this number of articles. A crawl that reads the feed alone finds its few
+    /// entries; [`Site::expect`] and [`Site::entries`] count all.
     pub fn catalogues(kinds: &[(Catalogue, usize)]) -> Farm {
         Farm::of(kinds.iter().map(|(kind, pages)| catalogue(*kind, *pages)).collect())
     }

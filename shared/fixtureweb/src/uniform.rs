@@ -96,7 +96,7 @@ pub(crate) fn sites(
 }
 
 impl UniformSite {
-    /// Returns a site with so many articles, over as many days as they need, without pictures.
+    /// Returns a site with this number of articles, over as many days as they need, without pictures.
     pub(crate) fn long(host: String, pages: usize) -> UniformSite {
         let publisher = Publisher {
             page_host: host.clone(),

@@ -24,7 +24,7 @@ pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
 const PAGE_TIME: Millis = Millis(500);
 /// Messages read at once; only those whose job lies in the bucket cost a call.
 const READS: usize = 16;
-/// Jobs that wait are sent again as soon as there are so many: the most that one call to SQS takes.
+/// Number of waiting jobs that are sent again together: the most that one call to SQS takes.
 const SEND_AT: usize = 10;
 
 /// A message as SQS hands it over.
@@ -83,7 +83,8 @@ impl Bounds {
         LAST_THINGS + self.need(stage, 1)
     }
 
-    /// The most time that so many jobs take. A visit lasts no longer than its lease: slice, one call, margin.
+    /// Returns the longest time that this number of jobs takes. A visit lasts no longer than its lease: slice, one
+    /// call, margin.
     fn need(&self, stage: Stage, jobs: u64) -> Millis {
         match stage {
             Stage::Extract => PAGE_TIME.saturating_mul(jobs),
@@ -385,8 +386,8 @@ impl Batch {
         board.outcomes[n] = Some(Outcome::Waiting);
     }
 
-    /// Sends what waits, in the order in which it came, if there are at least so many. A new message and not the old one
-    /// put back: waiting is no failure and must not count as one.
+    /// Sends the waiting jobs in the order of arrival, if there are at least this many. A new message and not the old
+    /// one put back: waiting is no failure and must not count as one.
     async fn send_again(&self, at_least: usize) {
         let mut waiting = match self.board() {
             mut board if board.waiting.len() >= at_least => std::mem::take(&mut board.waiting),

@@ -7,7 +7,7 @@ use lambda_runtime::Diagnostic;
 /// Error of an invocation as a whole, shaped by who has to do something about it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The event is none that this function takes; whoever sent it is wrong.
+    /// The event is none that this function takes; the fault is the sender's.
     #[error("{0}")]
     Event(String),
     /// The settings, or the function's own limits; the operator has to change them.

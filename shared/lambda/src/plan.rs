@@ -1,7 +1,7 @@
 //! Order of a batch's visits, and how long one may last before it hands the rest on. Pure.
 //!
-//! A batch is cut into lanes: the jobs of one host key, one after the other, since two at once would only be told that the
-//! host is busy. Lanes run side by side, so many at a time, the longest first: what is left for the end is short.
+//! A batch is cut into lanes: the jobs of one host key, one after the other, since two at once would only be told that
+//! the host is busy. A number of lanes run side by side, the longest first, so that short ones are left for the end.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
 use curlew_model::{Job, Millis, OwnerRequest, PageBody, Purpose, Way};
@@ -20,7 +20,7 @@ const FILL: u64 = 125;
 const ANSWER: Millis = Millis(400);
 /// Calls that a job costs besides those for its items: robots.txt, if the copy is old.
 const CALLS_BESIDES: u64 = 1;
-/// Pages of one chunk have about so many bytes when they are unpacked. A chunk becomes one segment.
+/// Approximate size of the pages of one chunk, unpacked. A chunk becomes one segment.
 const CHUNK_BYTES: usize = 64 * 1024 * 1024;
 /// Assumed ratio of an unpacked HTML document to its packed form.
 const UNPACKED: usize = 8;
@@ -77,7 +77,7 @@ fn pause(rules: &Rules) -> Millis {
     rules.min_pause.max(jitter) + Millis(rules.poisson_mean.0 * 10 / 27)
 }
 
-/// Plans a batch for so many slots. A visit ends with its slice, whatever is planned.
+/// Plans a batch for this number of slots. A visit ends with its slice, whatever is planned.
 pub(crate) fn plan(tasks: &[Task], slots: usize, slice: Millis) -> Plan {
     let mut by_lane: HashMap<&str, usize> = HashMap::new();
     let mut lanes: Vec<(Millis, Vec<usize>)> = Vec::new();
@@ -127,9 +127,9 @@ fn longest_filling(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     low
 }
 
-/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work takes
-/// on so many slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on. A turn
-/// between the lengths of two visits cuts the same ones as the shorter length does, only later.
+/// The turn that costs least. An invocation lasts as long as its longest visit, cut at the turn, or as all its work
+/// takes on its slots; what is cut off takes its share of another one; and each visit that is cut costs its handing on.
+/// A turn between the lengths of two visits cuts the same ones as the shorter length does, only later.
 fn cheapest(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     let shortest = MIN_TURN.min(slice);
     let mut lengths: Vec<u64> = lengths.iter().map(|length| length.0).collect();
@@ -155,8 +155,8 @@ fn cheapest(lengths: &[Millis], slots: usize, slice: Millis) -> Millis {
     best.1
 }
 
-/// Cuts pages of these sizes into chunks, in their order: each of at most so many pages, and of [`CHUNK_BYTES`] unless it is
-/// a single page.
+/// Cuts pages of these sizes into chunks, in their order: each of at most this number of pages, and of [`CHUNK_BYTES`]
+/// unless it is a single page.
 pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
     let mut chunks: Vec<Vec<usize>> = Vec::new();
     let mut bytes = 0;

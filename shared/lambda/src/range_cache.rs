@@ -42,7 +42,8 @@ struct Files {
 }
 
 impl FolderRangeCache {
-    /// In this folder, which is made if need be, with at most so many bytes. What an earlier process has left there counts.
+    /// Opens a cache in this folder, which is created if it is missing, of at most this number of bytes. Files that an
+    /// earlier process has left there count.
     pub(crate) fn new(path: PathBuf, most: u64) -> FolderRangeCache {
         FolderRangeCache(Arc::new(Mutex::new(Folder { path, most, files: None, told: false })))
     }
@@ -133,7 +134,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Gives up what was used the longest ago until at most so many bytes are left.
+    /// Deletes the least recently used files until at most this number of bytes is left.
     fn make_room(&mut self, most: u64) {
         while self.files().bytes > most
             && let Some(name) = self.files().known.peek_lru().map(|(name, _)| name.clone())

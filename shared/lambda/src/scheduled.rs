@@ -79,7 +79,7 @@ enum What {
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct SampleEvent {
-    /// At most so many pages.
+    /// Maximum number of pages.
     count: Option<usize>,
 }
 

@@ -188,7 +188,7 @@ pub struct AddressList {
 pub enum Listed {
     /// Pages; the feed that named them, if one did.
     Pages(Option<SourceKey>),
-    /// Sitemaps, with so many indexes above them.
+    /// Sitemaps, with this number of indexes above them.
     Sitemaps(u8),
 }
 

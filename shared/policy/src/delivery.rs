@@ -14,7 +14,8 @@ pub const RETRY: Millis = Millis::from_secs(10);
 /// Kind of a job's failure, as far as its next delivery depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// A port asked to be left alone for so long, as when all file descriptors are in use. The job itself has not failed.
+    /// A port asked to be left alone for this time, as when all file descriptors are in use. The job itself has not
+    /// failed.
     Throttled(Millis),
     /// Trying again may help.
     Transient,
@@ -44,14 +45,15 @@ pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterF
     }
 }
 
-/// Decides when a job that was cut off is handed out again: once the lease that it may hold, which lasts so long at most, has
-/// run out. Before that its host would be busy, and the job deferred as a new message of which nobody knows that it was cut off.
+/// Decides when a job that was cut off is handed out again: once the lease that it may hold, of this maximum length,
+/// has run out. Before that its host would be busy, and the job deferred as a new message of which nobody knows that it
+/// was cut off.
 pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
-/// Returns the reason for giving up a job that is handed out for the `receives`-th time instead of running it: whoever
-/// had it before did not even come to say how it failed.
+/// Returns the reason for giving up a job that is handed out for the `receives`-th time instead of running it: the
+/// earlier workers did not even report how it failed.
 pub fn never_ends(receives: u32) -> Option<String> {
     (receives >= MAX_HANDOUTS).then(|| {
         format!("delivered {} times without finishing; the last process died or was killed", receives.saturating_sub(1))

@@ -10,7 +10,7 @@ pub trait Clock: Send + Sync {
     /// Time since some fixed moment; never jumps and never runs backwards.
     fn monotonic(&self) -> Millis;
 
-    /// Returns after at least so long.
+    /// Returns after at least this time.
     async fn sleep(&self, time: Millis);
 }
 

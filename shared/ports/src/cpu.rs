@@ -39,7 +39,7 @@ pub enum CpuError {
     Unavailable(PortError),
 }
 
-/// For tasks that no document overruns: whoever waits for one may try again.
+/// For tasks that no document overruns: the caller may try again.
 impl From<CpuError> for PortError {
     fn from(error: CpuError) -> PortError {
         match error {

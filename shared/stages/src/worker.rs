@@ -82,7 +82,7 @@ pub struct Worker<'a, S> {
 pub type ExtractDelivery<H> = (H, u32, ExtractJob);
 
 impl<S: Settlement> Worker<'_, S> {
-    /// Runs a job that was handed out so often (`receives`), and settles it. A panic of its stage is a failure as any other.
+    /// Runs a job that was handed out `receives` times, and settles it. A panic of its stage is a failure as any other.
     ///
     /// # Errors
     /// The errors of the queue. The job is then handed out again when its visibility ends.

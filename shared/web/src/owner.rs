@@ -1,6 +1,6 @@
 //! The pages for the owners of sites: claim a site, prove it, see its stored state, make requests.
 //!
-//! The address of a claim's page carries its key, so whoever knows the address may do all that its page offers, and
+//! The address of a claim's page carries its key, so anybody who knows the address may do all that its page offers, and
 //! nobody else can make a form for it. Requests are passed on; nothing is fetched here.
 
 use crate::app::{App, From};

@@ -1,4 +1,4 @@
-//! No public host is called by somebody whom its owner cannot reach.
+//! The operator's contact: without one no public host is called.
 
 use async_trait::async_trait;
 use curlew_fetcher::{Guard, HttpFetcher};

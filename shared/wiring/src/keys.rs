@@ -30,7 +30,7 @@ pub enum KeyStore {
     Objects(Arc<dyn Blobs>),
 }
 
-/// The version of the keys that was read, so that what somebody else wrote since then is not lost.
+/// The version of the keys that was read, so that a later write of another process is not lost.
 pub struct KeyVersion(Option<Tag>);
 
 impl KeyStore {

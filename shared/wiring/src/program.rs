@@ -31,7 +31,7 @@ impl Memory {
         Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), pool }
     }
 
-    /// True if so many documents are still being parsed beyond their limit that the process should be started again.
+    /// True if too many documents are still being parsed beyond their limit that the process should be started again.
     pub fn is_worn_out(&self) -> bool {
         self.pool.is_worn_out()
     }

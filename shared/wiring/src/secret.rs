@@ -7,8 +7,8 @@ use std::io::Read;
 /// The kernel's source of random bytes.
 const RANDOM: &str = "/dev/urandom";
 
-/// The secret of whoever serves this store's pages, the same for all of them and after each start. The first who needs it
-/// draws it.
+/// Returns the secret of the processes that serve this store's pages, the same for all of them and after each start.
+/// The first that needs it draws it.
 ///
 /// # Errors
 /// The errors of the object store, or of the kernel's random source.

@@ -57,7 +57,7 @@ impl CpuThreads {
         }
     }
 
-    /// Returns true if so many abandoned tasks are still running that the pool takes no more.
+    /// Returns true if too many abandoned tasks are still running that the pool takes no more.
     pub fn is_worn_out(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
     }

@@ -59,7 +59,8 @@ impl Default for Limits {
 /// Reasons why a page was not read. Retrying does not help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
-    /// Elements are nested deeper than [`Limits::depth`], or so many are left open that each tag takes too many steps.
+    /// Elements are nested deeper than [`Limits::depth`], or too many are left open, so that each tag takes too many
+    /// steps.
     #[error("elements are nested too deep")]
     TooDeep,
     /// More tags, or more nodes, than [`Limits::tags`].

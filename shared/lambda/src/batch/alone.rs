@@ -6,7 +6,7 @@ use curlew_model::Millis;
 use curlew_stages::stage::with_causes;
 use curlew_stages::worker::Stages;
 
-/// Part of an invocation's time that such jobs get at most: one in so many.
+/// Divisor of an invocation's time that gives the most that such jobs get.
 const PART: u64 = 2;
 
 impl Batch {

@@ -13,8 +13,8 @@ use crate::politeness::pace;
 use crate::rules::Rules;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
 
-/// A visit with more calls than this gives its lease back; and a lease that was not given back costs so many calls of
-/// the burst allowance.
+/// A visit with more calls than this gives its lease back; and a lease that was not given back costs this number of
+/// calls of the burst allowance.
 const CALLS_UNTOLD: u32 = 2;
 /// Maximum difference between the clocks of two machines: a lease that ran out this long ago has run out by every
 /// clock.
@@ -41,7 +41,7 @@ pub enum Admission {
     Blocked,
 }
 
-/// Asks for the right to call a host key for so long.
+/// Asks for the right to call a host key for this long.
 pub fn admit(
     mut state: HostState,
     host: &HostKey,
@@ -101,7 +101,7 @@ pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u6
     state
 }
 
-/// Makes a lease last so much longer while it is in force, and charges for it; says until when, or `None` if it is in
+/// Lengthens a lease by this time while it is in force, and charges for it; returns its end, or `None` if it is in
 /// force no more.
 pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) -> (HostState, Option<Timestamp>) {
     let Some(lease) = state.lease.as_mut().filter(|lease| lease.token == token && lease.until > now) else {

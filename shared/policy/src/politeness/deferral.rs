@@ -38,12 +38,12 @@ pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial)
 }
 
-/// True if a job that was put off so often is given up.
+/// True if a job with this number of deferrals is given up.
 pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
     deferrals >= rules.max_deferrals
 }
 
-/// The least time that a job waits which began and came to no end within a visit, after so many deferrals.
+/// Returns the minimum wait of a job that began and came to no end within a visit, after this number of deferrals.
 pub fn least_wait(deferrals: u32) -> Millis {
     // Four times as long each time: soon at first, since most often another visit was in the way, and over an hour in
     // the end, so that nothing is given up because a host was busy for some minutes.

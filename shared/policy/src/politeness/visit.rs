@@ -102,7 +102,7 @@ pub enum Step<R> {
     AskRobots,
     /// Ask the ledger for a longer lease, since a brief one would not last; sets [`Attempt::has_lengthened`].
     Lengthen,
-    /// Wait so long; sets [`Attempt::has_waited`].
+    /// Wait this long; sets [`Attempt::has_waited`].
     Wait(Millis),
     /// Read the ledger and hand it to [`VisitState::confirm`]; sets [`Attempt::has_confirmed`].
     Confirm,
@@ -183,8 +183,8 @@ impl VisitState {
         VisitState { host, learned, calls: 0, grant, last_call_end: None, over: None, guest_retry_at }
     }
 
-    /// Decides what is done next about a URL, `now` and so many milliseconds after the lease was asked for (`lasted`). May it
-    /// be called? Only after every check below, in this order.
+    /// Decides the next step for a URL, `now`, which is `lasted` after the lease was asked for. May it be called? Only
+    /// after every check below, in this order.
     pub fn next<R>(&self, attempt: &Attempt<'_>, rules: &Rules, now: Timestamp, lasted: Millis) -> Step<R> {
         let end = Step::End;
         let key = match &attempt.key {
@@ -390,7 +390,8 @@ impl VisitState {
         self.learned.sent.contains(page)
     }
 
-    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction; at most so many are.
+    /// Remembers with the host key, once the visit is closed, that this page was sent to extraction; at most this
+    /// number of pages is remembered.
     pub fn remember_sent(&mut self, page: &PageId, most: usize) {
         self.learned.sent.add(page, most);
     }

@@ -220,8 +220,8 @@ pub fn pace(mut backfill: Backfill, taken: u32, rules: &Rules, now: Timestamp) -
     backfill
 }
 
-/// Returns from when on another step may follow one that took so many pages and documents of a host: whatever pause it asks
-/// for, others get as much time on it.
+/// Returns from when on another step may follow one that took this number of pages and documents of a host: whatever
+/// pause it asks for, others get as much time on it.
 pub fn room_until(state: &HostState, taken: u64, rules: &Rules, now: Timestamp) -> Timestamp {
     let pause = rules.min_pause.max(state.crawl_delay).max(state.last_response);
     now + pause.saturating_mul(taken.saturating_mul(2))

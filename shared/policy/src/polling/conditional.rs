@@ -21,7 +21,7 @@ const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", ";gzip", "-df", "-br", ";
 /// Number of whole answers in a row that repeat a document under its validators after which a server counts as one that
 /// never says 304: one for each form of the entity tag.
 const IGNORED_IS_BLIND: u8 = 2;
-/// The time between two checks doubles so often.
+/// Maximum number of times that the time between two checks doubles.
 const MOST_DOUBLINGS: u8 = 3;
 /// Number of successive signs that prove a server's 304s false. A sign is a check that finds other content, or a 304 to
 /// the validators of what that replaced. One such 304 may come from a cache that is not quite up to date.
@@ -66,8 +66,8 @@ fn other_form(etag: &str) -> Option<String> {
     }
 }
 
-/// Returns true if a server goes on sending the whole document to whoever has it already, in whatever form it is asked:
-/// its feed is polled as one without validators.
+/// Returns true if a server goes on sending the whole document to a client that has it already, in whatever form it is
+/// asked: its feed is polled as one without validators.
 pub fn is_blind(trust: &Trust) -> bool {
     trust.ignored >= IGNORED_IS_BLIND
 }

@@ -83,8 +83,8 @@ impl PutOff {
     }
 }
 
-/// Decides what follows from the `end` of a poll's visit, which has made so many calls; `failure` says in words what went
-/// wrong in it.
+/// Decides what follows from the `end` of a poll's visit, which has made this number of calls; `failure` says in words
+/// what went wrong in it.
 pub fn after_visit<R>(
     job: &PollJob,
     end: &CallEnd<R>,

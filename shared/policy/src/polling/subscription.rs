@@ -12,7 +12,7 @@ use curlew_model::{FeedSource, Hub, Millis, Subscription, Timestamp};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-/// A lease counts for so many times what was asked for at most; a hub that grants a century is not believed.
+/// Maximum ratio of the lease that counts to the lease that was asked for; a hub that grants a century is not believed.
 const MOST_LEASE: u64 = 3;
 /// A poll that was sent because of news and did not come about within this time is sent again with the next news.
 const EARLY_LATE: Millis = Millis::from_hours(1);

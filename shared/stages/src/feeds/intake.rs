@@ -82,8 +82,8 @@ impl Intake {
     /// so that a feed with other ids at each call is not polled more often. The caller writes `source` afterwards:
     /// entries are remembered as seen only once their visits are in the queue.
     ///
-    /// A feed may bring so many new entries a day; the others stay unseen and are taken when their day has come, if they
-    /// are still listed. So a feed that makes up entries with each call costs only so much.
+    /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
+    /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
     pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<u64, StageError> {
         let now = self.politeness.clock.now();
         let rules = &self.politeness.rules;

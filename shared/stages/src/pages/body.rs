@@ -13,7 +13,7 @@ const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
 /// Level of zstd: fast, since the document is unpacked a moment later, but messages are paid for by the byte.
 const LEVEL: i32 = 3;
 
-/// Packs a document for its journey, in a message that carries so many bytes besides.
+/// Packs a document for its journey, in a message that carries this number of bytes besides.
 ///
 /// # Errors
 /// If the object store does not take it.

@@ -83,7 +83,7 @@ fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
     Ok((decoder, footprint))
 }
 
-/// The limits of a decoder that may take so many bytes besides the pixels.
+/// Returns the limits of a decoder that may take this number of bytes besides the pixels.
 fn limits(bytes: u64) -> Limits {
     let mut limits = Limits::default();
     limits.max_image_width = Some(MAX_SIDE);

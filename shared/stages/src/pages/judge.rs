@@ -72,7 +72,7 @@ impl Judge {
         self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
     }
 
-    /// The operator's overrides, as they are now or were a minute ago: whoever judges much reads them once a minute.
+    /// The operator's overrides, as they are now or were a minute ago: they are read once a minute at most.
     ///
     /// # Errors
     /// The errors of the object store.

@@ -1,4 +1,4 @@
-//! The operator's overrides of what screening says, as whoever judges a page reads them.
+//! The operator's overrides of content policy, as the judge of pages reads them.
 
 use curlew_model::Timestamp;
 use curlew_ports::{Blobs, PortError};

@@ -40,7 +40,8 @@ pub struct Sample {
 /// Number of pages to re-check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HowMany {
-    /// At most so many, those that were left alone for the longest time; those checked less than a day ago are left out.
+    /// At most this number, those that were left alone for the longest time; those checked less than a day ago are left
+    /// out.
     AtMost(usize),
     /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
     Daily(usize),

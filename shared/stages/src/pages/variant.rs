@@ -1,9 +1,9 @@
 //! One article under many queries: feeds add their own (`?from=feed-7`), and pages do not always say which address is the
 //! right one. What says the same under the same path of the same host is one page.
 //!
-//! Known by a hash of title and text. For a page with a query in its URL a small row is written that leads from path and
-//! hash to the page; a page without a query costs nothing, and is found by its own URL. Never across hosts: whoever copies
-//! an article must not be able to take it from its author.
+//! Known by a hash of title and text. For a page with a query in its URL a small row is written that leads from path
+//! and hash to the page; a page without a query costs nothing, and is found by its own URL. Never across hosts: a site
+//! that copies an article must not be able to take it from its author.
 
 use crate::stage::StageError;
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};

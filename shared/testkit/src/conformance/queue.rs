@@ -188,7 +188,7 @@ pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
     assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(1)]);
 }
 
-/// Nobody else gets it before, somebody does after; each time it is counted.
+/// No other receiver gets it before, one does after; each delivery is counted.
 pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
     let mut receipts = Vec::new();

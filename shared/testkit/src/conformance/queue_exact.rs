@@ -16,7 +16,7 @@ fn in_order(received: Vec<Delivery>) -> Vec<Job> {
     received.into_iter().map(|d| d.job.expect("a job")).collect()
 }
 
-/// The instants of a test: so many milliseconds after its beginning.
+/// The instants of a test, in milliseconds after its beginning.
 fn instants(ports: &QueuePorts) -> impl Fn(u64) -> Timestamp + use<> {
     let start = ports.now();
     move |ms| start + Millis(ms)

@@ -15,7 +15,7 @@ use std::future::Future;
 /// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
 pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
 
-/// Some day in 2026, so many milliseconds later.
+/// Some day in 2026, this number of milliseconds later.
 pub(super) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + ms)
 }

@@ -40,7 +40,7 @@ const WORKERS: usize = 100;
 const VISIBILITY: Millis = Millis::from_hours(1);
 /// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(1);
-/// One host in so many is blocked on the way.
+/// One host in this number is blocked on the way.
 const BLOCKED: usize = 100;
 /// Rows that are read at a time.
 const ROWS: usize = 1_000;

@@ -20,7 +20,7 @@ const LONGEST_CYCLE: Moment = 7 * DAY + 10 * HOUR;
 const FLOOR: Moment = HOUR;
 /// Number of different pages cut short within a day that makes them broken connections of the host.
 const MANY_CUT: usize = 3;
-/// A copy of robots.txt is gone by for so long, and to the end of the visit that it was read for.
+/// Time for which a copy of robots.txt is used, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
 /// Cap on Retry-After.
 const RETRY_AFTER_CAP: Moment = 7 * DAY;

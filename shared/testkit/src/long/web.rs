@@ -17,11 +17,11 @@ const LISTED: u64 = 15;
 const FIRST: u64 = 3;
 /// Blogs on a platform, which all count for one host key, of a hundred hosts.
 const BLOGS_PERCENT: usize = 2;
-/// One page in so many is for members only and answers 403, where not all is well.
+/// One page in this number is for members only and answers 403, where not all is well.
 const MEMBERS_ONLY: u64 = 11;
-/// One page in so many is always cut short.
+/// One page in this number is always cut short.
 const CUT_SHORT: u64 = 101;
-/// One page in so many lies where robots.txt forbids it.
+/// One page in this number lies where robots.txt forbids it.
 const PRIVATE: u64 = 20;
 
 /// One host key, and what is special about it.
@@ -29,7 +29,7 @@ const PRIVATE: u64 = 20;
 pub(super) struct Place {
     pub(super) key: String,
     pub(super) delay: Millis,
-    /// A usual answer takes so long.
+    /// Duration of a usual answer.
     took: u64,
     pub(super) bad_times: Vec<BadTime>,
 }

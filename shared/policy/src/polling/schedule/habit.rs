@@ -5,11 +5,11 @@ use crate::rules::Rules;
 use curlew_model::{Habit, Millis, Timestamp};
 use std::collections::BTreeSet;
 
-/// Arrivals whose weight the mean so far has; the newest one counts for one part in so many and one.
+/// Number of arrivals whose weight the mean so far has; the newest one counts for one part in this number and one.
 const MEMORY: u64 = 3;
-/// A time between two arrivals counts for at most so many times the mean, so that a weekend does not undo a week.
+/// Maximum ratio to the mean at which a time between two arrivals counts, so that a weekend does not undo a week.
 const MOST_GROWTH: u64 = 3;
-/// A silence counts for one part in so many of its length, so that a night does not.
+/// Divisor of the length of a silence, so that a night does not count.
 const SILENCE: u64 = 2;
 /// Dates of a first document that are looked at.
 const MOST_DATES: usize = 50;
@@ -39,7 +39,7 @@ pub fn arrivals(habit: Habit, dates: impl IntoIterator<Item = Option<Timestamp>>
     hours.collect::<BTreeSet<_>>().len() as u64
 }
 
-/// The history after so many arrivals were seen at `now`.
+/// Returns the history after this number of arrivals was seen at `now`.
 pub fn news(habit: Habit, arrivals: u64, now: Timestamp) -> Habit {
     if arrivals == 0 {
         return habit;

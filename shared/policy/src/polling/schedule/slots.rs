@@ -29,7 +29,7 @@ pub fn same_slots(a: Millis, b: Millis, rules: &Rules) -> bool {
     (times_a_cycle(a, rules), cycles(a)) == (times_a_cycle(b, rules), cycles(b))
 }
 
-/// The further slots of a feed that is looked at so often a cycle, with the keys of their rows.
+/// Returns the further slots of a feed that is looked at this many times a cycle, with the keys of their rows.
 pub fn extra_slots(feed: &FeedSource, times: u16) -> Vec<(SourceKey, Slot)> {
     let apart = u64::from(Slot::COUNT / times.max(1));
     (1..u64::from(times)).filter_map(|n| at_slot(feed, Slot::of(u64::from(feed.slot.index()) + n * apart))).collect()
