@@ -15,7 +15,8 @@ const SHOWN: usize = 10;
 /// Maximum number of characters of a reason that are shown.
 const REASON: usize = 200;
 
-/// Begins to read the back catalogues of what was named, or of everything that is known if nothing was, if the flags say so.
+/// Begins to read the back catalogues of the named sites and feeds, or of all known ones if none was named, if the
+/// flags say so.
 pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<SourceKey>) -> Result<()> {
     if !args.history {
         return Ok(());

@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The addresses that the file gives a name, in its order; none if there is no such file.
 ///
 /// # Errors
-/// If it is there and cannot be read: then nobody knows what it says.
+/// If it exists and cannot be read.
 #[allow(clippy::disallowed_types, reason = "the system keeps names in this file")]
 pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
     let file = match std::fs::File::open(path) {

@@ -19,8 +19,9 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
 
 /// True if a body of this `Content-Type` is read.
 ///
-/// Pages have to be HTML, or say nothing; what is named as a site may be a feed; images have to say that they are, and SVG is none since it is a program;
-/// feeds and robots.txt are so often mislabelled that only what is surely something else is left.
+/// Pages have to be HTML, or without a type; a site's address may be a feed's; images have to be labelled so, and SVG
+/// is none since it is a program; feeds and robots.txt are so often mislabelled that only types which are certainly
+/// something else are refused.
 pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);

@@ -229,7 +229,8 @@ impl Batch {
         Plan { alone, ..plan }
     }
 
-    /// Whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says what is wrong.
+    /// Returns the host key whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says
+    /// what is wrong.
     fn lane_of(&self, n: usize, job: &Job) -> String {
         let url = match job {
             Job::Fetch(visit) => return visit.host.to_string(),

@@ -68,7 +68,7 @@ pub(crate) struct IndexEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum What {
-    /// Publish what is new in the current year, and what was new in the last hours of the one before.
+    /// Publish the new records of the current year, and those of the last hours of the one before.
     #[serde(alias = "current")]
     Publish,
     /// Merge the indexes of older years.

@@ -77,7 +77,7 @@ where
     ended(lambda_runtime::run(service_fn(handler)).await)
 }
 
-/// The cold start; what is wrong with it is said to the log and to Lambda.
+/// Runs the cold start; its errors are reported to the log and to Lambda.
 pub(crate) async fn start(classifier: ClassifierFactory) -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();

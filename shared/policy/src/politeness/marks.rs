@@ -1,4 +1,5 @@
-//! Marks of interstitials: headers, markup and addresses by which the walls of known vendors are told at the first answer.
+//! Marks of interstitials: headers, markup and addresses by which the walls of known vendors are recognized at the
+//! first answer.
 //!
 //! A mark is the second signal; the first is behaviour (`interstitial.rs`), which needs several pages and no vendor's name.
 

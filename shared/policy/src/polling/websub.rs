@@ -1,4 +1,4 @@
-//! WebSub (W3C Recommendation, 23 January 2018): who tells of a feed's news. This is discovery; what is made of it is in
+//! WebSub (W3C Recommendation, 23 January 2018): discovery of a feed's hub. Subscriptions are in
 //! [`crate::polling::subscription`].
 
 use crate::address;

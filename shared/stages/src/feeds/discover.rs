@@ -71,7 +71,7 @@ enum Tried {
     NotNow(Timestamp),
 }
 
-/// A feed that works, and what it says.
+/// A working feed with its content.
 struct Working {
     key: SourceKey,
     format: String,

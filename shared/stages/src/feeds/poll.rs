@@ -194,7 +194,7 @@ impl Poll {
     }
 }
 
-/// An answer, and what is in it.
+/// An answer with its content.
 struct FeedResponse<'a> {
     reply: &'a Reply,
     /// The feed of a 200, or the reason why it is none.

@@ -90,7 +90,7 @@ async fn lives(sources: &dyn Sources, key: &SourceKey) -> Result<bool, StageErro
     Ok(matches!(sources.get(key).await?, Some((Source::Feed(feed), _)) if !feed.gone))
 }
 
-/// A feed that was retired, to be polled again: what was wrong with it is forgotten, what it has brought is not.
+/// Returns a retired feed to polling: its failures are forgotten, its entries are not.
 pub(crate) fn revived(feed: FeedSource) -> FeedSource {
     FeedSource {
         gone: false,

@@ -82,7 +82,7 @@ impl From<PortError> for SuggestError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
 pub struct RefusedAddress {
-    /// The beginning of what was typed.
+    /// The beginning of the typed text.
     pub typed: String,
     /// The reason.
     pub why: Refusal,

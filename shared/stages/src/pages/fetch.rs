@@ -341,7 +341,7 @@ impl Fetch {
         Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
     }
 
-    /// The job that makes a record of what was found.
+    /// Returns the extraction job of a page.
     async fn extract_job(
         &self,
         found: PageFacts<'_>,
@@ -375,7 +375,7 @@ impl Fetch {
     }
 }
 
-/// A page that is sent on, and what was found with it.
+/// A page that is sent on, with the facts found with it.
 struct PageFacts<'a> {
     got: &'a Fetched,
     reply: &'a Reply,

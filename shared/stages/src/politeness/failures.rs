@@ -1,4 +1,4 @@
-//! Failures in words: what is kept of a site that could not be looked at, for the person who named it.
+//! Failures in words, kept with a site that could not be read, for the person who named it.
 
 use curlew_model::{Failure, FailureCause, HoldReason, Rejection};
 use curlew_ports::{CallKind, FetchError, Reply};

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Origins whose rules are kept at most.
 pub(crate) const MAX_ORIGINS: usize = 10_000;
-/// Bytes that the rules may take together; what was not asked for the longest goes first.
+/// Maximum size of all rules together, in bytes; the least recently used go first.
 pub(crate) const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The rules that were asked for last, by origin.

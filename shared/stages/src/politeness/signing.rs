@@ -99,7 +99,8 @@ impl Signer {
         if is_due { self.publish(blobs, now, unique).await } else { Ok(()) }
     }
 
-    /// The keys as they were a few minutes ago at most. Those that cannot be read are told of, and requests go unsigned.
+    /// The keys as they were a few minutes ago at most. If they cannot be read, that is logged, and requests go
+    /// unsigned.
     async fn ring(&self, now: Timestamp) -> Option<Arc<KeyRing>> {
         let last = self.known.ring.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let before = match last {

@@ -1,4 +1,4 @@
-//! Re-checks: an indexed page is looked at again, and what is gone or must not be found leaves the index.
+//! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be found.
 
 use super::{Fetch, Item, PageFacts, VisitRun, waits};
 use crate::catalog::segment::RecordReader;

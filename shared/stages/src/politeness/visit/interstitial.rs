@@ -10,7 +10,8 @@ use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
 
-/// Bytes of a document up to which it is looked at for an interstitial; they are small, and what is none is read once more.
+/// Maximum size of a document that is searched for an interstitial, in bytes; interstitials are small, and other
+/// documents are read twice.
 pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
 /// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
 const TELLING_BYTES: usize = 512;
