@@ -17,6 +17,7 @@ use curlew_model::{Millis, QueryError};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_stages::stage::StageError;
 use serde::Serialize;
+use serde_json::json;
 use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
@@ -24,27 +25,22 @@ pub(crate) const JSON: &str = "application/json";
 /// Lets pages of every origin read the answer; there is no cookie or credential that they could use.
 const ANY_ORIGIN: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
 
-#[derive(Serialize)]
-struct Failure {
-    error: FailureDetail,
-}
-
-#[derive(Serialize)]
-struct FailureDetail {
-    kind: &'static str,
-    message: String,
-}
-
 /// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
 pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
-    let (query, from_where, limit) = match asked(&uri) {
+    let bad_query = |sentence: String| failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
+    let params = match Params::of(&uri) {
+        Ok(params) => params,
+        // Programs are answered in one language.
+        Err(wrong) => return bad_query(wrong.said(Search::of(Language::English)).to_owned()),
+    };
+    let (query, start, limit) = match asked(&params) {
         Ok(asked) => asked,
-        Err(sentence) => return failure(StatusCode::BAD_REQUEST, "bad_query", sentence),
+        Err(sentence) => return bad_query(sentence),
     };
     if let Err(wait) = app.admit_search(from) {
         return too_many(wait);
     }
-    match app.services.search.find(&query, from_where.start(), limit).await {
+    match app.services.search.find(query, start, limit).await {
         Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
         Err(error) => not_found_out(error),
     }
@@ -95,21 +91,6 @@ pub(crate) async fn preflight() -> Response {
     (StatusCode::NO_CONTENT, [ANY_ORIGIN, methods]).into_response()
 }
 
-/// Position at which the answer begins: after a number of results, or after the answer that gave this cursor.
-enum FirstResult {
-    Offset(usize),
-    After(String),
-}
-
-impl FirstResult {
-    fn start(&self) -> Start<'_> {
-        match self {
-            FirstResult::Offset(offset) => Start::Offset(*offset),
-            FirstResult::After(cursor) => Start::After(cursor),
-        }
-    }
-}
-
 /// Description of the API for programs, with its limits.
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
@@ -133,23 +114,21 @@ pub(crate) async fn description() -> Response {
     ([ANY_ORIGIN], page::text(StatusCode::OK, JSON, A_DAY, &description)).into_response()
 }
 
-fn asked(uri: &Uri) -> Result<(String, FirstResult, usize), String> {
-    // Programs are answered in one language.
-    let params = Params::of(uri).map_err(|wrong| wrong.said(Search::of(Language::English)))?;
+fn asked(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     let query = params.query_of_program(MAX_QUERY_CHARS)?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {
-        return Ok((query.to_owned(), FirstResult::After(cursor.to_owned()), limit));
+        return Ok((query, Start::After(cursor), limit));
     }
     let offset = params.number("offset", 0).ok().filter(|offset| *offset < MAX_REACH);
     let offset = offset.ok_or_else(|| format!("offset must be a number from 0 to {}.", MAX_REACH - 1))?;
     // Up to the maximum depth for anybody, and no further.
-    Ok((query.to_owned(), FirstResult::Offset(offset), limit.min(MAX_REACH - offset)))
+    Ok((query, Start::Offset(offset), limit.min(MAX_REACH - offset)))
 }
 
 pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
-    let failure = Failure { error: FailureDetail { kind, message: message.into() } };
+    let failure = json!({ "error": { "kind": kind, "message": message.into() } });
     (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
 }
 
