@@ -13,7 +13,7 @@ const FORM: u8 = 3;
 /// Number of 8-byte numbers in a cursor before the keys of results shown ahead of their turn.
 const NUMBERS: usize = 8;
 /// Maximum number of results that one result may overtake.
-pub(crate) const AHEAD: usize = 20;
+pub(crate) const AHEAD: usize = 50;
 /// Length of the signature in bytes, which covers the query too: 128 bits cannot be guessed.
 const SIGNATURE_BYTES: usize = 16;
 /// Length in bytes of the key that signs cursors.

@@ -19,8 +19,8 @@
 //! Within each of the two parts, pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its
 //! statistics are summed over all splits, so the distribution of pages over splits does not matter. A page gains up to
 //! 30 % if neighbouring words of the query are neighbours on it, and up to 2 % for being new. Pages with the same text
-//! are shown as one: the earliest of them, at the rank of the best of them. No more than two results of one site follow
-//! each other. [`Request::explain`] adds these figures to each hit.
+//! are shown as one: the earliest of them, at the rank of the best of them. No more than two results of one site
+//! stand on a page of results where there are others. [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
 mod build;
@@ -38,6 +38,7 @@ mod query;
 mod rank;
 mod run;
 mod schema;
+mod sites;
 mod snippet;
 mod spelling;
 mod split;
@@ -56,6 +57,7 @@ pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
 pub use query::{Clause, Query, Sort};
 pub use run::{Explanation, Hit, MAX_DEPTH, Request, Results, Scope, search, warm};
+pub use sites::{SiteEntry, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;
 pub use suggest::suggest;

@@ -1,4 +1,4 @@
-//! Turns ranked pages into a list of results: copies are shown as one, and no site more than twice in a row.
+//! Turns ranked pages into a list of results: copies are shown as one, and no site more than twice on a page.
 
 use crate::cursor::AHEAD;
 use crate::rank::Candidate;
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 pub const COPY_BITS: u32 = 10;
 /// Number of best pages among which copies are detected and counted.
 pub(crate) const GROUPED: usize = 1_000;
-/// Maximum number of consecutive results of one site, if there are others.
-const IN_A_ROW: usize = 2;
+/// Maximum number of results of one site on a page of results, if there are others near them.
+const ON_A_PAGE: usize = 2;
 
 /// Pages with the same text; usually only one.
 pub(crate) struct Group {
@@ -65,9 +65,9 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
     groups
 }
 
-/// Returns the indexes of the groups in the order in which they are shown: by rank, but with at most [`IN_A_ROW`]
-/// results of one site in a row. No result moves from the second part into the first.
-pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize) -> Vec<usize> {
+/// Returns the indexes of the groups in the order in which they are shown, on pages of `limit` results: by rank, but
+/// with at most [`ON_A_PAGE`] results of one site on each. No result moves from the second part into the first.
+pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];
     let mut front = 0;
@@ -76,10 +76,10 @@ pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize) -> Vec<usiz
             front += 1;
         }
         let Some(next) = groups.get(front) else { break };
-        let tail = &order[order.len().saturating_sub(IN_A_ROW)..];
+        let page = &order[order.len() - order.len() % limit.max(1)..];
         let is_new = |group: &Group| {
-            let is_same = |shown: &usize| groups[*shown].first.site == group.first.site;
-            tail.len() < IN_A_ROW || !tail.iter().all(is_same)
+            let is_same = |shown: &&usize| groups[**shown].first.site == group.first.site;
+            page.iter().filter(is_same).count() < ON_A_PAGE
         };
         let same_tier = |group: &Group| group.best.standing.is_first() == next.best.standing.is_first();
         let near = front..groups.len().min(front + AHEAD);

@@ -105,6 +105,10 @@ pub struct Hit {
     pub site: String,
     /// Its host.
     pub host: String,
+    /// Name of its author.
+    pub author: Option<String>,
+    /// The feed that named it.
+    pub feed: Option<String>,
     /// Publication date that the page states.
     pub published: Option<Timestamp>,
     /// Its language.
@@ -117,6 +121,8 @@ pub struct Hit {
     pub missing: Vec<String>,
     /// Number of matching later copies that are not returned; the earliest copy is.
     pub copies: u32,
+    /// Number of results of its site among the best, this one included.
+    pub of_site: u32,
     /// Explanation of the score, if requested.
     pub explanation: Option<Explanation>,
 }
@@ -190,7 +196,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     };
     let ahead: HashSet<u64> = request.after.map(|cursor| cursor.ahead.iter().copied().collect()).unwrap_or_default();
     groups.retain(|group| !ahead.contains(&group.best.key.0));
-    let order = listing::order(&groups, is_mixed && by_relevance, depth);
+    let order = listing::order(&groups, is_mixed && by_relevance, depth, request.limit);
     let shown = order.get(request.offset.min(order.len())..).unwrap_or_default();
     let is_more = groups.len() > order.len();
     let place = match shown.is_empty() || depth >= room {
@@ -202,6 +208,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let seen = (seen + depth) as u64;
     let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
 
+    let mut of_site: HashMap<u64, u32> = HashMap::new();
+    groups.iter().for_each(|group| *of_site.entry(group.first.site).or_default() += 1);
     // All records are read before the first missing one ends the search, so that all become wanted at once.
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
     let records: Vec<_> = shown.iter().map(|group| splits[group.first.at.0].record(group.first.at.1)).collect();
@@ -209,7 +217,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     for (group, record) in shown.into_iter().zip(records) {
         let explanation =
             request.explain.then(|| explain(&splits, &plan, &corpus, &group.best, request.now)).transpose()?;
-        hits.push(Hit { explanation, ..hit(record?, group, &plan, &mut analyzers) });
+        let of_site = of_site.get(&group.first.site).copied().unwrap_or_default();
+        hits.push(Hit { explanation, of_site, ..hit(record?, group, &plan, &mut analyzers) });
     }
     let Counts { total, partial, copies } = counts;
     Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown, neighbours: near })
@@ -348,11 +357,14 @@ fn hit(record: Record, group: &Group, plan: &Plan, analyzers: &mut Analyzers) ->
         image: record.image,
         thumbnail: record.thumbnail,
         host: record.host,
+        author: record.author,
+        feed: record.feed,
         published: record.published,
         language: record.language,
         score: group.best.standing.score(),
         has_all: group.best.has_all,
         copies: group.size - 1,
+        of_site: 0,
         explanation: None,
     }
 }

@@ -150,9 +150,12 @@ pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Reco
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
 }
 
+/// Prefix of a host name that does not make it another site.
+pub(crate) const WWW: &str = "www.";
+
 /// Returns a number for a site; all pages of one host share it, with and without `www.`.
-fn site(host: &str) -> u64 {
-    let hash: [u8; 32] = Sha256::digest(host.strip_prefix("www.").unwrap_or(host)).into();
+pub(crate) fn site(host: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(host.strip_prefix(WWW).unwrap_or(host)).into();
     u64::from(u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 

@@ -2,8 +2,10 @@
 
 use crate::host;
 use crate::language::Language;
+use crate::refine::{address, with};
 use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, pieces};
 use crate::words::Search;
+use curlew_model::Timestamp;
 use curlew_stages::catalog::results::SearchHit;
 use url::Url;
 
@@ -27,8 +29,12 @@ pub(crate) struct HitView {
     pub(crate) host: String,
     /// The path below it, shortened.
     pub(crate) path: String,
-    /// The site's own name, unless it is its host.
-    pub(crate) site: Option<String>,
+    /// The site's own name, or else its host.
+    pub(crate) site: String,
+    /// Address of our page about the site.
+    pub(crate) site_page: Option<String>,
+    /// The author's name.
+    pub(crate) author: Option<String>,
     /// The day of publication, for programs and for people.
     pub(crate) day: Option<(String, String)>,
     /// The path of its thumbnail.
@@ -43,24 +49,28 @@ pub(crate) struct HitView {
     pub(crate) missing: Vec<String>,
     /// A sentence about later pages with the same content, which are not shown.
     pub(crate) copies: Option<String>,
+    /// Text and address of a search for more pages of the site.
+    pub(crate) more: Option<(String, String)>,
 }
 
 impl HitView {
-    /// Returns the view of a hit, in a language.
-    pub(crate) fn of(hit: &SearchHit, language: Language) -> HitView {
+    /// Returns the view of a hit, in a language, at this time.
+    pub(crate) fn of(hit: &SearchHit, language: Language, now: Timestamp) -> HitView {
         let url = web_url(&hit.url);
         let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
         let name = clipped(&hit.site, MAX_SITE);
         let title = clipped(&hit.title, MAX_TITLE);
-        let day = hit.published.map(|t| t.day());
+        let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).filter(|name| !name.is_empty());
         let lang = hit.language.as_deref().filter(|lang| is_tag(lang)).map(str::to_owned);
         HitView {
             title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
             snippet: pieces(&hit.snippet, &hit.marks),
             path: url.as_ref().map(shown_path).unwrap_or_default(),
             initial: initial_of(&name).or_else(|| initial_of(&host)).unwrap_or_else(|| "·".to_owned()),
-            site: (!name.is_empty() && !same_name(&name, &host)).then_some(name),
-            day: day.and_then(|day| language.day(&day).map(|words| (day, words))),
+            author: author.filter(|author| !same_name(author, &name)),
+            site: if name.is_empty() { host.clone() } else { name },
+            site_page: url.as_ref().and_then(Url::host_str).and_then(site_page),
+            day: hit.published.and_then(|at| Some((at.day(), day_in_words(at, now, language)?))),
             thumb: hit.thumbnail.as_ref().map(|id| format!("/thumb/{id}")),
             href: url.map(String::from),
             language: lang.as_deref().and_then(|lang| language.name_of(lang)),
@@ -68,7 +78,35 @@ impl HitView {
             missing: hit.missing.iter().map(|word| clipped(word, MAX_MISSING)).collect(),
             copies: copies(hit.copies, language),
             host,
+            more: None,
         }
+    }
+
+    /// Returns text and address of a search for more pages of the hit's site.
+    pub(crate) fn more_of(&self, query: &str, language: Language) -> Option<(String, String)> {
+        let host = self.site_page.as_deref()?.rsplit('/').next()?;
+        let address = address(&with(query, &format!("site:{host}")));
+        Some(((Search::of(language).more_from)(&self.site), address))
+    }
+}
+
+/// Returns the address of our page about a site. Hosts that are IPv6 addresses have none.
+pub(crate) fn site_page(host: &str) -> Option<String> {
+    let name = host.strip_prefix("www.").unwrap_or(host);
+    let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
+    (is_name && !name.is_empty()).then(|| format!("/site/{name}"))
+}
+
+/// Returns a day in words: relative to today for a week, since dates are often stated without a time.
+fn day_in_words(at: Timestamp, now: Timestamp, language: Language) -> Option<String> {
+    const WEEK: i64 = 7;
+    let t = Search::of(language);
+    let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
+    match day(now) - day(at) {
+        0 => Some(t.today.to_owned()),
+        1 => Some(t.yesterday.to_owned()),
+        days @ 2..=WEEK => Some((t.days_ago)(days.unsigned_abs())),
+        _ => language.day(&at.day()),
     }
 }
 
@@ -116,27 +154,14 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
+    const NOW: Timestamp = Timestamp::from_millis(1_795_230_000_000);
+
     fn hit(url: &str, site: &str) -> SearchHit {
-        SearchHit {
-            url: url.to_owned(),
-            title: String::new(),
-            snippet: String::new(),
-            marks: Vec::new(),
-            image: None,
-            thumbnail: None,
-            site: site.to_owned(),
-            published: None,
-            language: None,
-            all_words: true,
-            missing: Vec::new(),
-            explanation: None,
-            score: 1.0,
-            copies: 0,
-        }
+        SearchHit { url: url.to_owned(), site: site.to_owned(), all_words: true, score: 1.0, ..SearchHit::default() }
     }
 
     fn view(url: &str, site: &str) -> HitView {
-        HitView::of(&hit(url, site), Language::English)
+        HitView::of(&hit(url, site), Language::English, NOW)
     }
 
     #[test]
@@ -152,8 +177,11 @@ mod tests {
     #[test]
     fn a_language_is_named_if_it_is_not_the_pages_own() {
         let of = |language: &str, own| {
-            let view =
-                HitView::of(&SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") }, own);
+            let view = HitView::of(
+                &SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") },
+                own,
+                NOW,
+            );
             (view.lang, view.language)
         };
         let some = |text: &str| Some(text.to_owned());
@@ -167,10 +195,31 @@ mod tests {
     }
 
     #[test]
-    fn the_site_is_named_beside_its_host_but_not_twice() {
-        assert_eq!(view("https://example.org/", "www.example.org").site, None);
+    fn an_author_is_named_unless_the_site_is_called_so() {
+        let by = |author: &str| {
+            let hit = SearchHit { author: Some(author.to_owned()), ..hit("https://a.example/", "Anna Rossi") };
+            HitView::of(&hit, Language::English, NOW).author
+        };
+        assert_eq!(by("Bo\u{202e}b").as_deref(), Some("Bob"));
+        assert_eq!((by("anna rossi"), by(" ")), (None, None));
+    }
+
+    #[test]
+    fn days_of_the_last_week_are_named_by_their_distance() {
+        let day = |days: i64| {
+            day_in_words(Timestamp::from_millis(NOW.as_millis() - days * 86_400_000), NOW, Language::English)
+        };
+        let said = [0, 1, 2, 7, 8, -1].map(|days| day(days).unwrap());
+        assert_eq!(said, ["today", "yesterday", "2 days ago", "7 days ago", "13 November 2026", "22 November 2026"]);
+    }
+
+    #[test]
+    fn the_site_is_named_beside_its_host() {
+        assert_eq!(view("https://www.example.org/", "").site, "www.example.org");
+        assert_eq!(view("https://www.example.org/", "").site_page.as_deref(), Some("/site/example.org"));
+        assert_eq!(view("https://[2001:db8::1]/", "").site_page, None);
         let named = view("https://example.org/", "Your Bank");
-        assert_eq!((named.site.as_deref(), named.host.as_str()), (Some("Your Bank"), "example.org"));
+        assert_eq!((named.site.as_str(), named.host.as_str()), ("Your Bank", "example.org"));
         assert_eq!(named.initial, "Y");
         assert_eq!(view("https://www.example.org/", "").initial, "E");
         assert_eq!(view("data:,", "").initial, "·");

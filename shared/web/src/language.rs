@@ -65,6 +65,14 @@ impl Language {
         Some(known.map_or(code, |(_, english, italian)| self.choose(*english, *italian).to_owned()))
     }
 
+    /// Returns the name of a tag's language, this one included, or its code if the name is not known here.
+    pub(crate) fn full_name_of(self, tag: &str) -> String {
+        self.name_of(tag).unwrap_or_else(|| {
+            let own = NAMES.iter().find(|(code, ..)| *code == self.tag());
+            own.map_or(tag, |(_, english, italian)| self.choose(*english, *italian)).to_owned()
+        })
+    }
+
     /// Returns a number with separated thousands: `12,345` or `12.345`.
     pub(crate) fn number(self, number: u64) -> String {
         let digits = number.to_string();

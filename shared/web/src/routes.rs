@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    api, compress, contact, fallback, feeds, files, headers, info, owner, search, status, suggest, thumb, validate,
-    websub,
+    api, compress, contact, fallback, feeds, files, headers, info, owner, search, sites, status, suggest, thumb,
+    validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -26,6 +26,8 @@ pub fn router(services: Services, settings: PageSettings) -> Router {
         .route("/api/openapi.json", get(api::description))
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
+        .route("/sites", get(sites::list))
+        .route("/site/{host}", get(sites::show))
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/contact", get(contact::show).post(contact::send))
         .route("/owner", get(owner::begin).post(owner::claim))

@@ -1,28 +1,23 @@
-//! The search page: the form alone, or the form and a page of results.
+//! The page of results. Without a query, the start page is shown.
 
 use crate::app::{App, From};
 use crate::hit::HitView;
+use crate::home::{self, Example, examples};
 use crate::language::Language;
-use crate::page::{self, AN_HOUR, REVALIDATED, Site};
+use crate::page::{self, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
+use crate::refine::{self, Change, changes};
 use crate::text::clipped;
 use crate::words::Search;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use curlew_model::QueryError;
+use curlew_model::{QueryError, Timestamp};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use std::collections::HashMap;
 use std::sync::Arc;
 use url::form_urlencoded;
-
-#[derive(Template)]
-#[template(path = "home.html")]
-struct Home<'a> {
-    site: Site<'a>,
-    t: &'static Search,
-    query: &'a str,
-}
 
 #[derive(Template)]
 #[template(path = "results.html")]
@@ -48,6 +43,10 @@ struct Results<'a> {
     /// The hits with all words, then under a heading those with some.
     parts: Vec<(Option<&'static str>, Vec<HitView>)>,
     pages: Pages,
+    /// Links that change the search.
+    changes: Vec<Change>,
+    /// Examples of queries, if nothing was found.
+    examples: Vec<Example>,
     /// The query part of the feeds' addresses, if there are feeds.
     follow: Option<String>,
 }
@@ -61,7 +60,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     };
     let query = params.query();
     if query.is_empty() {
-        return page::html(language, StatusCode::OK, AN_HOUR, &Home { site, t, query });
+        return home::show(&app, from, language).await;
     }
     if let Err(wait) = app.admit_search(from) {
         return page::too_many(site, wait);
@@ -84,14 +83,21 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     };
     match found {
         Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
-        Ok(found) => results(site, query, &found),
+        Ok(found) => {
+            let is_empty = in_all(&found) == 0;
+            let newest = if is_empty { home::newest(&app, PAGE_SIZE).await } else { None };
+            results(site, query, &found, &newest.unwrap_or_default(), app.clock.now())
+        }
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
         Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
     }
 }
 
-fn results(site: Site<'_>, query: &str, found: &SearchResults) -> Response {
+fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchResults, now: Timestamp) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
+    let mut changes = changes(query, &found.hits, language);
+    // Another order finds nothing, either.
+    changes.retain(|change| change.removes || in_all(found) > 0);
     let view = Results {
         site,
         t,
@@ -104,8 +110,10 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults) -> Response {
         total_shown: language.number(in_all(found)),
         all_words: (found.partial > 0).then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
-        parts: parts(found, language),
+        parts: parts(query, found, language, now),
         pages: Pages::of(query, found),
+        changes,
+        examples: examples(&newest.hits, t),
         follow: site.opensearch.then(|| asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
@@ -116,6 +124,9 @@ fn in_all(found: &SearchResults) -> u64 {
     found.total.saturating_add(found.partial)
 }
 
+/// Number of results of one site after which the others of that site are linked. The index mixes sites so that a page
+/// has no more of one site where there are others.
+const MOST_OF_SITE: u32 = 2;
 /// Maximum length of a word that a sentence repeats, in characters.
 const MAX_WORD: usize = 40;
 
@@ -126,13 +137,26 @@ fn quoted(words: &[String]) -> String {
 
 /// Returns the hits of a page of results in parts, with a heading after those with all words. In answer to a sentence
 /// they are mixed.
-fn parts(found: &SearchResults, language: Language) -> Vec<(Option<&'static str>, Vec<HitView>)> {
+fn parts(
+    query: &str,
+    found: &SearchResults,
+    language: Language,
+    now: Timestamp,
+) -> Vec<(Option<&'static str>, Vec<HitView>)> {
     let is_first = |hit: &SearchHit| hit.all_words || found.is_mixed;
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
+    let mut shown: HashMap<String, u32> = HashMap::new();
+    let mut view = |hit: &SearchHit| {
+        let view = HitView::of(hit, language, now);
+        let shown = shown.entry(view.host.clone()).or_default();
+        *shown += 1;
+        let more = *shown == MOST_OF_SITE && hit.of_site > MOST_OF_SITE && !refine::has_site(query);
+        HitView { more: more.then(|| view.more_of(query, language)).flatten(), ..view }
+    };
     let parts = hits.chunk_by(|one, two| is_first(one) == is_first(two));
     let part = |hits: &[SearchHit]| {
         let heading = hits.first().filter(|hit| !is_first(hit)).map(|_| Search::of(language).some_words);
-        (heading, hits.iter().map(|hit| HitView::of(hit, language)).collect())
+        (heading, hits.iter().map(&mut view).collect())
     };
     parts.map(part).collect()
 }
@@ -153,6 +177,8 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         copies: None,
         parts: Vec::new(),
         pages: Pages::default(),
+        changes: Vec::new(),
+        examples: examples(&[], Search::of(site.language)),
         follow: None,
     };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
@@ -185,6 +211,8 @@ struct Pages {
     all: Vec<(usize, String, bool)>,
     /// Range of the results on this page, such as `11–20`, if there are several pages.
     shown: Option<String>,
+    /// The number of the present page.
+    number: usize,
     /// True if there are more results than can be shown.
     cut: bool,
     /// True if this is the last page.
@@ -203,6 +231,7 @@ impl Pages {
             next: (number < count).then(|| link(query, number + 1, found.next.as_deref())),
             all: (1..=count).map(|n| (n, numbered(n), n == number)).collect(),
             shown: (count > 1 && number <= count).then(|| format!("{first}–{}", (number * PAGE_SIZE).min(total))),
+            number,
             cut: total > MAX_REACH,
             last: number >= count,
         }

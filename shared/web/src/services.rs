@@ -2,9 +2,9 @@
 
 use crate::system_status::SystemStatus;
 use async_trait::async_trait;
-use curlew_ports::{Blobs, Clock};
+use curlew_ports::{Blobs, Clock, PortError};
 use curlew_stages::catalog::find::Finder;
-use curlew_stages::catalog::results::{FindError, SearchResults, Start};
+use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
 use curlew_stages::feeds::websub_delivery::Pushes;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
@@ -57,12 +57,22 @@ pub trait SearchIndex: Send + Sync {
     /// # Errors
     /// As [`Finder::find`].
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError>;
+
+    /// Returns the sites that have pages in the index, in the order of their host names.
+    ///
+    /// # Errors
+    /// As [`Finder::sites`].
+    async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError>;
 }
 
 #[async_trait]
 impl SearchIndex for Finder {
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         Finder::find(self, query, start, limit).await
+    }
+
+    async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
+        Finder::sites(self).await
     }
 }
 

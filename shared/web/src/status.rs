@@ -25,6 +25,8 @@ const KEPT: Millis = Millis::from_mins(1);
 struct StatusPage<'a> {
     site: Site<'a>,
     t: &'static words::Status,
+    /// The most important numbers, with their names.
+    numbers: Vec<(&'static str, String)>,
     sections: Vec<Section>,
     /// Names of the queues with the numbers of jobs that are due, waiting, under way and given up.
     queues: Vec<(&'static str, [String; 4])>,
@@ -88,6 +90,15 @@ async fn gather(app: &App) -> Result<Arc<SystemStatus>, StageError> {
 impl StatusPage<'_> {
     fn of<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
         let (language, t) = (site.language, words::Status::of(site.language));
+        let pages = status.index.iter().map(|year| year.pages).sum();
+        let published = status.index.iter().filter_map(|year| year.published).max();
+        let mut numbers = vec![(t.findable, language.number(pages))];
+        if let Some(counted) = &status.counted {
+            numbers.push((t.sites, language.number(counted.sites)));
+        }
+        if let Some(at) = published {
+            numbers.push((t.published, (t.ago)(&language.roughly(now.since(at)))));
+        }
         let mut sections = vec![index(language, status, now)];
         if let Some(counted) = &status.counted {
             sections.push(sources(language, counted));
@@ -96,6 +107,7 @@ impl StatusPage<'_> {
         StatusPage {
             site,
             t,
+            numbers,
             sections,
             queues: status.queues.iter().map(|queue| row_of(language, queue)).collect(),
             oldest: status.due_since.map(|due| (t.oldest)(&language.roughly(now.since(due)))),

@@ -8,6 +8,7 @@ mod frame;
 mod message;
 mod owner;
 mod search;
+mod sites;
 mod status;
 mod suggest;
 
@@ -16,6 +17,7 @@ pub(crate) use form::Form;
 pub(crate) use frame::Frame;
 pub(crate) use message::{Message, Said};
 pub(crate) use owner::Owner;
-pub(crate) use search::Search;
+pub(crate) use search::{ExampleWords, Search};
+pub(crate) use sites::Sites;
 pub(crate) use status::Status;
 pub(crate) use suggest::Suggest;

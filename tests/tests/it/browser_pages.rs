@@ -23,13 +23,15 @@ const TAB: char = '\u{e004}';
 const ENTER: char = '\u{e007}';
 
 /// The pages: a name for the picture, and the path.
-const PAGES: [(&str, &str); 12] = [
+const PAGES: [(&str, &str); 14] = [
     ("home", "/"),
     ("results", "/?q=site%3Aharbour-lantern.test"),
     ("results-many", "/?q=site%3Atest&page=2"),
     ("results-words", "/?q=farina+uova"),
     ("results-hostile", "/?q=site%3Asharp-tongues.test"),
     ("results-none", "/?q=xyzzyqwertz"),
+    ("sites", "/sites"),
+    ("site", "/site/harbour-lantern.test"),
     ("suggest", "/suggest"),
     ("owner", "/owner"),
     ("contact", "/contact"),

@@ -2,14 +2,14 @@
 
 use crate::catalog::hidden::hidden_hosts;
 use crate::catalog::manifest::{load_manifest, search_error};
-use crate::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, InlinePool, PortError, RangeCache, Tag, compute};
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, suggest, warm,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, sites, suggest, warm,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -34,8 +34,17 @@ pub struct Finder {
     read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
+    /// The sites as they were last counted.
+    counted: Mutex<Option<CountedSites>>,
     /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
+}
+
+/// The sites of an index, and everything that their count depends on.
+struct CountedSites {
+    index: Arc<LiveIndex>,
+    hosts: BTreeSet<String>,
+    sites: Arc<[SiteEntry]>,
 }
 
 /// The manifests of all years, and the pages that they hide. It is rebuilt only when a manifest changes or a page
@@ -63,6 +72,7 @@ impl Finder {
             pool,
             read: Mutex::default(),
             years: Mutex::default(),
+            counted: Mutex::default(),
             cursor_key: OnceLock::new(),
         }
     }
@@ -119,61 +129,92 @@ impl Finder {
             }
         }
         let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.once(&question).await {
-                Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
-                Err(StageError::Port(error)) => return Err(FindError::Port(error)),
-                Err(StageError::Job(why)) => {
-                    return Err(FindError::Port(PortError::Corrupt { what: "the index".into(), why }));
-                }
-                Ok(found) => return Ok(SearchResults { notes, ..found }),
-            }
-        }
-    }
-
-    async fn once(&self, question: &Arc<Question>) -> Result<SearchResults, StageError> {
-        let read = self.manifests(self.clock.now()).await?;
-        let splits = self.splits.all(&read.splits).await?;
-        for (opened, outdated) in splits.iter().zip(&read.outdated) {
-            opened.split.set_outdated(outdated.clone());
-        }
-        let hosts = hidden_hosts(self.blobs.as_ref()).await?;
-        let hidden = Arc::new(Hidden { tombstones: read.tombstones.clone(), hosts });
-        let (results, suggestion) = self.answer(&splits, &hidden, question).await?;
-        self.splits.trim();
+        let asked = question.clone();
+        let look = move |splits: &[&Split], hidden: &Hidden| asked.look(splits, hidden);
+        let (_, (results, suggestion)) = self.look(look).await.map_err(port_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
-            hits.push(self.shown(hit).await?);
+            hits.push(self.shown(hit).await.map_err(port_error)?);
         }
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
         let Results { total, partial, is_mixed, copies, unknown, .. } = results;
-        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes: vec![] })
+        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes })
     }
 
-    /// Searches, and reads missing parts of the splits until the search has all that it needs.
-    async fn answer(
-        &self,
-        splits: &[OpenSplit],
-        hidden: &Arc<Hidden>,
-        question: &Arc<Question>,
-    ) -> Result<(Results, Option<String>), StageError> {
-        let open: Arc<[Arc<Split>]> = splits.iter().map(|opened| opened.split.clone()).collect();
+    /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
+    /// the index or the list of blocked hosts has changed.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
+        let index = self.manifests(self.clock.now()).await.map_err(port_error)?;
+        let hosts = hidden_hosts(self.blobs.as_ref()).await.map_err(port_error)?;
+        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == hosts;
+        let counted =
+            self.counted.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(same).map(|c| c.sites.clone());
+        if let Some(sites) = counted {
+            return Ok(sites);
+        }
+        let (opened, sites) = self.look(sites).await.map_err(port_error)?;
+        let sites: Arc<[SiteEntry]> = sites.into();
+        let Opened { index, hidden, .. } = opened;
+        let counted = CountedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(counted);
+        Ok(sites)
+    }
+
+    /// Runs a function over all published splits, and once more if some of them are merged away meanwhile.
+    async fn look<T, F>(&self, look: F) -> Result<(Opened, T), StageError>
+    where
+        T: Send + 'static,
+        F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
+    {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.look_once(&look).await {
+                Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn look_once<T, F>(&self, look: &F) -> Result<(Opened, T), StageError>
+    where
+        T: Send + 'static,
+        F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
+    {
+        let opened = self.open().await?;
+        let splits: Arc<[Arc<Split>]> = opened.splits.iter().map(|opened| opened.split.clone()).collect();
+        // The parts that a round lacks are read before the next one.
         for _ in 0..ROUNDS {
-            let (question, open, hidden) = (question.clone(), open.clone(), hidden.clone());
-            let look = move || question.look(&open, &hidden);
+            let (look, splits, hidden) = (look.clone(), splits.clone(), opened.hidden.clone());
+            let look = move || look(&splits.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &hidden);
             let error = match compute(self.pool.as_ref(), CpuTask::Query, look).await.map_err(PortError::from)? {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.splits.trim();
+                    return Ok((opened, answer));
+                }
                 Err(error) => error,
             };
             // A missing part may be on its way for another query, and is then not requested again.
-            if !self.splits.fetch(splits).await? && !error.is_not_here() {
+            if !self.splits.fetch(&opened.splits).await? && !error.is_not_here() {
                 return Err(search_error(error));
             }
         }
         Err(endless())
+    }
+
+    async fn open(&self) -> Result<Opened, StageError> {
+        let index = self.manifests(self.clock.now()).await?;
+        let splits = self.splits.all(&index.splits).await?;
+        for (opened, outdated) in splits.iter().zip(&index.outdated) {
+            opened.split.set_outdated(outdated.clone());
+        }
+        let hosts = hidden_hosts(self.blobs.as_ref()).await?;
+        let hidden = Arc::new(Hidden { tombstones: index.tombstones.clone(), hosts });
+        Ok(Opened { index, splits, hidden })
     }
 
     async fn manifests(&self, now: Timestamp) -> Result<Arc<LiveIndex>, StageError> {
@@ -232,6 +273,8 @@ impl Finder {
             image: hit.image,
             thumbnail,
             site: hit.site,
+            author: hit.author,
+            feed: hit.feed,
             published: hit.published,
             language: hit.language,
             all_words: hit.has_all,
@@ -239,7 +282,23 @@ impl Finder {
             explanation: hit.explanation,
             score: hit.score,
             copies: hit.copies,
+            of_site: hit.of_site,
         })
+    }
+}
+
+/// The published splits, opened, and the pages that are hidden in them.
+struct Opened {
+    index: Arc<LiveIndex>,
+    splits: Vec<OpenSplit>,
+    hidden: Arc<Hidden>,
+}
+
+/// Returns the error of an object store; nothing else can fail here but by its contents.
+fn port_error(error: StageError) -> PortError {
+    match error {
+        StageError::Port(error) => error,
+        StageError::Job(why) => PortError::Corrupt { what: "the index".into(), why },
     }
 }
 
@@ -256,15 +315,14 @@ struct Question {
 
 impl Question {
     /// Searches the parts that are in memory. If one is missing, marks all parts that the query needs as wanted.
-    fn look(&self, splits: &[Arc<Split>], hidden: &Hidden) -> Result<(Results, Option<String>), SearchError> {
+    fn look(&self, splits: &[&Split], hidden: &Hidden) -> Result<(Results, Option<String>), SearchError> {
         let Question { text, query, after, now, offset, limit, explain } = self;
-        let splits: Vec<&Split> = splits.iter().map(AsRef::as_ref).collect();
         let after = after.as_ref();
         let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
-        let answered = search(&splits, hidden, request).and_then(|results| {
-            let suggestion = suggest(&splits, hidden, (text, query), &results, *now)?;
+        let answered = search(splits, hidden, request).and_then(|results| {
+            let suggestion = suggest(splits, hidden, (text, query), &results, *now)?;
             Ok((results, suggestion))
         });
-        answered.inspect_err(|_| warm(&splits, hidden, query))
+        answered.inspect_err(|_| warm(splits, hidden, query))
     }
 }

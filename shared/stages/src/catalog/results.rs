@@ -3,6 +3,7 @@
 use curlew_model::{QueryError, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
 use curlew_search::Explanation;
+pub use curlew_search::SiteEntry;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 
@@ -50,7 +51,7 @@ pub struct SearchResults {
 }
 
 /// One result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchHit {
     /// The page's URL.
     pub url: String,
@@ -68,6 +69,12 @@ pub struct SearchHit {
     pub thumbnail: Option<ThumbnailId>,
     /// The site's name.
     pub site: String,
+    /// The author's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// URL of the feed that named the page.
+    #[serde(skip)]
+    pub feed: Option<String>,
     /// Time of publication.
     pub published: Option<Timestamp>,
     /// False if it lacks words of the query; programs see this field only then.
@@ -87,6 +94,9 @@ pub struct SearchHit {
     /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
+    /// Number of results of its site among the best, this one included.
+    #[serde(skip)]
+    pub of_site: u32,
 }
 
 /// Reasons why there are no results.

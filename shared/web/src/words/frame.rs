@@ -4,6 +4,12 @@ use crate::language::Language;
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) skip: &'static str,
+    /// Label of the search field.
+    pub(crate) field: &'static str,
+    pub(crate) button: &'static str,
+    /// Label of the links at the head of the page.
+    pub(crate) main: &'static str,
+    pub(crate) sites: &'static str,
     /// Label of the links at the foot of the page.
     pub(crate) about: &'static str,
     pub(crate) suggest: &'static str,
@@ -23,6 +29,10 @@ impl Frame {
 
 const ENGLISH: Frame = Frame {
     skip: "Skip to the content",
+    field: "Search for",
+    button: "Search",
+    main: "Main pages",
+    sites: "Sites",
     about: "About",
     suggest: "Suggest a site",
     owners: "For site owners",
@@ -34,6 +44,10 @@ const ENGLISH: Frame = Frame {
 
 const ITALIAN: Frame = Frame {
     skip: "Vai al contenuto",
+    field: "Cerca",
+    button: "Cerca",
+    main: "Pagine principali",
+    sites: "Siti",
     about: "Informazioni",
     suggest: "Proponi un sito",
     owners: "Per chi gestisce un sito",

@@ -5,12 +5,16 @@ use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(crate) lead: &'static str,
-    /// Label of the field.
-    pub(crate) field: &'static str,
-    pub(crate) button: &'static str,
+    pub(crate) newest: &'static str,
+    /// Numbers of pages and of sites, in words.
+    pub(crate) pages_of_sites: fn((u64, &str), (u64, &str)) -> String,
+    pub(crate) all_sites: &'static str,
+    pub(crate) all_newest: &'static str,
     pub(crate) examples_heading: &'static str,
-    /// Examples of queries, and their meanings.
+    /// Examples of queries with words of the index in place of the names in braces, and their meanings.
     pub(crate) examples: [(&'static str, &'static str); 10],
+    /// Values of these names for an empty index.
+    pub(crate) example_words: ExampleWords<&'static str>,
     /// Heading of a page of results for screen readers; it is not visible.
     pub(crate) heading: &'static str,
     /// Text around a link to another query.
@@ -39,13 +43,70 @@ pub(crate) struct Search {
     pub(crate) next: &'static str,
     pub(crate) page: &'static str,
     pub(crate) follow: &'static str,
-    pub(crate) its_feed: &'static str,
+    pub(crate) or_as: &'static str,
+    /// Label of the links that change a search.
+    pub(crate) refine: &'static str,
+    pub(crate) best_first: &'static str,
+    pub(crate) newest_first: &'static str,
+    pub(crate) remove: &'static str,
+    pub(crate) more_from: fn(&str) -> String,
+    pub(crate) today: &'static str,
+    pub(crate) yesterday: &'static str,
+    pub(crate) days_ago: fn(u64) -> String,
     pub(crate) only_ten_pages: &'static str,
     pub(crate) address_too_long: &'static str,
     pub(crate) too_many_parameters: &'static str,
     /// Part of a query that was left out, with the reason.
     pub(crate) misread: fn(&QueryError) -> String,
     pub(crate) no_question: &'static str,
+}
+
+/// Words of the index that examples of queries are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExampleWords<T> {
+    /// A word of a page.
+    pub(crate) one: T,
+    /// Another word of the same page.
+    pub(crate) other: T,
+    /// A word of another page.
+    pub(crate) third: T,
+    /// Two adjacent words.
+    pub(crate) phrase: T,
+    /// The author of a page.
+    pub(crate) author: T,
+    /// The host of the page with the word `third`.
+    pub(crate) site: T,
+    /// Its language.
+    pub(crate) language: T,
+    /// The first day of its year.
+    pub(crate) after: T,
+    /// The first day of the year after it.
+    pub(crate) before: T,
+}
+
+impl<T: AsRef<str>> ExampleWords<T> {
+    /// Puts the words in place of their names; `None` if one of them is missing.
+    pub(crate) fn fill(&self, pattern: &str) -> Option<String> {
+        let names = [
+            ("{one}", &self.one),
+            ("{other}", &self.other),
+            ("{third}", &self.third),
+            ("{phrase}", &self.phrase),
+            ("{author}", &self.author),
+            ("{site}", &self.site),
+            ("{language}", &self.language),
+            ("{after}", &self.after),
+            ("{before}", &self.before),
+        ];
+        let mut query = pattern.to_owned();
+        for (name, word) in names.into_iter().filter(|(name, _)| pattern.contains(name)) {
+            if word.as_ref().is_empty() {
+                return None;
+            }
+            query = query.replace(name, word.as_ref());
+        }
+        Some(query)
+    }
 }
 
 impl Search {
@@ -56,21 +117,37 @@ impl Search {
 
 const ENGLISH: Search = Search {
     lead: "A small search engine for sites that publish feeds.",
-    field: "Search for",
-    button: "Search",
+    newest: "New here",
+    pages_of_sites: |(pages, shown), (sites, of)| {
+        let (page, site) = (if pages == 1 { "page" } else { "pages" }, if sites == 1 { "site" } else { "sites" });
+        format!("{shown} {page} from {of} {site}")
+    },
+    all_sites: "All sites",
+    all_newest: "More of what is new",
     examples_heading: "What you can type",
     examples: [
-        ("curlew estuary", "pages with both words, then those with one"),
-        ("curlew +estuary", "only pages with this word"),
-        ("\"spring tide\"", "the words side by side"),
-        ("curlew -stone", "without a word"),
-        ("tide author:\"Anna Rossi\"", "written by somebody"),
-        ("tide site:example.org", "from one site only"),
-        ("marea lang:it", "in one language"),
-        ("wader before:2026-05-01", "published before a day"),
-        ("wader after:2026-04-01", "published on a day or later"),
-        ("wader sort:date", "newest first"),
+        ("{one} {other}", "pages with both words, then those with one"),
+        ("{one} +{other}", "only pages with the second word"),
+        ("\"{phrase}\"", "the words side by side"),
+        ("{third} -{one}", "without the second word"),
+        ("author:\"{author}\"", "written by somebody"),
+        ("{third} site:{site}", "from one site only"),
+        ("{third} lang:{language}", "in one language"),
+        ("{third} before:{before}", "published before a day"),
+        ("{third} after:{after}", "published on a day or later"),
+        ("{third} sort:date", "newest first"),
     ],
+    example_words: ExampleWords {
+        one: "stone",
+        other: "estuary",
+        third: "curlew",
+        phrase: "spring tide",
+        author: "Anna Rossi",
+        site: "example.org",
+        language: "en",
+        after: "2026-04-01",
+        before: "2026-05-01",
+    },
     heading: "Search",
     did_you_mean: ("Did you mean", "?"),
     nothing_found_for: "Nothing found for",
@@ -97,8 +174,16 @@ const ENGLISH: Search = Search {
     previous: "Previous",
     next: "Next",
     page: "Page",
-    follow: "Follow this search in a feed reader:",
-    its_feed: "its feed",
+    follow: "Follow this search",
+    or_as: "in a feed reader: Atom, or",
+    refine: "Change this search",
+    best_first: "Best first",
+    newest_first: "Newest first",
+    remove: "Remove",
+    more_from: |site| format!("More from {site}"),
+    today: "today",
+    yesterday: "yesterday",
+    days_ago: |days| format!("{days} days ago"),
     only_ten_pages: "Only the first ten pages of results can be shown.",
     address_too_long: "This address is too long. Please ask a shorter question.",
     too_many_parameters: "This address has too many parameters.",
@@ -108,21 +193,37 @@ const ENGLISH: Search = Search {
 
 const ITALIAN: Search = Search {
     lead: "Un piccolo motore di ricerca per i siti che pubblicano un feed.",
-    field: "Cerca",
-    button: "Cerca",
+    newest: "Le novità",
+    pages_of_sites: |(pages, shown), (sites, of)| {
+        let (page, site) = (if pages == 1 { "pagina" } else { "pagine" }, if sites == 1 { "sito" } else { "siti" });
+        format!("{shown} {page} da {of} {site}")
+    },
+    all_sites: "Tutti i siti",
+    all_newest: "Altre novità",
     examples_heading: "Che cosa si può scrivere",
     examples: [
-        ("chiurlo laguna", "pagine con entrambe le parole, poi con una sola"),
-        ("chiurlo +laguna", "solo pagine con questa parola"),
-        ("\"alta marea\"", "le parole una accanto all’altra"),
-        ("pane -burro", "senza una parola"),
-        ("marea author:\"Anna Rossi\"", "scritte da una persona"),
-        ("marea site:example.org", "solo da un sito"),
-        ("tide lang:en", "in una lingua"),
-        ("uccelli before:2026-05-01", "pubblicate prima di un giorno"),
-        ("uccelli after:2026-04-01", "pubblicate da un giorno in poi"),
-        ("uccelli sort:date", "prima le più recenti"),
+        ("{one} {other}", "pagine con entrambe le parole, poi con una sola"),
+        ("{one} +{other}", "solo pagine con la seconda parola"),
+        ("\"{phrase}\"", "le parole una accanto all’altra"),
+        ("{third} -{one}", "senza la seconda parola"),
+        ("author:\"{author}\"", "scritte da una persona"),
+        ("{third} site:{site}", "solo da un sito"),
+        ("{third} lang:{language}", "in una lingua"),
+        ("{third} before:{before}", "pubblicate prima di un giorno"),
+        ("{third} after:{after}", "pubblicate da un giorno in poi"),
+        ("{third} sort:date", "prima le più recenti"),
     ],
+    example_words: ExampleWords {
+        one: "sasso",
+        other: "laguna",
+        third: "chiurlo",
+        phrase: "alta marea",
+        author: "Anna Rossi",
+        site: "example.org",
+        language: "it",
+        after: "2026-04-01",
+        before: "2026-05-01",
+    },
     heading: "Ricerca",
     did_you_mean: ("Forse cercavi", "?"),
     nothing_found_for: "Nessun risultato per",
@@ -149,8 +250,16 @@ const ITALIAN: Search = Search {
     previous: "Precedente",
     next: "Successiva",
     page: "Pagina",
-    follow: "Segui questa ricerca in un lettore di feed:",
-    its_feed: "il suo feed",
+    follow: "Segui questa ricerca",
+    or_as: "in un lettore di feed: Atom, oppure",
+    refine: "Cambia questa ricerca",
+    best_first: "Prima le migliori",
+    newest_first: "Prima le più recenti",
+    remove: "Togli",
+    more_from: |site| format!("Altro da {site}"),
+    today: "oggi",
+    yesterday: "ieri",
+    days_ago: |days| format!("{days} giorni fa"),
     only_ten_pages: "Si possono mostrare solo le prime dieci pagine di risultati.",
     address_too_long: "Questo indirizzo è troppo lungo. Prova con una domanda più breve.",
     too_many_parameters: "Questo indirizzo ha troppi parametri.",

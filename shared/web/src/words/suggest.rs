@@ -27,8 +27,10 @@ const ENGLISH: Suggest = Suggest {
     title: "Suggest a site",
     field: "Address of the site",
     button: "Suggest it",
-    note: "Only the address is kept. Nothing is fetched at once: it waits for the crawler’s next round.",
-    taken: |url| format!("Thank you. {url} is written down and will be looked at on the next round."),
+    note: "What happens next: within a day the crawler reads the site’s robots.txt and home page, looks for a feed, and \
+           fetches what the feed lists, a page a second at most. Its pages can be found a few minutes after that. Only \
+           the address is kept.",
+    taken: |url| format!("Thank you. {url} is written down. The crawler looks for its feed within a day."),
     known: |url| format!("Thank you. {url} is already known here."),
     refused: RefusedAddress::to_string,
     no_address: "Please type the address of a site.",
@@ -40,8 +42,10 @@ const ITALIAN: Suggest = Suggest {
     title: "Proponi un sito",
     field: "Indirizzo del sito",
     button: "Proponi",
-    note: "Si conserva solo l’indirizzo. Nulla viene scaricato subito: il crawler se ne occuperà al prossimo giro.",
-    taken: |url| format!("Grazie. {url} è stato annotato e sarà esaminato al prossimo giro."),
+    note: "Che cosa succede poi: entro un giorno il crawler legge il robots.txt e la pagina iniziale del sito, cerca un \
+           feed e scarica le pagine che il feed elenca, al massimo una al secondo. Pochi minuti dopo si possono \
+           trovare. Si conserva solo l’indirizzo.",
+    taken: |url| format!("Grazie. {url} è stato annotato. Entro un giorno il crawler ne cercherà il feed."),
     known: |url| format!("Grazie. {url} è già noto."),
     refused: refused_in_italian,
     no_address: "Scrivi l’indirizzo di un sito.",

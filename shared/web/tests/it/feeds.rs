@@ -156,7 +156,7 @@ async fn the_results_and_the_browser_s_description_lead_to_the_feeds() {
         results.attributes("head link[rel=alternate]", "href"),
         ["/feed/atom?q=curlew+%22a+b%22", "/feed/rss?q=curlew+%22a+b%22", "/feed/json?q=curlew+%22a+b%22"]
     );
-    assert_eq!(world.get("/?q=curlew").await.attributes("p.quiet a", "href"), ["/feed/atom?q=curlew"]);
+    assert_eq!(world.get("/?q=curlew").await.attributes("a.button", "href"), ["/feed/atom?q=curlew"]);
     let description = world.get("/opensearch.xml").await.body;
     for form in ["atom", "rss"] {
         let url = format!("template=\"https://search.example/feed/{form}?q={{searchTerms}}\"");

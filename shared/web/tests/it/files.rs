@@ -71,8 +71,9 @@ fn status() -> SystemStatus {
 async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
     let world = World::of(Backend { status: status(), ..Backend::default() });
     let page = world.get("/status").await;
-    let headings = ["Index", "Sites and pages", "Sites left alone for now", "Work"];
-    assert_eq!(page.all("h2"), headings);
+    assert_eq!(page.all("h2, summary"), ["Index", "Sites and pages", "Sites left alone for now", "Work"]);
+    assert_eq!(page.all(".numbers dt"), ["Pages that can be found", "Sites that were named", "Published last"]);
+    assert_eq!(page.all(".numbers dd")[0], "12,346");
     let rows: Vec<String> = page.all("tbody tr");
     for row in [
         "Pages that can be found12,346",

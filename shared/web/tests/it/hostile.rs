@@ -22,9 +22,19 @@ const SCRIPT: &str = "<script>alert(1)</script>";
 async fn o01_a_script_in_a_title_is_text() {
     let mut hit = page("https://tide.example/", &format!("curlew {SCRIPT}"), &format!("]]>{SCRIPT}<!--"));
     hit.site = SCRIPT.into();
-    let results = World::of(backend(vec![hit])).get("/?q=curlew").await;
+    hit.author = Some(format!("Anna {SCRIPT}"));
+    let world = World::of(backend(vec![hit]));
+    let results = world.get("/?q=curlew").await;
     assert_eq!(results.text("article h2"), format!("curlew {SCRIPT}"));
-    assert_eq!(results.text(".source b"), SCRIPT);
+    assert_eq!(results.text(".source a"), SCRIPT);
+    for path in ["/", "/site/tide.example"] {
+        let page = world.get(path).await;
+        assert_eq!(
+            page.all(".new h3, .new .source a, .new .source span"),
+            [format!("curlew {SCRIPT}"), SCRIPT.to_owned(), format!("Anna {SCRIPT}")]
+        );
+        assert!(page.all("script").is_empty(), "{path}");
+    }
     assert!(results.text(".snippet").contains(SCRIPT));
     assert!(results.all("script").is_empty());
 }
@@ -86,9 +96,9 @@ async fn o04_only_web_addresses_become_links() {
     let world = World::of(backend(pages));
     let results = world.get("/?q=curlew").await;
     assert_eq!(results.all("article").len(), bad.len() + 1);
-    assert_eq!(results.attributes("article a", "href"), ["https://tide.example/?a=1&b=%22"]);
-    assert_eq!(results.attributes("article a", "rel"), ["noopener nofollow ugc"]);
-    assert_eq!(results.attributes("article a", "referrerpolicy"), ["no-referrer"]);
+    assert_eq!(results.attributes("article h2 a", "href"), ["https://tide.example/?a=1&b=%22"]);
+    assert_eq!(results.attributes("article h2 a", "rel"), ["noopener nofollow ugc"]);
+    assert_eq!(results.attributes("article h2 a", "referrerpolicy"), ["no-referrer"]);
     let hits = world.get("/api/search?q=curlew").await.json()["hits"].take();
     assert_eq!(hits.as_array().unwrap().len(), 1, "programs make links, too");
     assert!(hits[0]["image"].is_null());
@@ -373,9 +383,9 @@ impl HttpBody for Drip {
 async fn w08_there_is_no_way_to_what_only_the_operator_may_do() {
     let world = World::of(Backend::default());
     let commands = [
-        "admin", "crawl", "sample", "index", "publish", "export", "import", "sites", "feeds", "pages", "holds",
-        "parked", "redrive", "audit", "block", "unblock", "overrule", "config", "settings", "debug", "metrics",
-        "login", "shutdown",
+        "admin", "crawl", "sample", "index", "publish", "export", "import", "feeds", "pages", "holds", "parked",
+        "redrive", "audit", "block", "unblock", "overrule", "config", "settings", "debug", "metrics", "login",
+        "shutdown",
     ];
     for command in commands {
         for path in [format!("/{command}"), format!("/admin/{command}"), format!("/api/{command}")] {

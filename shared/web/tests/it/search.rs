@@ -3,7 +3,7 @@
 use crate::support::{Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_model::{Millis, ThumbnailId};
+use curlew_model::{Millis, ThumbnailId, Timestamp};
 use curlew_web::Caller;
 use curlew_web::PageSettings;
 use serde_json::Value;
@@ -17,6 +17,7 @@ fn many(count: usize) -> World {
 #[tokio::test]
 async fn the_start_page_has_the_form_and_explains_the_language() {
     let home = many(0).get("/").await;
+    assert!(home.all(".new li, dt a").is_empty(), "nothing is new, and nothing is found");
     assert_eq!(home.status, StatusCode::OK);
     assert_eq!(home.text("h1"), "Curlew");
     assert_eq!(home.attributes("form", "action"), ["/"]);
@@ -25,8 +26,84 @@ async fn the_start_page_has_the_form_and_explains_the_language() {
     for word in ["\"spring tide\"", "-stone", "author:", "site:", "lang:", "before:", "after:", "sort:date"] {
         assert!(examples.contains(word), "{word} in {examples}");
     }
-    assert!(home.header("cache-control").contains("max-age"));
+    assert_eq!(home.header("cache-control"), "no-cache", "pages that are gone are gone from it, too");
     assert_eq!(many(0).get("/?q=++").await.text("h1"), "Curlew", "nothing is asked");
+}
+
+#[tokio::test]
+async fn the_start_page_shows_what_is_new_and_searches_that_find_something() {
+    let mut first = page("https://tide.example/1", "Whimbrels & mudflats", "A curlew.");
+    first.author = Some("Anna Rossi".into());
+    first.published = Some(Timestamp::parse_day_or_instant("2026-11-20").unwrap());
+    let mut second = page("https://www.other.example/2", "Neap tides: quiet water", "A curlew.");
+    (second.language, second.site) = (Some("it".into()), "Other".into());
+    let world = World::of(backend(vec![first, second]));
+    let home = world.get("/").await;
+    assert_eq!(home.all(".new h3"), ["Whimbrels & mudflats", "Neap tides: quiet water"]);
+    assert_eq!(home.all(".new time"), ["yesterday", "1 May 2026"]);
+    assert_eq!(home.attributes(".new .source a", "href"), ["/site/tide.example", "/site/other.example"]);
+    assert!(home.text(".quiet").starts_with("2 pages from 2 sites"), "{}", home.text(".quiet"));
+    let examples = home.all("dt a");
+    assert_eq!(examples[0], "whimbrels mudflats");
+    assert!(examples.contains(&"\"quiet water\"".to_owned()), "{examples:?}");
+    assert!(examples.contains(&"author:\"Anna Rossi\"".to_owned()), "{examples:?}");
+    assert!(examples.contains(&"quiet site:www.other.example".to_owned()), "{examples:?}");
+    let nothing = world.get("/?q=albatross").await;
+    assert_eq!(nothing.all("dt a"), examples, "as where nothing was found");
+    assert!(world.get_in("it", "/").await.text(".quiet").starts_with("2 pagine da 2 siti"));
+}
+
+#[tokio::test]
+async fn the_start_page_stays_while_the_index_is_out_of_reach_or_the_caller_has_searched_enough() {
+    let world = World::of(Backend { broken: Some(true), ..backend(vec![page("https://a.example/", "Mud", "")]) });
+    let home = world.get("/").await;
+    assert_eq!((home.status, home.all(".new li").len()), (StatusCode::OK, 0));
+    let settings = PageSettings { searches_per_minute: 1, ..settings() };
+    let world = World::with(backend(vec![page("https://a.example/", "Mud", "")]), settings);
+    assert_eq!(world.get("/").await.all(".new li").len(), 1);
+    let tired = world.get("/").await;
+    assert_eq!((tired.status, tired.all(".new li").len()), (StatusCode::OK, 0));
+}
+
+#[tokio::test]
+async fn a_search_can_be_changed_by_links() {
+    let mut one = page("https://tide.example/1", "Curlew", "A curlew.");
+    one.language = Some("it".into());
+    let mut two = page("https://tide.example/2", "Curlew", "A curlew.");
+    (two.language, two.of_site, two.published) = (Some("en".into()), 3, None);
+    one.of_site = 3;
+    let results = World::of(backend(vec![one, two])).get("/?q=curlew").await;
+    assert_eq!(results.all(".chips li"), ["Best first", "Newest first", "Italian", "English"]);
+    assert_eq!(results.all(".chips [aria-current]"), ["Best first"]);
+    assert_eq!(results.attributes(".chips a", "href")[1], "/?q=curlew+lang%3Ait");
+    assert_eq!(results.all(".more"), ["More from Tidal Notes"]);
+    assert_eq!(results.attributes(".more a", "href"), ["/?q=curlew+site%3Atide.example"]);
+}
+
+#[tokio::test]
+async fn a_site_has_a_page_and_a_place_in_the_list() {
+    let mut pages: Vec<_> = (1..=12).map(|n| page(&format!("https://tide.example/{n}"), "Mud", "A curlew.")).collect();
+    pages[0].feed = Some("https://tide.example/feed".into());
+    pages[11].published = Some(Timestamp::parse_day_or_instant("2019-02-03").unwrap());
+    pages.push(page("https://xn--mnchen-3ya.example/", "Isar", "A curlew."));
+    let world = World::of(backend(pages));
+    let list = world.get("/sites").await;
+    assert_eq!(list.all("tbody th"), ["tide.example", "münchen.example"]);
+    assert_eq!(list.attributes("tbody a", "href"), ["/site/tide.example", "/site/xn--mnchen-3ya.example"]);
+    assert_eq!(list.all("tbody td"), ["12", "1 May 2026", "1", "1 May 2026"]);
+    assert_eq!(world.get("/sites?page=2").await.status, StatusCode::NOT_FOUND);
+
+    let site = world.get("/site/tide.example").await;
+    assert_eq!(site.text("h1"), "Tidal Notes");
+    assert!(site.text(".quiet").contains("12 pages can be found here, the oldest of 3 February 2019."));
+    assert_eq!(site.all(".new li").len(), 10);
+    assert_eq!(site.all(".chips a"), ["Visit the site", "Its feed", "Follow it here", "This is my site"]);
+    assert_eq!(site.attributes(".chips a", "href")[0], "https://tide.example/");
+    assert_eq!(site.attributes("input[name=q]", "value"), ["site:tide.example "]);
+    for none in ["nowhere.example", "tide.example%20lang:it", "127.0.0.1", "..", "%00"] {
+        assert_eq!(world.get(&format!("/site/{none}")).await.status, StatusCode::NOT_FOUND, "{none}");
+    }
+    assert_eq!(world.get("/site/WWW.TIDE.example").await.status, StatusCode::OK);
 }
 
 #[tokio::test]
@@ -47,7 +124,8 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     assert_eq!(results.all("article h2"), ["Mud & tide", "Curlew, plain"]);
     assert_eq!(results.attributes("article h2 a", "href"), ["https://tide.example/2026/mud", "https://other.example/"]);
     assert_eq!(results.all("mark"), ["curlew"]);
-    assert_eq!(results.all(".source b"), ["Tidal Notes"]);
+    assert_eq!(results.all(".source a"), ["Tidal Notes", "other.example"]);
+    assert_eq!(results.attributes(".source a", "href"), ["/site/tide.example", "/site/other.example"]);
     assert_eq!(results.all("cite"), ["tide.example/2026/mud", "other.example"]);
     assert_eq!(results.all("time"), ["1 May 2026"]);
     assert_eq!(results.text(".source span"), "Italian");
@@ -70,7 +148,7 @@ async fn copies_that_are_not_shown_are_counted() {
         hit.copies = copies;
         let world = World::of(backend(vec![hit]));
         let results = world.get("/?q=curlew").await;
-        assert_eq!(results.all(".source").get(1).map_or("", String::as_str), said);
+        assert_eq!(results.all(".source").get(2).map_or("", String::as_str), said);
         assert_eq!(results.text("h1"), "1 page for curlew", "copies are not counted among what is shown");
         let in_all = results.all("p.quiet").into_iter().find(|sentence| sentence.contains("the same"));
         let expected = match copies {
@@ -109,6 +187,7 @@ async fn results_come_ten_a_page() {
     assert_eq!(second.attributes("nav.pages a[rel=prev]", "href"), ["/?q=curlew"]);
     assert_eq!(second.attributes("nav.pages a[rel=next]", "href"), ["/?q=curlew&page=3&from=20"]);
     assert_eq!(second.all("nav.pages a[aria-current=page]"), ["Page 2"]);
+    assert_eq!(second.all("nav.pages .place"), ["2 of 3"]);
     assert_eq!(*world.backend.asked.lock().unwrap(), [("curlew".to_owned(), 10, 10)]);
 
     let third = world.get("/?q=curlew&page=3&from=20").await;
@@ -273,7 +352,9 @@ async fn text_is_compressed_unless_it_holds_a_secret_or_is_short() {
 async fn trouble_behind_the_page_is_told_without_its_details() {
     for (broken, status, kind) in [(true, 503, "unavailable"), (false, 500, "internal")] {
         let world = World::of(Backend { broken: Some(broken), ..Backend::default() });
-        for path in ["/?q=x", "/status", "/status.json", "/thumb/11111111111111111111111111111111"] {
+        for path in
+            ["/?q=x", "/sites", "/site/a.example", "/status", "/status.json", "/thumb/11111111111111111111111111111111"]
+        {
             let answer = world.get(path).await;
             assert_eq!(answer.status.as_u16(), status, "{path}");
             assert!(!answer.body.contains("torn") && !answer.body.contains("manifest"));

@@ -41,7 +41,7 @@ async fn a_suggestion_is_handed_on_and_acknowledged() {
     assert_eq!(taken.status, StatusCode::OK);
     assert_eq!(
         taken.text(".good"),
-        "Thank you. https://tide.example/blog is written down and will be looked at on the next round."
+        "Thank you. https://tide.example/blog is written down. The crawler looks for its feed within a day."
     );
     assert_eq!(world.suggested(), ["https://tide.example/blog"]);
     assert_eq!(taken.attributes("#url", "value"), [""], "ready for another one");

@@ -14,7 +14,7 @@ use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{Blob, Blobs, Clock, PortError, Sources, Tag};
-use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use curlew_stages::catalog::thumbnails::thumbnail_key;
 use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
 use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
@@ -31,11 +31,12 @@ use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
 use quick_xml::events::Event;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use tower::ServiceExt;
+use url::Url;
 
 /// The feed whose hub announces updates.
 pub const FEED: &str = "https://example.org/feed";
@@ -115,6 +116,21 @@ impl StatusSource for Backend {
 
 #[async_trait]
 impl SearchIndex for Backend {
+    async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
+        self.fails()?;
+        let mut sites: BTreeMap<String, SiteEntry> = BTreeMap::new();
+        for hit in &self.pages {
+            let Some(host) = Url::parse(&hit.url).ok().and_then(|url| url.host_str().map(str::to_owned)) else {
+                continue;
+            };
+            let newest = hit.published.unwrap_or(Timestamp::EPOCH);
+            let site = sites.entry(host.clone()).or_insert(SiteEntry { host, pages: 0, newest });
+            site.pages += 1;
+            site.newest = site.newest.max(newest);
+        }
+        Ok(sites.into_values().collect())
+    }
+
     async fn find(&self, query: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
         let offset = match start {
             Start::Offset(offset) => offset,
@@ -163,7 +179,13 @@ fn matches(page: &SearchHit, words: &[String]) -> bool {
     let text = format!("{} {}", page.title, page.snippet).to_lowercase();
     words.iter().all(|w| match w.strip_prefix('-') {
         Some(unwanted) => !text.contains(unwanted),
-        None => w.starts_with("sort:") || text.contains(w.as_str()),
+        None if w.starts_with("sort:") => true,
+        None => match w.strip_prefix("site:") {
+            Some(host) => {
+                page.url.split('/').nth(2).is_some_and(|name| name == host || name.ends_with(&format!(".{host}")))
+            }
+            None => text.contains(w.as_str()),
+        },
     })
 }
 
@@ -477,17 +499,11 @@ pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
         url: url.into(),
         title: title.into(),
         snippet: snippet.into(),
-        marks: Vec::new(),
-        image: None,
-        thumbnail: None,
         site: "Tidal Notes".into(),
         published: Some(Timestamp::parse_day_or_instant("2026-05-01").unwrap()),
-        language: None,
         all_words: true,
-        missing: Vec::new(),
-        explanation: None,
         score: 1.5,
-        copies: 0,
+        ..SearchHit::default()
     }
 }
 

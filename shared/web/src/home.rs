@@ -1,0 +1,142 @@
+//! The start page: the form, what is new, and examples of searches that find something.
+
+use crate::app::{App, From};
+use crate::hit::{HitView, web_url};
+use crate::language::Language;
+use crate::page::{self, REVALIDATED, Site};
+use crate::refine::address;
+use crate::words::{ExampleWords, Search};
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
+use curlew_model::Timestamp;
+use curlew_stages::catalog::results::{SearchHit, SearchResults, Start};
+
+/// Number of new pages on the start page.
+const NEW: usize = 8;
+/// Query for the newest of all pages.
+pub(crate) const NEWEST: &str = "sort:date";
+/// Lengths in characters of a word that is worth searching for.
+const WORD: std::ops::RangeInclusive<usize> = 4..=20;
+
+/// An example of a query, with its meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Example {
+    pub(crate) query: String,
+    /// Address of its results, if it finds something.
+    pub(crate) href: Option<String>,
+    pub(crate) meaning: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct Home<'a> {
+    site: Site<'a>,
+    t: &'static Search,
+    /// Our own origin, if it is configured.
+    origin: Option<&'a str>,
+    /// The newest pages.
+    new: Vec<HitView>,
+    /// Numbers of pages and sites, in words.
+    counts: Option<String>,
+    examples: Vec<Example>,
+}
+
+/// Renders the start page. It shows the form alone if the index is unreachable or the caller has searched too often.
+pub(crate) async fn show(app: &App, from: From, language: Language) -> Response {
+    let (site, t) = (app.site(language), Search::of(language));
+    let newest = if app.admit_search(from).is_ok() { newest(app, NEW).await } else { None };
+    let newest = newest.unwrap_or_default();
+    let now = app.clock.now();
+    let sites = match newest.hits.is_empty() {
+        true => None,
+        false => app.services.search.sites().await.inspect_err(|error| log("sites", error)).ok(),
+    };
+    let view = Home {
+        site,
+        t,
+        origin: app.origin.as_deref(),
+        counts: sites.map(|sites| {
+            let (pages, sites) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
+            (t.pages_of_sites)((pages, &language.number(pages)), (sites, &language.number(sites)))
+        }),
+        examples: examples(&newest.hits, t),
+        new: newest.hits.iter().map(|hit| HitView::of(hit, language, now)).collect(),
+    };
+    page::html(language, StatusCode::OK, REVALIDATED, &view)
+}
+
+/// Returns the newest pages, or `None` if the index is unreachable.
+pub(crate) async fn newest(app: &App, count: usize) -> Option<SearchResults> {
+    let found = app.services.search.find(NEWEST, Start::Offset(0), count).await;
+    found.inspect_err(|error| log("newest", error)).ok()
+}
+
+fn log(tried: &'static str, error: &dyn std::error::Error) {
+    tracing::error!(tried, %error, "the start page shows less than it could");
+}
+
+/// Returns examples of queries: with words of these pages, or with invented ones if there are no pages.
+pub(crate) fn examples(hits: &[SearchHit], t: &Search) -> Vec<Example> {
+    let words = words(hits);
+    let filled = t.examples.iter().filter_map(|(pattern, meaning)| {
+        let query = words.fill(pattern)?;
+        Some(Example { href: Some(address(&query)), query, meaning })
+    });
+    let filled: Vec<Example> = filled.collect();
+    if !filled.is_empty() {
+        return filled;
+    }
+    let invented = t
+        .examples
+        .iter()
+        .filter_map(|(pattern, meaning)| Some(Example { query: t.example_words.fill(pattern)?, href: None, meaning }));
+    invented.collect()
+}
+
+/// Picks the words of some pages that examples are made of.
+fn words(hits: &[SearchHit]) -> ExampleWords<String> {
+    let titles: Vec<(&SearchHit, Vec<&str>)> = hits.iter().map(|hit| (hit, words_of(&hit.title))).collect();
+    let mut words = ExampleWords::default();
+    if let Some((at, (_, first))) = titles.iter().enumerate().find(|(_, (_, words))| words.len() > 1) {
+        let [one, other, ..] = first[..] else { return words };
+        words.one = one.to_lowercase();
+        words.other = other.to_lowercase();
+        let others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
+        if let Some((_, (hit, longest))) = others.into_iter().find(|(_, (_, words))| !words.is_empty()) {
+            words.third = longest[0].to_lowercase();
+            words.site = web_url(&hit.url).and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
+            words.language = hit.language.clone().filter(|tag| tag.len() == 2).unwrap_or_default();
+            if let Some(year) = hit.published.map(Timestamp::year) {
+                words.after = format!("{year:04}-01-01");
+                words.before = format!("{:04}-01-01", i64::from(year) + 1);
+            }
+        }
+    }
+    let phrases = hits.iter().filter_map(|hit| phrase(&hit.title));
+    words.phrase = phrases.max_by_key(|phrase| phrase.chars().count()).unwrap_or_default();
+    let is_name = |name: &&String| name.chars().all(|c| c.is_alphabetic() || c == ' ') && name.chars().count() <= 30;
+    words.author = hits.iter().filter_map(|hit| hit.author.as_ref()).find(is_name).cloned().unwrap_or_default();
+    words
+}
+
+/// Returns the different words of a title that are worth searching for, the longest first.
+fn words_of(title: &str) -> Vec<&str> {
+    let is_word = |word: &&str| WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic);
+    let mut words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(is_word).collect();
+    words.sort_by_key(|word| (std::cmp::Reverse(word.chars().count()), *word));
+    words.dedup_by_key(|word| word.to_lowercase());
+    words
+}
+
+/// Returns two words that follow each other in a title.
+fn phrase(title: &str) -> Option<String> {
+    let words: Vec<&str> = title.split(' ').collect();
+    let is_word = |word: &str| WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic);
+    let pair = words.windows(2).find(|pair| pair.iter().all(|word| is_word(word)))?;
+    Some(pair.join(" ").to_lowercase())
+}
+
+fn has(title: &str, word: &str) -> bool {
+    title.to_lowercase().contains(&word.to_lowercase())
+}

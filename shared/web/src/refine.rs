@@ -1,0 +1,224 @@
+//! Links that change a search: its order, and filters to add or to take away.
+
+use crate::language::Language;
+use crate::words::Search;
+use curlew_model::MAX_QUERY_BYTES;
+use curlew_stages::catalog::results::SearchHit;
+use url::form_urlencoded;
+
+/// Maximum number of languages and of years that are offered.
+const MOST: usize = 4;
+/// Maximum length of a filter that is shown, in characters.
+const MAX_FILTER: usize = 40;
+
+/// A link that changes a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Its text.
+    pub(crate) label: String,
+    /// Address of the changed search; `None` for the present order.
+    pub(crate) href: Option<String>,
+    /// True if it takes a filter away.
+    pub(crate) removes: bool,
+}
+
+/// Returns the changes that make sense for the results of a query.
+pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Vec<Change> {
+    let t = Search::of(language);
+    let sorted = parts(query).any(|part| part.eq_ignore_ascii_case(BY_DATE));
+    let bare = without(query, |part| has_name(part, "sort"));
+    let order = |label: &str, query: String, present: bool| Change {
+        label: label.to_owned(),
+        href: (!present).then(|| address(&query)),
+        removes: false,
+    };
+    let mut changes = Vec::new();
+    // Without words there is nothing that a page could match better than another one.
+    if parts(&bare).any(|part| !is_filter(part)) {
+        changes.push(order(t.best_first, bare.clone(), !sorted));
+        changes.push(order(t.newest_first, with(&bare, BY_DATE), sorted));
+    }
+    let year = year_of(query);
+    if let Some(year) = year {
+        changes.push(removal(year.to_string(), &without(query, is_day)));
+    }
+    for part in parts(query).filter(|part| is_filter(part) && !has_name(part, "sort")) {
+        if year.is_none() || !is_day(part) {
+            changes.push(removal(filter_label(part, language), &without(query, |other| other == part)));
+        }
+    }
+    let add = |label: String, filter: &str| Change { label, href: Some(address(&with(query, filter))), removes: false };
+    if !parts(query).any(|part| has_name(part, "lang")) {
+        let tags = hits.iter().filter_map(|hit| primary(hit.language.as_deref()?));
+        let tags = distinct(tags);
+        if tags.len() > 1 {
+            changes.extend(tags.iter().map(|tag| add(language.full_name_of(tag), &format!("lang:{tag}"))));
+        }
+    }
+    if !parts(query).any(is_day) {
+        let mut years = distinct(hits.iter().filter_map(|hit| hit.published).map(|at| at.year()));
+        years.sort_unstable_by(|one, two| two.cmp(one));
+        if years.len() > 1 {
+            changes.extend(years.iter().map(|year| add(year.to_string(), &year_filter(*year))));
+        }
+    }
+    changes.retain(|change| change.href.as_ref().is_none_or(|href| href.len() <= MAX_QUERY_BYTES));
+    changes
+}
+
+/// Returns the address of a query's first page of results.
+pub(crate) fn address(query: &str) -> String {
+    format!("/?{}", form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish())
+}
+
+/// Returns a query with a further part.
+pub(crate) fn with(query: &str, part: &str) -> String {
+    format!("{} {part}", query.trim()).trim_start().to_owned()
+}
+
+/// True if a query asks for the pages of one site.
+pub(crate) fn has_site(query: &str) -> bool {
+    parts(query).any(|part| has_name(part, "site"))
+}
+
+const BY_DATE: &str = "sort:date";
+
+fn removal(label: String, query: &str) -> Change {
+    // A search for nothing is the home page.
+    let href = if query.is_empty() { "/".to_owned() } else { address(query) };
+    Change { label, href: Some(href), removes: true }
+}
+
+fn filter_label(part: &str, language: Language) -> String {
+    match part.split_once(':') {
+        Some((name, tag)) if name.eq_ignore_ascii_case("lang") => language.full_name_of(tag),
+        _ => crate::text::clipped(part, MAX_FILTER),
+    }
+}
+
+fn year_filter(year: impl Into<i64>) -> String {
+    let year = year.into();
+    format!("after:{year:04}-01-01 before:{:04}-01-01", year + 1)
+}
+
+/// Returns the year that the dates of a query enclose.
+fn year_of(query: &str) -> Option<i64> {
+    let mut days = parts(query).filter(|part| is_day(part));
+    let (one, two) = (days.next()?, days.next()?);
+    let year: i64 = one.strip_prefix("after:")?.get(..4)?.parse().ok()?;
+    (days.next().is_none() && format!("{one} {two}") == year_filter(year)).then_some(year)
+}
+
+fn is_day(part: &str) -> bool {
+    has_name(part, "after") || has_name(part, "before")
+}
+
+fn is_filter(part: &str) -> bool {
+    is_day(part) || ["sort", "lang", "site", "author"].iter().any(|name| has_name(part, name))
+}
+
+/// True for a part such as `name:value`, in upper or lower case.
+fn has_name(part: &str, name: &str) -> bool {
+    part.split_once(':').is_some_and(|(before, value)| before.eq_ignore_ascii_case(name) && !value.is_empty())
+}
+
+fn without(query: &str, goes: impl Fn(&str) -> bool) -> String {
+    parts(query).filter(|part| !goes(part)).collect::<Vec<_>>().join(" ")
+}
+
+/// Splits a query at blanks outside of quotation marks.
+fn parts(query: &str) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
+    let is_between = move |c: char| {
+        is_quoted ^= c == '"';
+        c.is_whitespace() && !is_quoted
+    };
+    query.split(is_between).filter(|part| !part.is_empty())
+}
+
+/// Returns the primary subtag of a language tag in lower case, if it has the form of one.
+fn primary(tag: &str) -> Option<String> {
+    let primary = tag.split(['-', '_']).next().unwrap_or_default();
+    let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
+    is_subtag.then(|| primary.to_ascii_lowercase())
+}
+
+fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if distinct.len() < MOST && !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::Timestamp;
+
+    fn hit(day: &str, language: &str) -> SearchHit {
+        SearchHit {
+            published: Timestamp::parse_day_or_instant(day).ok(),
+            language: Some(language.to_owned()),
+            ..SearchHit::default()
+        }
+    }
+
+    fn shown(query: &str, hits: &[SearchHit]) -> Vec<(String, String, bool)> {
+        let decoded = |href: Option<String>| {
+            href.map_or_else(String::new, |href| {
+                let query = href.strip_prefix("/?").unwrap_or_default();
+                form_urlencoded::parse(query.as_bytes()).next().map_or_else(|| href.clone(), |(_, q)| q.into_owned())
+            })
+        };
+        let changes = changes(query, hits, Language::English).into_iter();
+        changes.map(|change| (change.label, decoded(change.href), change.removes)).collect()
+    }
+
+    fn row(label: &str, query: &str, removes: bool) -> (String, String, bool) {
+        (label.to_owned(), query.to_owned(), removes)
+    }
+
+    #[test]
+    fn order_language_and_year_are_offered_where_the_results_differ_in_them() {
+        let hits = [hit("2025-03-01", "it-IT"), hit("2026-01-09", "en"), hit("2026-02-09", "EN"), hit("", "")];
+        assert_eq!(
+            shown("mud \"sort:date x\"", &hits),
+            [
+                row("Best first", "", false),
+                row("Newest first", "mud \"sort:date x\" sort:date", false),
+                row("Italian", "mud \"sort:date x\" lang:it", false),
+                row("English", "mud \"sort:date x\" lang:en", false),
+                row("2026", "mud \"sort:date x\" after:2026-01-01 before:2027-01-01", false),
+                row("2025", "mud \"sort:date x\" after:2025-01-01 before:2026-01-01", false),
+            ]
+        );
+        assert_eq!(shown("mud", &hits[1..3]).len(), 2, "they do not differ");
+    }
+
+    #[test]
+    fn what_was_chosen_can_be_taken_away() {
+        let query = "mud sort:date lang:it after:2025-01-01 before:2026-01-01 site:tide.example";
+        assert_eq!(
+            shown(query, &[]),
+            [
+                row("Best first", "mud lang:it after:2025-01-01 before:2026-01-01 site:tide.example", false),
+                row("Newest first", "", false),
+                row("2025", "mud sort:date lang:it site:tide.example", true),
+                row("Italian", "mud sort:date after:2025-01-01 before:2026-01-01 site:tide.example", true),
+                row("site:tide.example", "mud sort:date lang:it after:2025-01-01 before:2026-01-01", true),
+            ]
+        );
+        assert_eq!(shown("site:tide.example", &[]), [row("site:tide.example", "/", true)]);
+        assert_eq!(shown("mud before:2026-02-03", &[])[2], row("before:2026-02-03", "mud", true));
+    }
+
+    #[test]
+    fn a_query_that_is_too_long_for_more_is_not_lengthened() {
+        let long = "m".repeat(MAX_QUERY_BYTES - 5);
+        assert_eq!(shown(&long, &[]), [row("Best first", "", false)]);
+    }
+}

@@ -1,0 +1,72 @@
+use crate::language::Language;
+
+/// Texts of the list of sites, and of the page about each.
+#[derive(Debug)]
+pub(crate) struct Sites {
+    pub(crate) title: &'static str,
+    pub(crate) none: &'static str,
+    pub(crate) site: &'static str,
+    pub(crate) pages: &'static str,
+    pub(crate) newest: &'static str,
+    pub(crate) previous: &'static str,
+    pub(crate) next: &'static str,
+    pub(crate) places: &'static str,
+    /// Number of pages, and the day of the oldest if it is known.
+    pub(crate) counts: fn(u64, &str, Option<&str>) -> String,
+    pub(crate) latest: &'static str,
+    pub(crate) visit: &'static str,
+    pub(crate) feed: &'static str,
+    pub(crate) follow: &'static str,
+    pub(crate) all: &'static str,
+    pub(crate) owner: &'static str,
+}
+
+impl Sites {
+    pub(crate) const fn of(language: Language) -> &'static Sites {
+        language.choose(&ENGLISH, &ITALIAN)
+    }
+}
+
+const ENGLISH: Sites = Sites {
+    title: "Sites",
+    none: "There are no pages in the index yet.",
+    site: "Site",
+    pages: "Pages",
+    newest: "Newest",
+    previous: "Previous",
+    next: "Next",
+    places: "Pages of the list",
+    counts: |pages, shown, since| {
+        let page = if pages == 1 { "page" } else { "pages" };
+        let since = since.map(|day| format!(", the oldest of {day}")).unwrap_or_default();
+        format!("{shown} {page} can be found here{since}.")
+    },
+    latest: "Newest pages",
+    visit: "Visit the site",
+    feed: "Its feed",
+    follow: "Follow it here",
+    all: "All its pages, newest first",
+    owner: "This is my site",
+};
+
+const ITALIAN: Sites = Sites {
+    title: "Siti",
+    none: "Nell’indice non ci sono ancora pagine.",
+    site: "Sito",
+    pages: "Pagine",
+    newest: "Più recente",
+    previous: "Precedente",
+    next: "Successiva",
+    places: "Pagine dell’elenco",
+    counts: |pages, shown, since| {
+        let found = if pages == 1 { "pagina si può trovare" } else { "pagine si possono trovare" };
+        let since = since.map(|day| format!("; la più vecchia è del {day}")).unwrap_or_default();
+        format!("{shown} {found} qui{since}.")
+    },
+    latest: "Le pagine più recenti",
+    visit: "Visita il sito",
+    feed: "Il suo feed",
+    follow: "Seguilo qui",
+    all: "Tutte le sue pagine, prima le più recenti",
+    owner: "Questo sito è mio",
+};
