@@ -16,7 +16,7 @@ use crate::split::Split;
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum rank of a hit that is returned, whatever is requested.
 pub const MAX_DEPTH: usize = 10_000;
@@ -78,6 +78,8 @@ pub struct Results {
     pub copies: u64,
     /// The best ones.
     pub hits: Vec<Hit>,
+    /// Hosts of these hits that have further results on other pages.
+    pub more_of: BTreeSet<String>,
     /// Cursor of the next page of results, if there is more.
     pub next: Option<Cursor>,
     /// Words of the query that no page has, as typed.
@@ -121,8 +123,6 @@ pub struct Hit {
     pub missing: Vec<String>,
     /// Number of matching later copies that are not returned; the earliest copy is.
     pub copies: u32,
-    /// Number of results of its site among the best, this one included.
-    pub of_site: u32,
     /// Explanation of the score, if requested.
     pub explanation: Option<Explanation>,
 }
@@ -208,8 +208,10 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let seen = (seen + depth) as u64;
     let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
 
-    let mut of_site: HashMap<u64, u32> = HashMap::new();
-    groups.iter().for_each(|group| *of_site.entry(group.first.site).or_default() += 1);
+    let mut others: HashMap<u64, i64> = HashMap::new();
+    groups.iter().for_each(|group| *others.entry(group.first.site).or_default() += 1);
+    shown.iter().for_each(|at| *others.entry(groups[*at].first.site).or_default() -= 1);
+    let mut more_of = BTreeSet::new();
     // All records are read before the first missing one ends the search, so that all become wanted at once.
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
     let records: Vec<_> = shown.iter().map(|group| splits[group.first.at.0].record(group.first.at.1)).collect();
@@ -217,11 +219,14 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     for (group, record) in shown.into_iter().zip(records) {
         let explanation =
             request.explain.then(|| explain(&splits, &plan, &corpus, &group.best, request.now)).transpose()?;
-        let of_site = of_site.get(&group.first.site).copied().unwrap_or_default();
-        hits.push(Hit { explanation, of_site, ..hit(record?, group, &plan, &mut analyzers) });
+        let hit = Hit { explanation, ..hit(record?, group, &plan, &mut analyzers) };
+        if others.get(&group.first.site).is_some_and(|others| *others > 0) {
+            more_of.insert(hit.host.clone());
+        }
+        hits.push(hit);
     }
     let Counts { total, partial, copies } = counts;
-    Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, next, unknown, neighbours: near })
+    Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, more_of, next, unknown, neighbours: near })
 }
 
 /// Returns the words of the query that no page has, as indexes into the plan.
@@ -364,7 +369,6 @@ fn hit(record: Record, group: &Group, plan: &Plan, analyzers: &mut Analyzers) ->
         score: group.best.standing.score(),
         has_all: group.best.has_all,
         copies: group.size - 1,
-        of_site: 0,
         explanation: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The page of results. Without a query, the start page is shown.
 
 use crate::app::{App, From};
-use crate::hit::HitView;
+use crate::hit::{HitView, web_url};
 use crate::home::{self, Example, examples};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
@@ -124,9 +124,6 @@ fn in_all(found: &SearchResults) -> u64 {
     found.total.saturating_add(found.partial)
 }
 
-/// Number of results of one site after which the others of that site are linked. The index mixes sites so that a page
-/// has no more of one site where there are others.
-const MOST_OF_SITE: u32 = 2;
 /// Maximum length of a word that a sentence repeats, in characters.
 const MAX_WORD: usize = 40;
 
@@ -145,18 +142,21 @@ fn parts(
 ) -> Vec<(Option<&'static str>, Vec<HitView>)> {
     let is_first = |hit: &SearchHit| hit.all_words || found.is_mixed;
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
-    let mut shown: HashMap<String, u32> = HashMap::new();
-    let mut view = |hit: &SearchHit| {
+    // A link to more of a site stands below its last result on the page.
+    let host_of = |hit: &SearchHit| web_url(&hit.url)?.host_str().map(str::to_owned);
+    let mut last: HashMap<String, &str> = HashMap::new();
+    for hit in hits.iter().filter(|_| !refine::has_site(query)) {
+        last.extend(host_of(hit).filter(|host| found.more_of.contains(host)).map(|host| (host, hit.url.as_str())));
+    }
+    let view = |hit: &SearchHit| {
         let view = HitView::of(hit, language, now);
-        let shown = shown.entry(view.host.clone()).or_default();
-        *shown += 1;
-        let more = *shown == MOST_OF_SITE && hit.of_site > MOST_OF_SITE && !refine::has_site(query);
-        HitView { more: more.then(|| view.more_of(query, language)).flatten(), ..view }
+        let is_last = host_of(hit).is_some_and(|host| last.get(&host) == Some(&hit.url.as_str()));
+        HitView { more: is_last.then(|| view.more_of(query, language)).flatten(), ..view }
     };
     let parts = hits.chunk_by(|one, two| is_first(one) == is_first(two));
     let part = |hits: &[SearchHit]| {
         let heading = hits.first().filter(|hit| !is_first(hit)).map(|_| Search::of(language).some_words);
-        (heading, hits.iter().map(&mut view).collect())
+        (heading, hits.iter().map(view).collect())
     };
     parts.map(part).collect()
 }

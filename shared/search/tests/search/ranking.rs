@@ -126,16 +126,21 @@ fn one_site_does_not_fill_the_first_page() {
         let results = both(&splits, "curlew mud");
         assert_eq!(results.total, 0, "nothing has both");
         let results = both(&splits, "curlew");
-        let sites: String =
-            results.hits.iter().map(|hit| hit.host.trim_start_matches("www.").chars().next().unwrap()).collect();
-        assert_eq!(sites, "aabaabaabaaa");
+        let site = |hit: &Hit| hit.host.trim_start_matches("www.").chars().next().unwrap();
+        assert_eq!(results.hits.iter().map(site).collect::<String>(), "aabbaaaaaaab");
+        assert!(results.more_of.is_empty(), "all are shown");
         // Across all pages of results no hit is missing or repeated.
         let (query, mut after, mut seen) = (Query::parse("curlew").unwrap(), None::<Cursor>, Vec::new());
+        let mut on_pages = Vec::new();
         let splits: Vec<&Split> = splits.iter().collect();
         loop {
-            let request = Request { after: after.as_ref(), ..Request::new(&query, 2, now()) };
+            let request = Request { after: after.as_ref(), ..Request::new(&query, 4, now()) };
             let page = search(&splits, &Hidden::default(), request).unwrap();
             assert_eq!((page.total, page.partial), (12, 0));
+            on_pages.push(page.hits.iter().map(site).collect::<String>());
+            if on_pages.len() == 1 {
+                assert_eq!(page.more_of.iter().collect::<Vec<_>>(), ["b.example", "www.a.example"]);
+            }
             seen.extend(page.hits.into_iter().map(|hit| hit.url));
             let Some(next) = page.next else { break };
             after = Cursor::decode(&next.encode("curlew", &[7; 32]), "curlew", &[7; 32]);
@@ -143,6 +148,7 @@ fn one_site_does_not_fill_the_first_page() {
         }
         let distinct: HashSet<&String> = seen.iter().collect();
         assert_eq!((seen.len(), distinct.len()), (12, 12));
+        assert_eq!(on_pages, ["aabb", "aaba", "aaaa"]);
         let of_one = both(&[split(&pages)], "curlew site:a.example");
         assert_eq!(of_one.hits.len(), 9);
         let by_date = both(&[split(&pages)], "curlew sort:date");

@@ -138,8 +138,8 @@ impl Finder {
         }
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
-        let Results { total, partial, is_mixed, copies, unknown, .. } = results;
-        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, before, next, suggestion, notes })
+        let Results { total, partial, is_mixed, copies, unknown, more_of, .. } = results;
+        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, more_of, before, next, suggestion, notes })
     }
 
     /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
@@ -282,7 +282,6 @@ impl Finder {
             explanation: hit.explanation,
             score: hit.score,
             copies: hit.copies,
-            of_site: hit.of_site,
         })
     }
 }

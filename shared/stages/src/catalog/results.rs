@@ -5,6 +5,7 @@ use curlew_ports::PortError;
 use curlew_search::Explanation;
 pub use curlew_search::SiteEntry;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Position at which a page of results begins.
@@ -36,6 +37,9 @@ pub struct SearchResults {
     pub copies: u64,
     /// The hits of this page.
     pub hits: Vec<SearchHit>,
+    /// Hosts of these hits that have further results on other pages.
+    #[serde(skip)]
+    pub more_of: BTreeSet<String>,
     /// Number of hits on the pages before this one.
     #[serde(skip)]
     pub before: u64,
@@ -94,9 +98,6 @@ pub struct SearchHit {
     /// Number of later pages with the same content, which are not shown.
     #[serde(skip_serializing_if = "is_zero")]
     pub copies: u32,
-    /// Number of results of its site among the best, this one included.
-    #[serde(skip)]
-    pub of_site: u32,
 }
 
 /// Reasons why there are no results.

@@ -70,9 +70,9 @@ async fn a_search_can_be_changed_by_links() {
     let mut one = page("https://tide.example/1", "Curlew", "A curlew.");
     one.language = Some("it".into());
     let mut two = page("https://tide.example/2", "Curlew", "A curlew.");
-    (two.language, two.of_site, two.published) = (Some("en".into()), 3, None);
-    one.of_site = 3;
-    let results = World::of(backend(vec![one, two])).get("/?q=curlew").await;
+    (two.language, two.published) = (Some("en".into()), None);
+    let more_of = ["tide.example".to_owned()].into();
+    let results = World::of(Backend { more_of, ..backend(vec![one, two]) }).get("/?q=curlew").await;
     assert_eq!(results.all(".chips li"), ["Best first", "Newest first", "Italian", "English"]);
     assert_eq!(results.all(".chips [aria-current]"), ["Best first"]);
     assert_eq!(results.attributes(".chips a", "href")[1], "/?q=curlew+lang%3Ait");

@@ -31,7 +31,7 @@ use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
 use quick_xml::events::Event;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -46,6 +46,8 @@ pub const FEED: &str = "https://example.org/feed";
 #[derive(Default)]
 pub struct Backend {
     pub pages: Vec<SearchHit>,
+    /// Hosts that have results on other pages.
+    pub more_of: BTreeSet<String>,
     pub thumbnails: HashMap<ThumbnailId, Bytes>,
     pub status: SystemStatus,
     /// Number of times the status was requested.
@@ -168,6 +170,7 @@ impl SearchIndex for Backend {
             unknown: hits.iter().flat_map(|hit| hit.missing.clone()).filter(|word| word.starts_with('x')).collect(),
             copies: hits.iter().map(|hit| u64::from(hit.copies)).sum(),
             hits: hits.into_iter().skip(offset).take(limit).collect(),
+            more_of: self.more_of.clone(),
             before: offset as u64,
             next,
             ..SearchResults::default()
