@@ -195,13 +195,13 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         },
     };
     let ahead: HashSet<u64> = request.after.map(|cursor| cursor.ahead.iter().copied().collect()).unwrap_or_default();
-    groups.retain(|group| !ahead.contains(&group.best.key.0));
+    let earlier: Vec<Group> = groups.extract_if(.., |group| ahead.contains(&group.best.key.0)).collect();
     let order = listing::order(&groups, is_mixed && by_relevance, depth, request.limit);
     let shown = order.get(request.offset.min(order.len())..).unwrap_or_default();
     let is_more = groups.len() > order.len();
     let place = match shown.is_empty() || depth >= room {
         true => None,
-        false if is_more => Some(place_after(&groups, &order)),
+        false if is_more => Some(place_after(&groups, &order, &earlier)),
         // Everything ranked is shown, as copies of a few pages.
         false => ranked.last().filter(|_| listed.is_cut).map(|last| (last.place(), Vec::new())),
     };
@@ -308,12 +308,15 @@ fn copies(groups: &[Group], has_all: bool) -> u64 {
     groups.map(|group| u64::from(group.size - 1)).sum()
 }
 
-/// Returns the place up to which all groups are shown, and the keys of shown groups that come after it.
-fn place_after(groups: &[Group], order: &[usize]) -> (Place, Vec<u64>) {
+/// Returns the place up to which all groups are shown, and the keys of shown groups that come after it: of this page,
+/// and of `earlier` ones.
+fn place_after(groups: &[Group], order: &[usize], earlier: &[Group]) -> (Place, Vec<u64>) {
     let shown: HashSet<usize> = order.iter().copied().collect();
     let whole = (0..groups.len()).take_while(|at| shown.contains(at)).count();
-    let ahead = order.iter().filter(|at| **at >= whole).map(|at| groups[*at].best.key.0).collect();
-    (groups[whole.saturating_sub(1)].best.place(), ahead)
+    let place = groups[whole.saturating_sub(1)].best.place();
+    let ahead = order.iter().filter(|at| **at >= whole).map(|at| &groups[*at]);
+    let ahead = ahead.chain(earlier.iter().filter(|group| group.best.place().comes_after(place)));
+    (place, ahead.map(|group| group.best.key.0).collect())
 }
 
 /// Reads everything that a search needs before ranking, at once, from splits that are read by ranges. Bytes that are
