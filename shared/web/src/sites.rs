@@ -26,7 +26,7 @@ const NEW: usize = 10;
 const SEARCHED: u64 = 10_000;
 
 /// A site in the list.
-struct Row {
+struct SiteRow {
     host: String,
     page: Option<String>,
     pages: String,
@@ -40,7 +40,7 @@ struct SitesPage<'a> {
     site: Site<'a>,
     t: &'static Sites,
     counts: String,
-    rows: Vec<Row>,
+    rows: Vec<SiteRow>,
     previous: Option<String>,
     next: Option<String>,
     /// Words such as `2 of 7`, if there are several pages.
@@ -102,9 +102,9 @@ pub(crate) async fn list(State(app): State<Arc<App>>, from: From, language: Lang
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-fn row(site: &SiteEntry, language: Language) -> Row {
+fn row(site: &SiteEntry, language: Language) -> SiteRow {
     let day = site.newest.day();
-    Row {
+    SiteRow {
         host: host::shown(&site.host),
         page: site_page(&site.host),
         pages: language.number(site.pages),

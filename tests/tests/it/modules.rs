@@ -73,6 +73,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "query",
             "snippet",
             "split",
+            "sites",
             "build",
             "plan",
             "rank",
