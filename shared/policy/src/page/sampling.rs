@@ -103,6 +103,12 @@ pub fn by_doubt(doubted_at: Option<Timestamp>, reason: Gone, rules: &Rules, now:
     }
 }
 
+/// Returns the number of looks at a page since it was doubted first, each twice as long after the one before.
+pub fn looks_since(doubted_at: Option<Timestamp>, rules: &Rules, now: Timestamp) -> u32 {
+    let waits = doubted_at.map_or(0, |at| now.since(at).0 / rules.confirm_after.0.max(1));
+    waits.saturating_add(1).ilog2()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
@@ -183,5 +189,8 @@ mod tests {
         assert_eq!(look(Some(now)), same, "one look that ran twice is one look");
         assert_eq!(look(Some(now - rules.confirm_after)), Recheck::Gone(Gone::Replaced));
         assert_eq!(look(Some(Timestamp::EPOCH)), new, "nobody looked into it");
+        let looks = |days| looks_since(Some(now - Millis::from_days(days)), &rules, now);
+        assert_eq!([0, 1, 3, 7, 15, 31, 63].map(looks), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(looks_since(None, &rules, now), 0);
     }
 }

@@ -19,6 +19,25 @@ pub enum Deferral {
     GivenUp,
 }
 
+/// Reason for which an item of a visit waits, while the others have their turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemWait {
+    /// Its own trouble, or that of another host: it counts against the item.
+    Own,
+    /// The host refuses the crawler, or a bot wall stands before its pages: it does not count.
+    Refused,
+    /// Its text may be an interstitial's; how often it is looked at again is decided by
+    /// [`look_again_at`](crate::politeness::interstitial::look_again_at).
+    Doubt,
+}
+
+impl ItemWait {
+    /// Returns the reason for which an item waits whose host is held, or not now to be called without a hold.
+    pub fn of_host(held: Option<HoldReason>) -> ItemWait {
+        if held.is_some_and(|reason| !counts_against_page(reason)) { ItemWait::Refused } else { ItemWait::Own }
+    }
+}
+
 /// The rest of a visit that ended before its last item.
 #[derive(Clone, Copy, Debug)]
 pub struct Remainder {
@@ -38,6 +57,12 @@ pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial)
 }
 
+/// The same of a page. A refusal (402, 403, 429, 451) is of the crawler and says nothing of the page: it waits as long as its
+/// host is held.
+fn counts_against_page(reason: HoldReason) -> bool {
+    counts(reason) && !matches!(reason, HoldReason::Forbidden | HoldReason::TooManyRequests)
+}
+
 /// True if a job with this number of deferrals is given up.
 pub fn is_given_up(deferrals: u32, rules: &Rules) -> bool {
     deferrals >= rules.max_deferrals
@@ -52,25 +77,29 @@ pub fn least_wait(deferrals: u32) -> Millis {
 
 /// A whole job waits, since its host is held until then for this reason.
 pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules: &Rules) -> Deferral {
-    match counts(reason) {
+    match counts_against_page(reason) {
         true if is_given_up(deferrals, rules) => Deferral::GivenUp,
         true => Deferral::Again { at: until, deferrals: deferrals.saturating_add(1) },
         false => Deferral::Again { at: until, deferrals },
     }
 }
 
-/// Items wait for something that the others of their visit need not wait for; longer each time.
-pub fn of_items_apart(deferrals: u32, until: Timestamp, rules: &Rules, now: Timestamp) -> Deferral {
-    if is_given_up(deferrals, rules) {
-        return Deferral::GivenUp;
+/// Items wait for something that the others of their visit need not wait for; longer each time, if it counts.
+pub fn of_items_apart(wait: ItemWait, deferrals: u32, until: Timestamp, rules: &Rules, now: Timestamp) -> Deferral {
+    match wait {
+        ItemWait::Refused => Deferral::Again { at: until, deferrals },
+        ItemWait::Doubt => Deferral::Again { at: until, deferrals: deferrals.saturating_add(1) },
+        ItemWait::Own if is_given_up(deferrals, rules) => Deferral::GivenUp,
+        ItemWait::Own => {
+            let soonest = now + UNREACHABLE_RETRY.saturating_mul(1 << deferrals.min(10));
+            Deferral::Again { at: until.max(soonest), deferrals: deferrals.saturating_add(1) }
+        }
     }
-    let soonest = now + UNREACHABLE_RETRY.saturating_mul(1 << deferrals.min(10));
-    Deferral::Again { at: until.max(soonest), deferrals: deferrals.saturating_add(1) }
 }
 
 /// Defers the rest of a visit.
 pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
-    if rest.held.is_some_and(|reason| !counts(reason)) {
+    if rest.held.is_some_and(|reason| !counts_against_page(reason)) {
         return Deferral::Again { at: rest.until, deferrals };
     }
     // What began and did not end within a visit may never do so: without this, it would begin again for ever.
@@ -109,7 +138,7 @@ mod tests {
     #[test]
     fn progress_starts_the_count_anew() {
         let rules = Rules::default();
-        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: Some(HoldReason::Forbidden) };
+        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: Some(HoldReason::ServerError) };
         let again = Deferral::Again { at: NOW + Millis(5), deferrals: 1 };
         assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
         let busy = Remainder { done: 0, calls: 0, held: None, ..rest };
@@ -123,7 +152,7 @@ mod tests {
     fn the_crawlers_own_hour_is_no_fault_of_the_site() {
         let rules = Rules::default();
         let many = rules.max_deferrals;
-        assert_eq!(of_held_host(many, NOW, HoldReason::Forbidden, &rules), Deferral::GivenUp);
+        assert_eq!(of_held_host(many, NOW, HoldReason::ServerError, &rules), Deferral::GivenUp);
         let own = Deferral::Again { at: NOW, deferrals: many };
         assert_eq!(of_held_host(many, NOW, HoldReason::WindowSpent, &rules), own);
         assert_eq!(of_held_host(0, NOW, HoldReason::Network, &rules), Deferral::Again { at: NOW, deferrals: 1 });
@@ -133,10 +162,14 @@ mod tests {
     fn what_waits_behind_a_wall_waits_as_long_as_it_stands() {
         let rules = Rules::default();
         let at = NOW + Millis::from_days(14);
-        let again = Deferral::Again { at, deferrals: rules.max_deferrals };
-        assert_eq!(of_held_host(rules.max_deferrals, at, HoldReason::Interstitial, &rules), again);
-        let rest = Remainder { done: 0, calls: 2, until: at, held: Some(HoldReason::Interstitial) };
-        assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
+        let many = rules.max_deferrals;
+        let again = Deferral::Again { at, deferrals: many };
+        for reason in [HoldReason::Interstitial, HoldReason::Forbidden, HoldReason::TooManyRequests] {
+            assert_eq!(of_held_host(many, at, reason, &rules), again);
+            let rest = Remainder { done: 0, calls: 2, until: at, held: Some(reason) };
+            assert_eq!(of_remainder(many, rest, &rules, NOW), again);
+        }
+        assert_eq!(of_items_apart(ItemWait::Refused, many, at, &rules, NOW), again);
     }
 
     #[test]
@@ -145,8 +178,10 @@ mod tests {
         for deferrals in 0..rules.max_deferrals {
             let at = NOW + UNREACHABLE_RETRY.saturating_mul(1 << deferrals.min(10));
             let again = Deferral::Again { at, deferrals: deferrals + 1 };
-            assert_eq!(of_items_apart(deferrals, NOW, &rules, NOW), again);
+            assert_eq!(of_items_apart(ItemWait::Own, deferrals, NOW, &rules, NOW), again);
         }
-        assert_eq!(of_items_apart(rules.max_deferrals, NOW, &rules, NOW), Deferral::GivenUp);
+        assert_eq!(of_items_apart(ItemWait::Own, rules.max_deferrals, NOW, &rules, NOW), Deferral::GivenUp);
+        let doubt = of_items_apart(ItemWait::Doubt, 2, NOW + Millis(7), &rules, NOW);
+        assert_eq!(doubt, Deferral::Again { at: NOW + Millis(7), deferrals: 3 });
     }
 }

@@ -76,6 +76,67 @@ pub fn is_interstitial(state: &HostState, text: u32) -> bool {
     state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() >= PAGES)
 }
 
+/// Number of further looks at a new page whose text may be an interstitial's.
+const NEW_LOOKS: u32 = 2;
+/// Stands for a refusal without a mark (202, 402, 403, 451) in the place of a page's text.
+const REFUSAL: u32 = 0;
+
+/// Notes that a page was refused (202, 402, 403, 451). True if another call was refused before and no page of the host has
+/// shown a text of its own since: then it is the pages that are refused, by a wall before them, and not this page.
+#[must_use]
+pub fn refused(state: HostState, page: &PageId) -> (HostState, bool) {
+    let is_wall = state.substitutes.texts.iter().any(|known| known.text == REFUSAL);
+    (substituted(state, REFUSAL, page), is_wall)
+}
+
+/// True if a page of the host has shown its own text since `page` showed this one: then nothing stands before all pages.
+pub fn is_refuted(state: &HostState, text: u32, page: &PageId) -> bool {
+    let page = page_key(page);
+    !state.substitutes.texts.iter().any(|known| known.text == text && known.pages.contains(&page))
+}
+
+/// True if several pages of the host showed a text, and none its own since.
+pub fn is_shared(state: &HostState, text: u32) -> bool {
+    state.substitutes.texts.iter().any(|known| known.text == text && known.pages.len() > 1)
+}
+
+/// Decides when a page is looked at again that shows a text which is not worth keeping and says nothing of what was announced,
+/// or is not that of its record. `None` if what it shows is its own: a page of its host has shown its own or another text
+/// after this look or since the look before (`was_refuted`, from [`is_refuted`] before this look was noted), or `looks` before this
+/// one are enough.
+pub fn look_again_at(
+    state: &HostState,
+    text: u32,
+    was_refuted: bool,
+    looks: u32,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let texts = &state.substitutes.texts;
+    let is_known = texts.iter().any(|known| known.text == text);
+    // Where each page shows another text, nothing stands before all of them.
+    let has_others = texts.iter().any(|known| known.text != text && known.text != REFUSAL);
+    let is_enough = looks >= rules.max_deferrals;
+    if !is_known || has_others || is_enough || (looks > 0 && was_refuted) {
+        return None;
+    }
+    Some(now + rules.confirm_after.saturating_mul(1u64 << looks.min(16)).min(rules.hold_cap))
+}
+
+/// The same of a new page, which is not in the index and so can wait: a week, then two, and is decided then. `deferrals` is how
+/// often its job was put off, for whatever reason.
+pub fn look_at_new_again_at(
+    state: &HostState,
+    text: u32,
+    was_refuted: bool,
+    deferrals: u32,
+    rules: &Rules,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let wait = rules.confirm_after.saturating_mul(7 << deferrals.min(1)).min(rules.hold_cap);
+    look_again_at(state, text, was_refuted, deferrals, rules, now).filter(|_| deferrals < NEW_LOOKS).map(|_| now + wait)
+}
+
 /// A page showed a text of its own: nothing stands before all pages of this host.
 #[must_use]
 pub fn own_text(state: HostState) -> HostState {
@@ -154,6 +215,37 @@ mod tests {
     fn a_home_page_that_shows_it_too_decides_at_once() {
         let state = covers_home(substituted(HostState::default(), WALL, &page(1)), WALL);
         assert!(is_interstitial(&state, WALL) && !is_interstitial(&state, 8));
+    }
+
+    #[test]
+    fn a_refused_page_is_one_of_several_until_a_page_shows_its_own_text() {
+        let (state, is_wall) = refused(HostState::default(), &page(1));
+        assert!(!is_wall, "a single refusal may be of this page");
+        let (state, is_wall) = refused(state, &page(1));
+        assert!(is_wall, "no page was let through in between");
+        let (state, is_wall) = refused(own_text(state), &page(1));
+        assert!(!is_wall, "others are let through");
+        assert!(refused(state, &page(2)).1);
+    }
+
+    #[test]
+    fn a_doubtful_text_is_looked_at_again_later_each_time_and_decided_once_a_page_showed_its_own() {
+        let (rules, now) = (Rules::default(), Timestamp::EPOCH);
+        let state = substituted(HostState::default(), WALL, &page(1));
+        let look = |state: &HostState, refuted, looks| {
+            look_again_at(state, WALL, refuted, looks, &rules, now).map(|at| at.since(now))
+        };
+        assert!(is_refuted(&HostState::default(), WALL, &page(1)) && !is_refuted(&state, WALL, &page(1)));
+        assert!(is_refuted(&state, WALL, &page(2)) && is_refuted(&own_text(state.clone()), WALL, &page(1)));
+        let days: Vec<_> = (0..=rules.max_deferrals).map(|n| look(&state, n == 0, n)).collect();
+        let expected = [1, 2, 4, 8, 14, 14].map(|days| Some(Millis::from_days(days)));
+        assert_eq!(days, [&expected[..], &[None]].concat());
+        let new = |n| look_at_new_again_at(&state, WALL, n == 0, n, &rules, now).map(|at| at.since(now));
+        assert_eq!([0, 1, 2].map(new), [Some(Millis::from_days(7)), Some(Millis::from_days(14)), None]);
+        assert_eq!(look(&state, true, 1), None, "a page showed its own text in between");
+        assert_eq!(look(&own_text(state.clone()), false, 1), None, "or in this visit");
+        let other = substituted(state.clone(), 8, &page(3));
+        assert_eq!(look(&other, false, 0), None, "or each page shows another one");
     }
 
     #[test]

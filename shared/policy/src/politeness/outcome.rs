@@ -106,8 +106,7 @@ impl Outcome {
             Outcome::Answered { status: 429, .. } => Some(HoldScope::Host(HoldReason::TooManyRequests)),
             // RFC 9110 §15.6.4: it is the server that cannot handle the request.
             Outcome::Answered { status: 503, .. } => Some(HoldScope::Host(HoldReason::ServerError)),
-            // RFC 9110 §15.5.3 and RFC 7725 §3: 402 and 451 refuse as 403 does. No page answers a GET with 202; challenges do.
-            Outcome::Answered { status: 202 | 402 | 403 | 451, .. } => {
+            Outcome::Answered { status, .. } if is_refusal(status) => {
                 Some(HoldScope::Url(HoldReason::Forbidden, FORBIDDEN_LIMIT))
             }
             Outcome::Answered { status: 500.., .. } => {
@@ -216,6 +215,12 @@ fn remember(
     }
     state.url_holds.push(UrlHold { url, what, until, before });
     state
+}
+
+/// True if a status refuses a page: 402 and 451 do as 403 does (RFC 9110 §15.5.3, RFC 7725 §3). No page answers a GET with
+/// 202; challenges do.
+pub const fn is_refusal(status: u16) -> bool {
+    matches!(status, 202 | 402 | 403 | 451)
 }
 
 /// Returns until when a URL is left alone, if it is. robots.txt has rules of its own for when it is asked again.

@@ -125,6 +125,8 @@ pub enum CallEnd<R> {
     /// This URL has to wait, and others of the visit do not: it is held itself, the host key that its redirect leads to is
     /// held, or the robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
+    /// As [`CallEnd::Elsewhere`], since the robots.txt of its origin is refused to the crawler (401, 403).
+    Refused(Timestamp),
     /// The host key is held from now on; the visit is over.
     Held(Timestamp, HoldReason),
 }
@@ -321,7 +323,7 @@ impl VisitState {
         self.calls += guest.calls;
         self.guest_retry_at.extend(guest.over.map(|until| (guest.host.clone(), until)));
         match end {
-            CallEnd::Held(until, _) => CallEnd::Elsewhere(until),
+            CallEnd::Held(until, _) | CallEnd::Refused(until) => CallEnd::Elsewhere(until),
             CallEnd::Later(until) if guest.over.is_some() => CallEnd::Elsewhere(until),
             other => other,
         }

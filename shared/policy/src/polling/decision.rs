@@ -102,7 +102,7 @@ pub fn after_visit<R>(
             let again = now + deferral::least_wait(job.deferrals);
             put_off(again.max(*until), failure.unwrap_or("its answers take too long"))
         }
-        CallEnd::Elsewhere(until) => put_off(
+        CallEnd::Elsewhere(until) | CallEnd::Refused(until) => put_off(
             *until,
             failure.unwrap_or("the feed, its robots.txt or the target of its redirect could not be fetched"),
         ),

@@ -442,7 +442,9 @@ fn given_up(row: Backfill, reason: &str) -> Backfill {
 fn waits(end: &CallEnd) -> Option<(Timestamp, String)> {
     match end {
         CallEnd::Later(until) => Some((*until, "the visit's time was used up".to_owned())),
-        CallEnd::Elsewhere(until) => Some((*until, "an address or its robots.txt is out of reach".to_owned())),
+        CallEnd::Elsewhere(until) | CallEnd::Refused(until) => {
+            Some((*until, "an address or its robots.txt is out of reach".to_owned()))
+        }
         CallEnd::Held(until, why) => Some((*until, format!("the host is held ({})", why.as_str()))),
         CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
     }

@@ -132,7 +132,7 @@ impl Discover {
             }
             CallEnd::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
             CallEnd::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
-            CallEnd::Held(until, _) | CallEnd::Elsewhere(until) => {
+            CallEnd::Held(until, _) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) => {
                 return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
             }
         };
@@ -263,7 +263,7 @@ impl Discover {
                 Ok(visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
             CallEnd::Reply(_) | CallEnd::Rejected(_) => Ok(Tried::Useless),
-            CallEnd::Elsewhere(until) => Ok(Tried::NotYet(*until)),
+            CallEnd::Elsewhere(until) | CallEnd::Refused(until) => Ok(Tried::NotYet(*until)),
             CallEnd::Later(until) | CallEnd::Held(until, _) => Ok(Tried::NotNow(*until)),
         }
     }

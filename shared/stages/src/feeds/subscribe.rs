@@ -70,7 +70,7 @@ impl Stage for Subscribe {
             }
             CallEnd::Reply(reply) => self.refused(job, &format!("it answered {}", reply.status)).await,
             CallEnd::Rejected(why) => self.refused(job, &why.to_string()).await,
-            CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _) => {
+            CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) => {
                 self.put_off(job, until).await
             }
         }

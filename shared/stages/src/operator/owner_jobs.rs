@@ -370,7 +370,7 @@ fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
         CallEnd::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
         CallEnd::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
         CallEnd::Rejected(_) => Err(Miss::Unreachable),
-        CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..) => Err(Miss::Held),
+        CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..) => Err(Miss::Held),
     }
 }
 

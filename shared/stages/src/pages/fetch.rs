@@ -24,7 +24,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
-use curlew_policy::politeness::deferral::Remainder;
+use curlew_policy::politeness::deferral::{ItemWait, Remainder};
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
@@ -57,8 +57,8 @@ pub struct Fetch {
 /// Outcome of one item of a visit.
 enum Item {
     Done,
-    /// This item waits until then; those after it have their turn.
-    Apart(Timestamp),
+    /// This item waits until then, for this reason; those after it have their turn.
+    Apart(Timestamp, ItemWait),
     /// The visit ends here; this item and those after it wait until then.
     Later {
         until: Timestamp,
@@ -82,8 +82,8 @@ enum Row {
 struct VisitRun<'j, 'v> {
     job: &'j VisitJob,
     visit: Box<Visit<'v>>,
-    /// Items that wait for something that the others need not wait for, by when they go on.
-    apart: BTreeMap<Timestamp, Vec<VisitItem>>,
+    /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
+    apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     /// Number of pages that the state of the host key has been given to remember.
     remembered: usize,
     /// New pages that are decided about at the end of the visit.
@@ -167,16 +167,16 @@ impl Fetch {
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
         if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-            return Ok(Item::Apart(until));
+            return Ok(self.held_page(round, &item.page, &got, (reply.status, until)));
         }
         let seen = self.look(reply, &got.url).await?;
         match self.sight(round, (&item.page, hints), &got, &seen).await? {
             Sight::Interstitial(waits) => Ok(waits),
-            Sight::Suspicious if round.suspects.len() < MOST_SUSPECTS => {
-                round.suspects.push(Suspect { item: item.clone(), before, got, seen });
+            Sight::Suspicious(suspicion) if round.suspects.len() < MOST_SUSPECTS => {
+                round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
                 Ok(Item::Done)
             }
-            Sight::Itself | Sight::Suspicious => self.take_in(round, (item, before), &got, seen).await,
+            Sight::Itself | Sight::Suspicious(..) => self.take_in(round, (item, before), &got, seen).await,
         }
     }
 
@@ -400,7 +400,8 @@ struct ScannedPage {
 /// Returns the outcome of an item whose call has no answer now; `None` if there is one.
 fn waits(end: &CallEnd) -> Option<Item> {
     match end {
-        CallEnd::Elsewhere(until) => Some(Item::Apart(*until)),
+        CallEnd::Elsewhere(until) => Some(Item::Apart(*until, ItemWait::Own)),
+        CallEnd::Refused(until) => Some(Item::Apart(*until, ItemWait::Refused)),
         CallEnd::Later(until) => Some(Item::Later { until: *until, held: None }),
         CallEnd::Held(until, why) => Some(Item::Later { until: *until, held: Some(*why) }),
         CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
@@ -442,9 +443,9 @@ impl Stage for Fetch {
             }
             match self.item(&mut round, item).await {
                 Ok(Item::Done) => done += 1,
-                Ok(Item::Apart(until)) => {
+                Ok(Item::Apart(until, wait)) => {
                     done += 1;
-                    round.apart.entry(until).or_default().push(item.clone());
+                    round.apart.entry((until, wait)).or_default().push(item.clone());
                 }
                 Ok(Item::Later { until, held }) => {
                     end = Ok(Some((until, held)));
@@ -456,13 +457,14 @@ impl Stage for Fetch {
                 }
             }
         }
-        let mut walled = vec![];
         for suspect in std::mem::take(&mut round.suspects) {
             let item = suspect.item.clone();
             match self.resolve(&mut round, suspect).await {
                 Ok(Item::Done) => {}
-                Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }) => walled.push((until, item)),
-                Ok(Item::Apart(until) | Item::Later { until, .. }) => round.apart.entry(until).or_default().push(item),
+                Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
+                Ok(Item::Later { until, held }) => {
+                    round.apart.entry((until, ItemWait::of_host(held))).or_default().push(item);
+                }
                 Err(error) => end = Err(error),
             }
         }
@@ -471,7 +473,6 @@ impl Stage for Fetch {
         let closed = visit.close().await;
         let end = end?;
         self.leave_apart(job, apart).await?;
-        self.leave_walled(job, walled).await?;
         if let Some((until, held)) = end {
             self.leave(job, Remainder { done, calls, until, held }).await?;
         }

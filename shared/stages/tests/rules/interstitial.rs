@@ -167,6 +167,9 @@ async fn soft_404s_among_pages_that_are_there_are_removed_one_by_one() {
     });
     recheck_all(&world).await;
     days(&world, 4).await;
+    assert_eq!(left(&world).await, 3, "no page has shown its own text after the last one of them");
+    recheck_all(&world).await;
+    days(&world, 9).await;
     assert_eq!((left(&world).await, held(&world).await), (2, None));
     assert_eq!(world.state(&url("c")).await, Some(PageState::Gone { reason: Gone::Replaced }));
 }

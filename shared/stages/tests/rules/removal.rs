@@ -62,6 +62,10 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         let second = world.queued(QueueName::Fetch).await;
         let [(Job::Fetch(job), due)] = second.as_slice() else { panic!("{title}: a second look: {second:?}") };
         assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
+        assert!(is_there(recheck(&world, Ok(document(title, text))).await), "a wall may stand before all pages");
+        let b = "https://example.org/b";
+        world.web.keep(b, document("Page b", "A curlew is a curlew."));
+        world.fetch(&visit("example.org", &[b], &Purpose::Recheck)).await;
         assert_eq!(recheck(&world, Ok(document(title, text))).await, Some(PageState::Gone { reason: Gone::Replaced }));
         assert_eq!(ask(&world, "curlew").await.total, 1, "{title}");
         assert_eq!(world.blobs.list("audit/", None, 9).await.unwrap().len(), 1);

@@ -245,6 +245,89 @@ async fn no_kind_of_wall_costs_a_page_and_a_walled_host_is_called_three_times_a_
     }
 }
 
+/// How many of the new pages were given up, and how many were taken in.
+async fn ends(world: &TestWorld) -> (usize, usize) {
+    let rejected = states(world, &NEW, |state| matches!(state, PageState::Rejected { .. })).await;
+    (rejected, states(world, &NEW, |state| matches!(state, PageState::Pending)).await)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_refused_waits_as_long_as_the_crawler_is_and_is_taken_in_then() {
+    for (code, robots) in [(402, 404), (403, 404), (403, 403), (429, 429), (451, 404)] {
+        let world = site().await;
+        everywhere(&world, |_| status(code));
+        world.web.keep(ROBOTS, status(robots));
+        let most = days(&world, 150, &NEW).await;
+        assert!(most <= 3, "{code}, robots.txt {robots}: {most} calls a day");
+        assert_eq!((indexed(&world).await, ends(&world).await), (5, (0, 0)), "{code}, robots.txt {robots}");
+        open(&world);
+        days(&world, 45, &[]).await;
+        assert_eq!((indexed(&world).await, ends(&world).await), (5, (0, 6)), "{code}, robots.txt {robots}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wall_before_posts_alone_that_come_one_a_visit_costs_none() {
+    let kinds: [(&str, fn(usize) -> Reply); 4] = [
+        ("200 with noindex", wall),
+        ("200 without noindex", |n| document("One moment", "", &format!("Checking your browser. Ray {n}8fa."))),
+        ("402", |_| status(402)),
+        ("403", |_| status(403)),
+    ];
+    for (kind, answer) in kinds {
+        let world = site().await;
+        for (n, name) in INDEXED.iter().chain(&NEW).enumerate() {
+            world.web.keep(&url(name), answer(n));
+        }
+        for (n, name) in NEW.iter().enumerate() {
+            let known = INDEXED[n % INDEXED.len()];
+            for job in [visit(&[name], announced), visit(&[known], |_| Purpose::Recheck)] {
+                world.ports.queue.send(&[(Job::Fetch(job), world.now())]).await.unwrap();
+                for n in 0..7 * 12 {
+                    hour(&world, n).await;
+                }
+            }
+        }
+        for n in 0..90 * 24 {
+            hour(&world, n).await;
+        }
+        assert_eq!((indexed(&world).await, ends(&world).await), (5, (0, 0)), "{kind}");
+        open(&world);
+        days(&world, 45, &[]).await;
+        assert_eq!((indexed(&world).await, ends(&world).await), (5, (0, 6)), "{kind}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_is_refused_among_others_that_are_not_is_given_up_with_a_reason() {
+    let world = site().await;
+    world.web.keep(&url("fulmar"), status(403));
+    for name in NEW {
+        world.ports.queue.send(&[(Job::Fetch(visit(&[name], announced)), world.now())]).await.unwrap();
+        for n in 0..14 * 24 {
+            hour(&world, n).await;
+        }
+    }
+    days(&world, 60, &[]).await;
+    assert_eq!((ends(&world).await, hold(&world).await), ((1, 5), None), "members alone may read it");
+    let Some(PageState::Rejected { reason }) = world.state(&url("fulmar")).await else { panic!() };
+    assert!(reason.to_string().contains("repeatedly refused"), "{reason}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_in_place_of_robots_txt_lifts_no_rule_for_thirty_days() {
+    let world = site().await;
+    world.web.keep(ROBOTS, text("User-agent: *\nDisallow: /fulmar\n", "text/plain"));
+    days(&world, 1, &["godwit"]).await;
+    world.web.keep(ROBOTS, document("One moment", "", "Checking your browser."));
+    days(&world, 2, &["fulmar"]).await;
+    let robots = Some(PageState::Rejected { reason: curlew_model::Rejection::Robots });
+    assert_eq!(world.state(&url("fulmar")).await, robots, "the older copy stands in");
+    days(&world, 30, &[]).await;
+    days(&world, 1, &["heron"]).await;
+    assert_eq!(world.state(&url("heron")).await, Some(PageState::Pending), "the site has no rules any more");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_wall_is_remembered_by_its_vendor_and_since_when_it_stands() {
     let world = site().await;

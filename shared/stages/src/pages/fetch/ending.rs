@@ -6,7 +6,7 @@ use crate::stage::{StageError, Verdict};
 use curlew_model::{
     HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
 };
-use curlew_policy::politeness::deferral::{self, Deferral, Remainder};
+use curlew_policy::politeness::deferral::{self, Deferral, ItemWait, Remainder};
 use curlew_ports::Event;
 use std::collections::BTreeMap;
 use url::Url;
@@ -59,30 +59,18 @@ impl Fetch {
         Ok(Verdict::Done)
     }
 
-    /// Sends on the items that wait for something else, later each time; or gives them up.
+    /// Sends on the items that wait for something else; or gives them up.
     pub(super) async fn leave_apart(
         &self,
         job: &VisitJob,
-        apart: BTreeMap<Timestamp, Vec<VisitItem>>,
+        apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     ) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        for (until, items) in apart {
-            let after = deferral::of_items_apart(job.deferrals, until, &self.politeness.rules, now);
+        for ((until, wait), items) in apart {
+            let after = deferral::of_items_apart(wait, job.deferrals, until, &self.politeness.rules, now);
             self.defer(job, &items, after, "repeatedly refused, cut short or unreachable").await?;
         }
         Ok(())
-    }
-
-    /// Sends on the items that wait behind an interstitial, which is no fault of theirs.
-    pub(super) async fn leave_walled(
-        &self,
-        job: &VisitJob,
-        walled: Vec<(Timestamp, VisitItem)>,
-    ) -> Result<(), StageError> {
-        let Some((at, _)) = walled.first() else { return Ok(()) };
-        let after = Deferral::Again { at: *at, deferrals: job.deferrals };
-        let items: Vec<VisitItem> = walled.into_iter().map(|(_, item)| item).collect();
-        self.defer(job, &items, after, HoldReason::Interstitial.as_str()).await
     }
 
     /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem};
 use curlew_policy::address;
+use curlew_policy::politeness::deferral::ItemWait;
 use curlew_ports::{CallKind, Event, Reply};
 use curlew_screen::Verdict as Judged;
 use std::sync::PoisonError;
@@ -39,7 +40,7 @@ impl Fetch {
         let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), None).await {
             Ok(CallEnd::Reply(reply)) => self.thumbnail(&url, &reply).await,
             Ok(CallEnd::Rejected(_)) => Ok(None),
-            Ok(CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Held(..)) => return None,
+            Ok(CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..)) => return None,
             Err(error) => Err(error),
         };
         let thumbnail = match thumbnail {
@@ -105,7 +106,7 @@ impl Fetch {
         let row = self.pages.get(page).await?.map(|(row, _)| row);
         let Some(row) = row.filter(|row| row.state != PageState::Pending) else {
             // The visit was sent before the page's row was written.
-            return Ok(Item::Apart(self.politeness.clock.now() + ROW_WRITTEN_IN));
+            return Ok(Item::Apart(self.politeness.clock.now() + ROW_WRITTEN_IN, ItemWait::Own));
         };
         let url = Url::parse(&row.url).ok();
         let Some(screening) = rejects(url.as_ref().and_then(Url::host_str)).await else { return Ok(Item::Done) };

@@ -5,7 +5,9 @@ use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, r
 use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::validity;
-use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Validators, VisitItem};
+use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
+use curlew_policy::politeness::deferral::ItemWait;
+use curlew_policy::politeness::outcome::is_refusal;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
 use url::Url;
@@ -15,12 +17,14 @@ pub(super) const MOST_SUSPECTS: usize = 16;
 /// Stands for any image, where only title and text are judged.
 const ANY_IMAGE: &str = "image";
 
-/// A new page that seems not to be worth keeping, and may be hidden by an interstitial that is not known yet.
+/// A new page that seems not to be worth keeping, or is not what was announced: an interstitial that is not known yet may
+/// hide it.
 pub(super) struct Suspect {
     pub(super) item: VisitItem,
     pub(super) before: Row,
     pub(super) got: Fetched,
     pub(super) seen: Result<ScannedPage, Rejection>,
+    pub(super) suspicion: Suspicion,
 }
 
 /// The kind of document at the address of a new page.
@@ -30,7 +34,18 @@ pub(super) enum Sight {
     /// An interstitial: the item waits.
     Interstitial(Item),
     /// A text that may be an interstitial's.
-    Suspicious,
+    Suspicious(Suspicion),
+}
+
+/// A text that may be an interstitial's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspicion {
+    /// Its key.
+    text: u32,
+    /// A page of the host showed its own text since the look before this one.
+    was_refuted: bool,
+    /// It is too short to be kept, and not empty.
+    is_short: bool,
 }
 
 impl Fetch {
@@ -79,32 +94,61 @@ impl Fetch {
             round.visit.own_text();
             return Ok(Sight::Itself);
         }
+        let was_refuted = round.visit.is_refuted(text, page);
         round.visit.substituted(text, page);
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        if !is_worthless {
-            return Ok(Sight::Itself);
-        }
-        match self.home_shows(round, &got.url, &got.url, text).await? {
-            Ok(true) => round.visit.covers_home(text),
-            Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
-            Ok(false) | Err(_) => {}
+        // Sites whose pages are never titled as announced are spared this call.
+        if is_worthless {
+            match self.home_shows(round, &got.url, &got.url, text).await? {
+                Ok(true) => round.visit.covers_home(text),
+                Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
+                Ok(false) | Err(_) => {}
+            }
         }
         Ok(match self.hidden(round, &got.url, text) {
             Some(waits) => Sight::Interstitial(waits),
-            None => Sight::Suspicious,
+            None => {
+                let is_short = is_short && !(title.is_empty() && article.text.is_empty());
+                Sight::Suspicious(Suspicion { text, was_refuted, is_short })
+            }
         })
     }
 
-    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; the others are what
-    /// they seem to be.
+    /// What becomes of a new page whose URL was refused or is in trouble until then.
+    pub(super) fn held_page(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &PageId,
+        got: &Fetched,
+        (status, until): (u16, Timestamp),
+    ) -> Item {
+        let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
+        if is_ours && is_refusal(status) && round.visit.refused(page) {
+            return Item::Apart(
+                round.visit.url_held(&got.url).map_or(until, |held| held.max(until)),
+                ItemWait::Refused,
+            );
+        }
+        Item::Apart(until, ItemWait::Own)
+    }
+
+    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of which it is
+    /// not known yet are looked at again; the others are what they seem to be.
     pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item, StageError> {
         let hold = round.visit.state.learned.hold.as_ref();
         let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
         match walled {
             Some(until) => Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }),
-            None => self.take_in(round, (&suspect.item, suspect.before), &suspect.got, suspect.seen).await,
+            None => {
+                let Suspicion { text, was_refuted, is_short } = suspect.suspicion;
+                let again = round.visit.look_at_new_again_at((text, was_refuted), round.job.deferrals);
+                match again.filter(|_| is_short || round.visit.is_shared(text)) {
+                    Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
+                    None => self.take_in(round, (&suspect.item, suspect.before), &suspect.got, suspect.seen).await,
+                }
+            }
         }
     }
 
@@ -159,7 +203,7 @@ impl Fetch {
         let shown = match &answer.end {
             CallEnd::Reply(reply) => {
                 if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-                    return Ok(Err(Item::Apart(until)));
+                    return Ok(Err(Item::Apart(until, ItemWait::Own)));
                 }
                 let pool = self.politeness.pool.as_ref();
                 match reply.status == 200 && !reply.body_skipped {

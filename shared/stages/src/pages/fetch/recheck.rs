@@ -12,7 +12,7 @@ use curlew_model::{
     EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::address;
-use curlew_policy::page::sampling::{Recheck, by_doubt, by_status};
+use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{PageText, is_same_page};
 use curlew_policy::politeness::marks;
 use curlew_policy::polling::conditional;
@@ -192,6 +192,7 @@ impl Fetch {
             found = Recheck::Gone(reason);
         }
         if let Comparison::Other(key) = shown {
+            let was_refuted = round.visit.is_refuted(key, &page.id);
             // Second looks are at pages that were found replaced, so they tell nothing about all the others.
             if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
                 round.visit.substituted(key, &page.id);
@@ -205,6 +206,15 @@ impl Fetch {
                     self.removal.trust(&page.id).await?;
                 }
                 return Ok(waits);
+            }
+            // As long as no page of the host shows its own text, a wall may stand before those that are called.
+            let looks = sampling::looks_since(page.doubted_at, &self.politeness.rules, self.politeness.clock.now());
+            if matches!(found, Recheck::Gone(_))
+                && let Some(at) = round.visit.look_again_at((key, was_refuted), looks)
+            {
+                let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+                self.send_visit(page, item, at).await?;
+                return Ok(Item::Done);
             }
         }
         self.apply(round, page, found).await?;

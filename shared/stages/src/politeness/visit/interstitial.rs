@@ -6,6 +6,7 @@ use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_model::{HoldReason, HostState, PageId, Timestamp, Validators};
+use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
@@ -54,6 +55,41 @@ impl Visit<'_> {
     /// Notes that a page showed a text that is not its own.
     pub(crate) fn substituted(&mut self, text: u32, page: &PageId) {
         self.change(|state| interstitial::substituted(state, text, page));
+    }
+
+    /// Notes that a page was refused; true if pages of this host are, and not this one alone.
+    pub(crate) fn refused(&mut self, page: &PageId) -> bool {
+        let (state, is_wall) = interstitial::refused(std::mem::take(&mut self.state.learned), page);
+        self.state.learned = state;
+        is_wall
+    }
+
+    /// Returns until when a document is held by itself, if it is.
+    pub(crate) fn url_held(&self, url: &Url) -> Option<Timestamp> {
+        let target = CallTarget::of(url.as_str(), Role::Document);
+        url_held(&self.state.learned, target, self.politeness.clock.now())
+    }
+
+    /// True if several pages of this host showed this text, and none its own since.
+    pub(crate) fn is_shared(&self, text: u32) -> bool {
+        interstitial::is_shared(&self.state.learned, text)
+    }
+
+    /// Decides when a page is looked at again that shows this text, see [`interstitial::look_again_at`].
+    pub(crate) fn look_again_at(&self, (text, was_refuted): (u32, bool), looks: u32) -> Option<Timestamp> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        interstitial::look_again_at(&self.state.learned, text, was_refuted, looks, rules, now)
+    }
+
+    /// The same of a new page, see [`interstitial::look_at_new_again_at`].
+    pub(crate) fn look_at_new_again_at(&self, (text, was_refuted): (u32, bool), deferrals: u32) -> Option<Timestamp> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        interstitial::look_at_new_again_at(&self.state.learned, text, was_refuted, deferrals, rules, now)
+    }
+
+    /// True if a page of this host has shown its own text since this page showed this text.
+    pub(crate) fn is_refuted(&self, text: u32, page: &PageId) -> bool {
+        interstitial::is_refuted(&self.state.learned, text, page)
     }
 
     /// Notes that a page showed a text of its own.
@@ -121,7 +157,8 @@ pub(crate) fn key_of(article: &Article) -> u32 {
     interstitial::text_key(article.title.as_deref().unwrap_or_default(), &article.text)
 }
 
-fn is_html(body: &[u8]) -> bool {
+/// True if a document begins as HTML does.
+pub(crate) fn is_html(body: &[u8]) -> bool {
     let start = String::from_utf8_lossy(body.get(..TELLING_BYTES).unwrap_or(body)).to_ascii_lowercase();
     ["<html", "<!doctype html", "<head", "<body"].iter().any(|tag| start.contains(tag))
 }

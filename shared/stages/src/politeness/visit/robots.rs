@@ -2,6 +2,7 @@
 use curlew_policy::rules::ROBOTS_REDIRECTS;
 
 use crate::parsing::parsed;
+use crate::politeness::visit::interstitial::is_html;
 use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
@@ -82,7 +83,7 @@ impl Visit<'_> {
             // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
             // is not lost at once.
             self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
-            return Ok(Err(CallEnd::Elsewhere(copy.fresh_until)));
+            return Ok(Err(CallEnd::Refused(copy.fresh_until)));
         }
         let Some(rules) = self.compile(&copy, now).await? else {
             return Ok(Err(self.unreachable(origin, &copy)));
@@ -167,6 +168,10 @@ impl Visit<'_> {
                 self.hold_interstitial(vendor, &here);
                 return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
             }
+            // Neither does a page in place of rules, until it is clear that the site has none any more.
+            if reply.status == 200 && is_html(&reply.body) && old.as_ref().is_some_and(|old| stands_in(old, now)) {
+                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+            }
             if !is_redirect(reply.status) {
                 return Ok(RobotsFetch::Fetched(Box::new(answered(old, &reply, now))));
             }
@@ -180,6 +185,12 @@ impl Visit<'_> {
             return Ok(RobotsFetch::Fetched(Box::new(kept(old, &fetched, None, now))));
         }
     }
+}
+
+/// True if a copy has rules that may still be obeyed.
+fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
+    let has_rules = old.body_at > Timestamp::MIN && !old.body.is_empty() && !is_html(&old.body);
+    has_rules && robots::while_unreachable(old.body_at, now, true) == WhileUnreachable::OlderCopy
 }
 
 fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
