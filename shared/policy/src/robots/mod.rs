@@ -16,8 +16,8 @@ mod tree;
 
 pub use sitemaps::sitemaps;
 pub use standing::{
-    Fetched, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
-    fresh_until, while_unreachable,
+    Fetched, MAX_AGE, MIN_AGE, SiteFile, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
+    classify_site_file, fresh_until, while_unreachable,
 };
 
 use crate::page::preferences::Preferences;

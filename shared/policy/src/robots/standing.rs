@@ -72,6 +72,28 @@ pub fn classify(fetched: &Fetched<'_>) -> Standing {
     }
 }
 
+/// Meaning of the answer to a call for a file that states preferences: a licence (RSL) or a `tdmrep.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteFile {
+    /// The file.
+    Content,
+    /// There is none; nothing is stated.
+    Absent,
+    /// It is refused to the crawler: what it states is unknown, and is neither a permission nor a prohibition.
+    Refused,
+}
+
+/// Returns what the status of such an answer means. Servers answer 401 and 403 for any path below `/.well-known/`, so these
+/// refuse only a file that the site has `named`; the pages of a site that refuses the crawler are refused as well.
+pub fn classify_site_file(status: u16, named: bool) -> SiteFile {
+    match status {
+        200 => SiteFile::Content,
+        202 | 402 | 429 | 451 => SiteFile::Refused,
+        401 | 403 if named => SiteFile::Refused,
+        _ => SiteFile::Absent,
+    }
+}
+
 /// Returns the instant until which the result of a fetch may be used.
 ///
 /// At most [`MAX_AGE`], less if `Cache-Control: max-age` minus the response's `Age` (in seconds) is shorter, never less

@@ -10,13 +10,14 @@ use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_article::HeadScan;
-use curlew_model::{Origin, StatedPreferences, Timestamp, Validators};
+use curlew_model::{HoldReason, Origin, StatedPreferences, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::page::preferences::Preferences;
+use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
-use curlew_policy::robots::{MAX_AGE, Robots};
+use curlew_policy::robots::{MAX_AGE, Robots, SiteFile, WhileUnreachable, classify_site_file, while_unreachable};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -40,7 +41,7 @@ pub(crate) enum StatedUsage {
 }
 
 /// A copy of a file that was asked for, or why it could not be now.
-type SiteFile = Result<RobotsCopy, CallEnd>;
+type SiteFileCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
     /// Asks for the site's files that want to be read before a page of it is. Returns why one could not be asked now.
@@ -119,7 +120,7 @@ impl Visit<'_> {
     async fn tdm(&mut self, url: &Url) -> Result<Result<Option<bool>, CallEnd>, StageError> {
         let (Some(key), Some(file)) = (key(url, TDM_KEY), tdm_url(url)) else { return Ok(Ok(None)) };
         let old = self.politeness.robots.get(&key).await?;
-        let copy = self.site_file(&key, &file, TDM_STANDING.to_owned(), old).await?;
+        let copy = self.site_file(&key, &file, TDM_STANDING.to_owned(), old, false).await?;
         Ok(copy.map(|copy| TdmFile::parse(&copy.body).reservation(url)))
     }
 
@@ -158,9 +159,10 @@ impl Visit<'_> {
         if old.is_none() && is_slow {
             // The next visit finds which one to ask before it calls the page.
             let now = self.politeness.clock.now();
-            self.politeness.robots.put(&key, &copy_of(standing.clone(), Bytes::new(), now, now)).await?;
+            let unread = (Bytes::new(), Timestamp::MIN);
+            self.politeness.robots.put(&key, &copy_of(standing.clone(), unread, now, now)).await?;
         }
-        let copy = match self.site_file(&key, &address, standing, old).await? {
+        let copy = match self.site_file(&key, &address, standing, old, true).await? {
             Ok(copy) => copy,
             Err(end) => return Ok(Err(end)),
         };
@@ -177,33 +179,67 @@ impl Visit<'_> {
     }
 
     /// Asks for a file of a site, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
-    /// are followed as far as for pages. A file that is not to be had says nothing.
+    /// are followed as far as for pages. A file that is not to be had says nothing. While one is refused to the crawler, what
+    /// it said before stands in, or the pages wait.
     async fn site_file(
         &mut self,
         key: &Origin,
         file: &Url,
         standing: String,
         old: Option<RobotsCopy>,
-    ) -> Result<SiteFile, StageError> {
-        if let Some(copy) = old.filter(|copy| self.politeness.clock.now() < copy.fresh_until) {
-            return Ok(Ok(copy));
+        is_named: bool,
+    ) -> Result<SiteFileCopy, StageError> {
+        let now = self.politeness.clock.now();
+        if let Some(copy) = old.clone().filter(|copy| now < copy.fresh_until) {
+            return Ok(readable(copy, now));
         }
         let got = self.get(file, CallKind::Robots, &Validators::default()).await?;
         let now = self.politeness.clock.now();
         let is_elsewhere = self.politeness.key_of(&got.url).ok().as_ref() != Some(&self.state.host);
+        let nothing = (Bytes::new(), now);
+        let known = old.map(|old| (old.body, old.body_at)).filter(|(_, at)| *at > Timestamp::MIN);
+        let known = known.filter(|(_, at)| while_unreachable(*at, now, true) == WhileUnreachable::OlderCopy);
+        let unknown = if is_elsewhere { nothing.clone() } else { (Bytes::new(), Timestamp::MIN) };
         let (body, from, end) = match got.end {
-            CallEnd::Reply(reply) if reply.status == 200 => (reply.body, now, None),
-            CallEnd::Reply(_) | CallEnd::Rejected(_) => (Bytes::new(), now, None),
-            // Whoever refuses this file is not asked for it again as soon as the hold is over: its pages would
+            CallEnd::Reply(reply) => match classify_site_file(reply.status, is_named) {
+                SiteFile::Content => match self.interstitial_in(&reply, &got.url).await? {
+                    None => ((reply.body, now), now, None),
+                    Some(_) if is_elsewhere => (known.unwrap_or(unknown), now, None),
+                    Some(vendor) => {
+                        let until = self.hold_interstitial(vendor, &got.url);
+                        let end = CallEnd::Held(until, HoldReason::Interstitial);
+                        (known.unwrap_or(unknown), now, Some(end))
+                    }
+                },
+                SiteFile::Refused => (known.unwrap_or(unknown), now, None),
+                SiteFile::Absent => (nothing, now, None),
+            },
+            CallEnd::Rejected(_) => (nothing, now, None),
+            // Once the hold is over the pages have their turn, and show whether a wall stands before them.
+            CallEnd::Held(until, HoldReason::Forbidden) if !is_named => {
+                (nothing, until, Some(CallEnd::Held(until, HoldReason::Forbidden)))
+            }
+            CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
+                (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
+            }
+            // Whoever is in trouble with this file is not asked for it again as soon as the hold is over: its pages would
             // never have their turn.
-            CallEnd::Held(until, why) => (Bytes::new(), until, Some(CallEnd::Held(until, why))),
+            CallEnd::Held(until, why) => (known.unwrap_or(nothing), until, Some(CallEnd::Held(until, why))),
             // The trouble of another host holds up none of this one's pages.
-            CallEnd::Elsewhere(_) if is_elsewhere => (Bytes::new(), now, None),
+            CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),
             end => return Ok(Err(end)),
         };
         let copy = copy_of(standing, body, now, from + MAX_AGE);
         self.politeness.robots.put(key, &copy).await?;
-        Ok(end.map_or(Ok(copy), Err))
+        Ok(end.map_or_else(|| readable(copy, now), Err))
+    }
+}
+
+/// A copy that says something, or that nothing is stated; or why it cannot be known now.
+fn readable(copy: RobotsCopy, now: Timestamp) -> SiteFileCopy {
+    match while_unreachable(copy.body_at, now, copy.body_at > Timestamp::MIN) {
+        WhileUnreachable::OlderCopy => Ok(copy),
+        WhileUnreachable::DisallowAll => Err(CallEnd::Refused(copy.fresh_until)),
     }
 }
 
@@ -212,6 +248,11 @@ fn key(url: &Url, file: &str) -> Option<Origin> {
     Origin::new(&format!("{}:{file}", address::origin(url).ok()?)).ok()
 }
 
-fn copy_of(standing: String, body: Bytes, now: Timestamp, fresh_until: Timestamp) -> RobotsCopy {
-    RobotsCopy { standing, body, body_at: now, fetched_at: now, fresh_until, validators: Validators::default() }
+fn copy_of(
+    standing: String,
+    (body, body_at): (Bytes, Timestamp),
+    now: Timestamp,
+    fresh_until: Timestamp,
+) -> RobotsCopy {
+    RobotsCopy { standing, body, body_at, fetched_at: now, fresh_until, validators: Validators::default() }
 }

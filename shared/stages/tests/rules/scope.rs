@@ -97,7 +97,8 @@ mod preferences {
     use crate::test_world::{TestWorld, host, html, status};
     use curlew_model::{Gone, Job, Millis, PageState, Record, Rejection, Stage as QueueName, Timestamp};
     use curlew_policy::politeness::scope::Scope;
-    use curlew_ports::{FetchError, HostLedger, Reply};
+    use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
+    use curlew_stages::stage::Verdict;
 
     const TDM: &str = "https://example.org/.well-known/tdmrep.json";
 
@@ -247,6 +248,86 @@ mod preferences {
         let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
         assert_eq!(order, [ROBOTS, A, RSL, A]);
         says(&rejected(&world, A).await, "prohibits search");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_wall_in_place_of_the_licence_neither_permits_nor_prohibits_and_the_pages_wait() {
+        let file = format!("License: {RSL}\nUser-agent: *\nAllow: /\n");
+        let anubis = "<html><script id=\"anubis_challenge\" type=\"application/json\">{}</script><p>Wait.</p></html>";
+        let wall = Reply { body: anubis.into(), ..status(200) };
+        for answer in [wall, status(202), status(402), status(403), status(429), status(451)] {
+            let code = answer.status;
+            let world = world(false, false);
+            world.web.serve(ROBOTS, "text/plain", file.clone());
+            world.web.keep(RSL, answer);
+            world.web.answer(A, page_with(&[], None, IMAGE));
+            fetch(&world, &[A]).await;
+            assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
+            for _ in 0..20 {
+                let Some((job, due)) = world.queued(QueueName::Fetch).await.pop() else { panic!("{code}") };
+                assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: asked once a day at most");
+                run_at(&world, due).await;
+                let Job::Fetch(job) = job else { panic!("{code}") };
+                assert_eq!((job.deferrals, called(&world, A)), (0, false), "{code}");
+            }
+            world.web.keep(RSL, text(&licence("ai-train")));
+            for _ in 0..2 {
+                let Some((_, due)) = world.queued(QueueName::Fetch).await.pop() else { break };
+                run_at(&world, due).await;
+            }
+            assert_eq!(world.state(A).await, Some(PageState::Pending), "{code}: the licence permits it");
+        }
+    }
+
+    /// Runs the visits that are due then.
+    async fn run_at(world: &TestWorld, at: Timestamp) {
+        world.politeness.clock.sleep(at.since(world.now())).await;
+        for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
+            if let Ok(Job::Fetch(job)) = &delivery.job
+                && let Verdict::Defer(at) = world.fetch(job).await
+            {
+                world.jobs.put_back(&delivery.receipt, at).await.unwrap();
+                continue;
+            }
+            world.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_what_a_licence_said_before_a_wall_stood_there_still_holds() {
+        for (usage, left) in [("search", false), ("ai-train", true)] {
+            let world = world(false, false);
+            world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
+            world.web.serve(RSL, "application/rsl+xml", licence(usage));
+            world.web.answer(A, page_with(&[], None, IMAGE));
+            fetch(&world, &[A]).await;
+            world.web.keep(RSL, status(402));
+            days(&world, 2).await;
+            let b = "https://example.org/b";
+            world.web.answer(b, page_with(&[], None, IMAGE));
+            fetch(&world, &[b]).await;
+            assert_eq!(world.state(b).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(b).await);
+            assert!(calls_of(&world, RSL) >= 2);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p14_a_wall_in_place_of_the_file_reserves_nothing_and_permits_nothing() {
+        for code in [202, 402] {
+            let world = world(false, true);
+            world.web.keep(TDM, status(code));
+            world.web.answer(A, page_with(&[], None, ""));
+            fetch(&world, &[A]).await;
+            for _ in 0..10 {
+                assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
+                let (_, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
+                run_at(&world, due).await;
+            }
+            world.web.keep(TDM, status(404));
+            let (_, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
+            run_at(&world, due).await;
+            assert_eq!(world.state(A).await, Some(PageState::Pending), "{code}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
