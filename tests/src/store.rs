@@ -2,10 +2,12 @@
 
 use crate::program::{Child, LIMIT, Ran, curlew};
 use crate::web::Web;
+use curlew_model::{Millis, Timestamp};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Settings that make every pause short, for tests that are not about pauses, as environment variables of the program.
@@ -142,6 +144,47 @@ impl Store {
         let mut statement = connection.prepare(statement).unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
         rows.map(Result::unwrap).collect()
+    }
+
+    /// Moves all that the store remembers back in time, as if so long had passed since. No program may run on it.
+    ///
+    /// # Panics
+    /// If the database cannot be written.
+    pub fn let_pass(&self, time: Duration) {
+        let millis = i64::try_from(time.as_millis()).unwrap();
+        let db = Connection::open(self.database()).unwrap();
+        let shift = |statement: &str| db.execute(statement, [millis]).unwrap();
+        shift("UPDATE jobs SET due = due - ?1 WHERE due > 0");
+        shift("UPDATE marks SET at = at - ?1");
+        // Instants before the epoch stand for "never".
+        shift("UPDATE robots SET body_at = body_at - ?1 WHERE body_at > 0");
+        shift("UPDATE robots SET fetched_at = fetched_at - ?1, fresh_until = fresh_until - ?1");
+        for (table, key, column) in [("hosts", "host", "state"), ("pages", "id", "page"), ("sources", "key", "source")]
+        {
+            let mut rows = db.prepare(&format!("SELECT {key}, {column} FROM {table}")).unwrap();
+            let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+            for (key_of_row, text) in rows.map(|row| row.unwrap()).collect::<Vec<(String, String)>>() {
+                let mut value: Value = serde_json::from_str(&text).unwrap();
+                shift_back(&mut value, time);
+                let statement = format!("UPDATE {table} SET {column} = ?1 WHERE {key} = ?2");
+                db.execute(&statement, [value.to_string(), key_of_row]).unwrap();
+            }
+        }
+    }
+}
+
+/// Moves each instant in a document back, but for those that stand for "never" and "always".
+fn shift_back(value: &mut Value, time: Duration) {
+    match value {
+        Value::String(text) => {
+            let at = text.parse::<Timestamp>().ok().filter(|_| text.starts_with("20"));
+            if let Some(at) = at {
+                *text = (at - Millis(u64::try_from(time.as_millis()).unwrap())).to_string();
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| shift_back(value, time)),
+        Value::Object(fields) => fields.values_mut().for_each(|value| shift_back(value, time)),
+        _ => {}
     }
 }
 

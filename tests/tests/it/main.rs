@@ -30,4 +30,5 @@ mod politeness;
 mod profiles;
 mod requests;
 mod signatures;
+mod walls;
 mod websub;

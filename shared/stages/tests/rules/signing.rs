@@ -2,7 +2,7 @@
 
 use crate::test_world::{TestWorld, host, html, moved, new, status, visit};
 use async_trait::async_trait;
-use curlew_model::{HoldReason, HostState, Millis, Timestamp};
+use curlew_model::{HoldReason, HostState, Job, Millis, PageState, Stage as QueueName, Timestamp};
 use curlew_ports::{Blobs, Call, CallKind, HostLedger, PortError, Reply};
 use curlew_signature::keys::KeyRing;
 use curlew_stages::politeness::access::Politeness;
@@ -100,6 +100,34 @@ async fn i01_a_signed_call_that_is_refused_is_a_refusal_and_never_signed_twice()
     world.fetch(&visit("example.org", &[B], &new())).await;
     assert_eq!(called(&world)[2..], pages(&[(B, true)])[..], "one call, which is signed");
     assert_eq!(state(&world).await.hold.map(|hold| hold.reason), Some(HoldReason::Forbidden));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_a_signed_call_that_is_answered_by_a_wall_holds_the_host_and_the_page_waits() {
+    let world = signing(SignatureMode::Asked);
+    let marked = || {
+        let mut reply = asking(403);
+        reply.headers.lines = vec![("cf-mitigated".to_owned(), "challenge".to_owned())];
+        reply
+    };
+    world.web.answer(A, Ok(marked()));
+    world.web.answer(A, Ok(marked()));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "once more, signed, and then the host is left alone");
+    let known = state(&world).await;
+    let hold = known.hold.clone().unwrap();
+    assert_eq!((hold.reason, known.signs), (HoldReason::Interstitial, true), "{known:?}");
+    let waiting = world.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(job), due)] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!((job.items.len(), job.deferrals, *due), (2, 0, hold.until));
+    // The wall lets signed calls through by now.
+    world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
+    world.web.keep(A, page());
+    world.web.keep(B, page());
+    world.fetch(job).await;
+    assert_eq!(called(&world)[2..], pages(&[(A, true), (B, true)])[..]);
+    assert_eq!(state(&world).await.hold, None);
+    assert_eq!(world.state(B).await, Some(PageState::Pending));
 }
 
 #[tokio::test(start_paused = true)]
