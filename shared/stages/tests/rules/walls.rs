@@ -168,6 +168,9 @@ fn anubis(n: usize) -> Reply {
     document("Making sure you're not a bot!", &head, &format!("Loading {n}... {}", "Why am I seeing this? ".repeat(40)))
 }
 
+/// Returns the answer of a page by its number.
+type Answer = fn(usize) -> Reply;
+
 /// Puts something in place of the pages.
 type PutUp = fn(&TestWorld);
 
@@ -268,7 +271,7 @@ async fn a_page_that_is_refused_waits_as_long_as_the_crawler_is_and_is_taken_in_
 
 #[tokio::test(start_paused = true)]
 async fn a_wall_before_posts_alone_that_come_one_a_visit_costs_none() {
-    let kinds: [(&str, fn(usize) -> Reply); 4] = [
+    let kinds: [(&str, Answer); 4] = [
         ("200 with noindex", wall),
         ("200 without noindex", |n| document("One moment", "", &format!("Checking your browser. Ray {n}8fa."))),
         ("402", |_| status(402)),
