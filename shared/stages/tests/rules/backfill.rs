@@ -20,22 +20,22 @@ use std::sync::Arc;
 const HOME: &str = "https://example.org/";
 const ASKED: BackfillRequest = BackfillRequest { since: None, limit: None, asked: true };
 
-fn keep(world: &TestWorld, url: &str, kind: &str, body: String) {
+pub(crate) fn keep(world: &TestWorld, url: &str, kind: &str, body: String) {
     let mut reply = Reply { body: body.into(), ..status(200) };
     reply.headers.content_type = Some(kind.to_owned());
     world.web.keep(url, reply);
 }
 
-fn post(n: usize) -> String {
+pub(crate) fn post(n: usize) -> String {
     format!("{HOME}post-{n}")
 }
 
-fn posts(count: usize) -> BTreeSet<String> {
+pub(crate) fn posts(count: usize) -> BTreeSet<String> {
     (0..count).map(post).collect()
 }
 
 /// The day on which a post was written: post 0 is the newest.
-fn day(n: usize) -> Timestamp {
+pub(crate) fn day(n: usize) -> Timestamp {
     let newest: Timestamp = "2026-11-20T00:00:00Z".parse().unwrap();
     newest - Millis::from_days(n as u64)
 }
@@ -48,14 +48,14 @@ fn item(n: usize) -> String {
     )
 }
 
-fn rss(head: &str, posts: impl Iterator<Item = usize>) -> String {
+pub(crate) fn rss(head: &str, posts: impl Iterator<Item = usize>) -> String {
     let items: String = posts.map(item).collect();
     format!(
         "<rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>Waders</title>{head}{items}</channel></rss>"
     )
 }
 
-fn link(rel: &str, to: &str) -> String {
+pub(crate) fn link(rel: &str, to: &str) -> String {
     format!("<atom:link rel='{rel}' href='{to}'/>")
 }
 
@@ -76,41 +76,41 @@ fn pages(world: &TestWorld, posts: usize) {
     }
 }
 
-fn sitemap(urls: impl Iterator<Item = String>) -> String {
+pub(crate) fn sitemap(urls: impl Iterator<Item = String>) -> String {
     let urls: String = urls.map(|url| format!("<url><loc>{url}</loc></url>")).collect();
     format!("<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</urlset>")
 }
 
-fn index(urls: impl Iterator<Item = String>) -> String {
+pub(crate) fn index(urls: impl Iterator<Item = String>) -> String {
     let urls: String = urls.map(|url| format!("<sitemap><loc>{url}</loc></sitemap>")).collect();
     format!("<sitemapindex xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{urls}</sitemapindex>")
 }
 
-async fn begin(world: &TestWorld, of: &str, request: BackfillRequest) {
+pub(crate) async fn begin(world: &TestWorld, of: &str, request: BackfillRequest) {
     assert!(world.program().backfills.begin(&key(of), request).await.unwrap());
 }
 
-async fn row(world: &TestWorld, of: &str) -> Backfill {
+pub(crate) async fn row(world: &TestWorld, of: &str) -> Backfill {
     match world.sources.get(&key_of(&key(of)).unwrap()).await.unwrap() {
         Some((Source::Backfill(row), _)) => row,
         other => panic!("no backfill but {other:?}"),
     }
 }
 
-fn reason(row: &Backfill) -> String {
+pub(crate) fn reason(row: &Backfill) -> String {
     match &row.state {
         BackfillState::Done { reason } | BackfillState::GivenUp { reason } => reason.clone(),
         BackfillState::Running => panic!("it runs: {row:?}"),
     }
 }
 
-fn addresses(row: &BTreeMap<i64, BTreeSet<String>>) -> BTreeSet<String> {
+pub(crate) fn addresses(row: &BTreeMap<i64, BTreeSet<String>>) -> BTreeSet<String> {
     row.values().flatten().cloned().collect()
 }
 
 /// Runs the stages for so many days, each job when it is due; with `visits` those of pages too. Gives the addresses of pages
 /// that were sent, by day, and the most of one visit.
-async fn run(world: &TestWorld, days: u64, visits: bool) -> (BTreeMap<i64, BTreeSet<String>>, usize) {
+pub(crate) async fn run(world: &TestWorld, days: u64, visits: bool) -> (BTreeMap<i64, BTreeSet<String>>, usize) {
     let program = world.program();
     run_program(world, &program, days, visits).await
 }

@@ -11,6 +11,7 @@ mod dispatch;
 mod entries;
 mod feed_failures;
 mod freshness;
+mod hostile_catalogues;
 mod index;
 mod interstitial;
 mod on_request;
