@@ -5,6 +5,7 @@ use crate::catalog::object::json;
 use crate::stage::StageError;
 use curlew_feed::Entry;
 use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, Timestamp};
+use curlew_policy::address;
 use serde::{Deserialize, Serialize};
 
 /// Prefix of the keys of lists; the key of the backfill follows.
@@ -70,9 +71,11 @@ impl Backfills {
         let mut then = then;
         for (n, part) in addresses.chunks(TOGETHER).enumerate().rev() {
             let kind = if matches!(of, Listed::Pages(_)) { "pages" } else { "sitemaps" };
-            let object = format!("{PREFIX}{}/{}-{kind}-{n}.json.zst", row.key, row.documents);
             let packed = zstd::bulk::compress(&json(&part)?, LEVEL)
                 .map_err(|e| StageError::Job(format!("cannot compress: {e}")))?;
+            // Named by its content, too: a step that is done twice at once must not change the list of the first.
+            let hash = address::hash_hex(&packed);
+            let object = format!("{PREFIX}{}/{}-{kind}-{n}-{}.json.zst", row.key, row.documents, &hash[..16]);
             self.intake.politeness.blobs.put(&object, packed.into()).await?;
             let count = u32::try_from(part.len()).unwrap_or(u32::MAX);
             row.lists.push(AddressList { object, done: 0, count, of: of.clone(), then: then.take() });
