@@ -66,6 +66,7 @@ impl World {
             Some(Route::Image) if url.path().ends_with("3.png") => document("image/png", "no picture"),
             Some(Route::Image) => document("image/png", picture()),
             Some(Route::Page(page)) => page_reply(page, now),
+            Some(Route::Sitemap { is_index, links }) => document("text/xml", sitemap(*is_index, links)),
             Some(Route::Feed { gone_from: Some(at), .. }) if *at <= now => status(410),
             Some(Route::Feed { .. }) => {
                 let body = self.feed(url.as_str(), now).unwrap_or_default();
@@ -82,12 +83,15 @@ impl World {
 
     /// The text of a feed, with the entries that it has by then.
     pub(super) fn feed(&self, url: &str, now: Moment) -> Option<String> {
-        let Some(Route::Feed { entries, hub, .. }) = self.routes.get(url) else { return None };
+        let Some(Route::Feed { entries, hub, older, .. }) = self.routes.get(url) else { return None };
         let mut text = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>News</title>\
                         <description>What is new</description>"
             .to_owned();
+        let atom = "xmlns:atom=\"http://www.w3.org/2005/Atom\"";
+        if let Some(older) = older {
+            let _ = write!(text, "<atom:link {atom} rel=\"prev-archive\" href=\"{older}\"/>");
+        }
         if let Some(hub) = hub {
-            let atom = "xmlns:atom=\"http://www.w3.org/2005/Atom\"";
             let _ = write!(text, "<atom:link {atom} rel=\"hub\" href=\"{hub}\"/>");
             let _ = write!(text, "<atom:link {atom} rel=\"self\" href=\"{url}\"/>");
         }
@@ -228,6 +232,15 @@ fn document(media_type: &str, body: impl Into<Bytes>) -> Reply {
     let mut reply = Reply { status: 200, body: body.into(), ..Reply::default() };
     reply.headers.content_type = Some(format!("{media_type}; charset=utf-8"));
     reply
+}
+
+fn sitemap(is_index: bool, links: &[String]) -> String {
+    let (root, each) = if is_index { ("sitemapindex", "sitemap") } else { ("urlset", "url") };
+    let links = links.iter().fold(String::new(), |mut all, link| {
+        let _ = write!(all, "<{each}><loc>{link}</loc></{each}>");
+        all
+    });
+    format!("<{root} xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">{links}</{root}>")
 }
 
 fn home(feeds: &[String], head: &str) -> String {

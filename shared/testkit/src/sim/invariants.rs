@@ -1,14 +1,16 @@
 //! What must always hold (design, section 7): one plain function each, over what happened.
 
 mod outside;
+mod past;
 
 pub use outside::{
     allowed_again, forgotten_is_gone, left_alone_when_told, no_entry_by_delivery, no_poll_below_the_floor,
     only_owners_are_heard, subscriptions_end,
 };
+pub use past::{new_posts_come_first, the_past_has_a_budget};
 
 use super::trace::{CallSnapshot, JobEnd, SettledAs, Trace};
-use curlew_model::{HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
+use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,6 +64,8 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     no_entry_by_delivery(trace)?;
     no_poll_below_the_floor(trace, rules)?;
     subscriptions_end(trace)?;
+    the_past_has_a_budget(trace, rules)?;
+    new_posts_come_first(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -145,11 +149,11 @@ pub fn nothing_private(trace: &Trace) -> Result<(), Violation> {
     }
 }
 
-/// 4. An entry seen in a feed ends in exactly one of: accepted (or gone since), rejected with a reason, another page's
-///    address, parked, dead-lettered with its error. Nothing vanishes.
+/// 4. An entry seen in a feed, or in a document that a backfill has read, ends in exactly one of: accepted (or gone since), rejected with a reason, another page's
+///    address, parked, dead-lettered with its error. A backfill that has not ended has a job. Nothing vanishes.
 ///
 /// # Errors
-/// The first entry that did.
+/// The first entry or backfill that did.
 pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
     const NAME: &str = "4 nothing vanishes";
     let end = &trace.end;
@@ -176,7 +180,12 @@ pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
             return violated(NAME, end.at, format!("{url} was seen, its row says {state:?}, and no job carries it"));
         }
     }
-    Ok(())
+    let jobs: Vec<&Job> = end.waiting.iter().chain(end.dead.iter().map(|(job, _)| job)).collect();
+    let is_lost = |step: &&BackfillJob| !jobs.iter().any(|job| matches!(job, Job::Backfill(job) if job == *step));
+    match end.backfills.iter().find(is_lost) {
+        Some(step) => violated(NAME, end.at, format!("step {} of the backfill of {} has no job", step.step, step.url)),
+        None => Ok(()),
+    }
 }
 
 /// Pages that a job will write the row of.

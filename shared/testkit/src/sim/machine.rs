@@ -69,12 +69,14 @@ impl Machine {
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
         let seed = Dice::new(shared.plan.seed ^ incarnation, "seeds").between(number as u64, u64::MAX - 1);
-        let mut rules = shared.rules.clone();
-        if shared.plan.mutation == Some(Mutation::PollFloorIgnored) {
-            rules = Arc::new(Rules { poll_floor: Millis(1), ..Rules::clone(&rules) });
-        }
+        let rules = Rules::clone(&shared.rules);
+        let rules = match shared.plan.mutation {
+            Some(Mutation::PollFloorIgnored) => Rules { poll_floor: Millis(1), ..rules },
+            Some(Mutation::HistoryBudgetIgnored) => Rules { backfill_per_day: u32::MAX, ..rules },
+            _ => rules,
+        };
         let politeness = Politeness {
-            rules,
+            rules: Arc::new(rules),
             groups: shared.groups.clone(),
             ..ports.politeness(web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
         };
@@ -110,8 +112,9 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
 fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     let plain: Arc<dyn Blobs> = shared.blobs.clone();
     match shared.plan.mutation {
-        Some(Mutation::RecordsKept) => Arc::new(MutantBlobs { plain, keeps: true, clock: shared.clock.clone() }),
-        Some(Mutation::ClaimantBelieved) => Arc::new(MutantBlobs { plain, keeps: false, clock: shared.clock.clone() }),
+        Some(mutation @ (Mutation::RecordsKept | Mutation::ClaimantBelieved | Mutation::HistoryListsDropped)) => {
+            Arc::new(MutantBlobs { plain, mutation, clock: shared.clock.clone() })
+        }
         _ => plain,
     }
 }

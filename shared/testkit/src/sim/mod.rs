@@ -11,6 +11,7 @@
 mod answer;
 mod delivery;
 mod dice;
+mod history;
 mod hub;
 pub mod invariants;
 mod late;
@@ -29,15 +30,18 @@ mod zone;
 pub use invariants::Violation;
 pub use mutant::LastWriterWins;
 pub use trace::{
-    CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, JobEnd, JobRun, LedgerSnapshot, QuerySnapshot,
-    Remains, RequestSnapshot, RobotsSnapshot, SettledAs, Stop, Trace,
+    CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, HistorySnapshot, JobEnd, JobRun, LedgerSnapshot,
+    QuerySnapshot, Remains, RequestSnapshot, RobotsSnapshot, SendSnapshot, SettledAs, Stop, Trace,
 };
 
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Rates;
 use answer::REVISED_WORD;
-use curlew_model::{Job, Location, Millis, Page, PageState, Source, ThumbnailId, Timestamp};
-use curlew_policy::address;
+use curlew_model::{
+    Backfill, BackfillJob, BackfillState, FeedSource, Job, Location, Millis, Page, PageState, Source, ThumbnailId,
+    Timestamp,
+};
+use curlew_policy::address::{self, hash64};
 use curlew_policy::rules::Rules;
 use curlew_ports::{Blobs, Clock, Inbox, Pages, Sources};
 use curlew_stages::catalog::segment::RecordReader;
@@ -90,14 +94,17 @@ pub struct Scenario {
     pub hubs: bool,
     /// People say that sites are theirs, and ask for this and that.
     pub owners: bool,
+    /// Feeds have archives and hosts have sitemaps, which people ask for.
+    pub history: bool,
     /// What is taken away from the program.
     pub mutation: Option<Mutation>,
 }
 
 impl Scenario {
     /// The usual run of a seed: everything goes wrong; every sixth with an index, every seventh with panics, every fourth
-    /// with hubs, and nearly every third with owners.
+    /// with hubs, nearly every third with owners, and a good quarter with back catalogues.
     pub fn of(seed: u64) -> Scenario {
+        let owners = matches!(seed % 8, 6 | 7) || seed % 16 == 10;
         Scenario {
             seed,
             steady: false,
@@ -106,14 +113,16 @@ impl Scenario {
             panics: seed % 7 == 5,
             index: seed.is_multiple_of(6),
             hubs: matches!(seed % 8, 2 | 5),
-            owners: matches!(seed % 8, 6 | 7) || seed % 16 == 10,
+            owners,
+            history: matches!(seed % 5, 2 | 4) && !owners,
             mutation: None,
         }
     }
 
     /// The run of a seed over a steady web.
     pub fn steady(seed: u64, faults: bool) -> Scenario {
-        let of = Scenario { panics: false, index: false, hubs: false, owners: false, ..Scenario::of(seed) };
+        let of =
+            Scenario { panics: false, index: false, hubs: false, owners: false, history: false, ..Scenario::of(seed) };
         Scenario { steady: true, faults, duplicates: faults, ..of }
     }
 
@@ -127,7 +136,10 @@ impl Scenario {
     pub fn rules(&self) -> Rules {
         let mut dice = Dice::new(self.seed, "rules");
         let call_time = Millis::from_secs(*dice.pick(&[4, 10, 30]));
+        let mut past = Dice::new(self.seed, "rules of history");
         Rules {
+            backfill: self.history && past.percent(20),
+            backfill_per_day: *past.pick(&[6, 20, 60, 500]),
             call_time,
             // Where outcomes are compared, nothing may be given up for want of time.
             slice: Millis::from_secs(if self.steady { 150 } else { *dice.pick(&[20, 60, 120]) }),
@@ -180,6 +192,12 @@ pub enum Mutation {
     PollFloorIgnored,
     /// Polls of blocked feeds do nothing, so that their hubs are not told to be silent.
     HubNotTold,
+    /// A host gives of its back catalogue whatever is asked for.
+    HistoryBudgetIgnored,
+    /// Steps of a backfill follow each other at once.
+    HistoryUnpaced,
+    /// Lists of older pages are lost.
+    HistoryListsDropped,
 }
 
 /// Runs a plan.
@@ -194,13 +212,18 @@ pub fn run(plan: Scenario) -> Trace {
 
 async fn simulate(plan: Scenario) -> Trace {
     let mut world = world::make(plan.seed, plan.steady);
+    if plan.history {
+        history::join(&mut world, plan.seed);
+    }
     if plan.hubs {
         hub::join(&mut world, plan.seed);
     }
     if plan.owners {
         owner::join(&mut world, plan.seed);
     }
+    let (documents, pages) = (world.history.documents.clone(), world.history.pages.clone());
     let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
+    shared.trace().history = HistorySnapshot { documents, pages };
     tokio::select! {
         biased;
         () = shared.overrun.notified() => {}
@@ -295,9 +318,12 @@ async fn end(shared: &Arc<Shared>) {
     let dead = dead.into_iter().filter_map(|d| Some((Job::from_message(&d.message).ok()?, d.error)));
     let dead: Vec<(Job, String)> = dead.collect();
     let (forgotten, not_allowed) = owner::look(shared, &dead).await;
+    let (entries, backfills) = entries(shared).await;
+    shared.trace().sends = shared.jobs.take_sends();
     let end = End {
         at: shared.clock.now(),
-        entries: entries(shared).await,
+        entries,
+        backfills,
         waiting: shared.jobs.left(),
         dead,
         pages,
@@ -334,23 +360,50 @@ async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
     }
 }
 
-/// The entries of the model web that the feeds' rows remember as seen.
-async fn entries(shared: &Shared) -> Vec<EntrySnapshot> {
-    let mut seen = vec![];
+/// The entries of the model web that the feeds' rows remember as seen, those of documents that backfills have read, and the
+/// next steps of backfills.
+async fn entries(shared: &Shared) -> (Vec<EntrySnapshot>, Vec<BackfillJob>) {
+    let (mut seen, mut backfills) = (vec![], vec![]);
     for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
-        let Source::Feed(feed) = source else { continue };
-        let (Some(text), Ok(url)) = (shared.world.feed(&feed.url, Moment::MAX), Url::parse(&feed.url)) else {
-            continue;
-        };
-        let Ok(parsed) = curlew_feed::parse(text.as_bytes(), None, &url, &curlew_feed::Limits::default()) else {
-            continue;
-        };
-        for entry in parsed.entries.iter().filter(|entry| feed.seen.contains(&entry.key())) {
-            let Some(link) = entry.link.clone() else { continue };
-            let Ok(parsed) = address::parse(&link, None) else { continue };
-            let page = address::page_id(&address::canonical(&parsed));
-            seen.push(EntrySnapshot { feed: feed.url.clone(), link, page });
+        match source {
+            Source::Feed(feed) => seen.extend(seen_by(shared, &feed)),
+            Source::Backfill(row) => {
+                seen.extend(read_by(shared, &row));
+                if row.state == BackfillState::Running {
+                    backfills.push(BackfillJob { backfill: row.key, url: row.url, step: row.step });
+                }
+            }
+            Source::Site(_) | Source::Extra(_) => {}
         }
     }
-    seen
+    (seen, backfills)
+}
+
+/// The entries that a feed's row remembers.
+fn seen_by(shared: &Shared, feed: &FeedSource) -> Vec<EntrySnapshot> {
+    let (Some(text), Ok(url)) = (shared.world.feed(&feed.url, Moment::MAX), Url::parse(&feed.url)) else {
+        return vec![];
+    };
+    let Ok(parsed) = curlew_feed::parse(text.as_bytes(), None, &url, &curlew_feed::Limits::default()) else {
+        return vec![];
+    };
+    let entries = parsed.entries.iter().filter(|entry| feed.seen.contains(&entry.key()));
+    entries.filter_map(|entry| entry_in(&feed.url, entry.link.as_deref()?)).collect()
+}
+
+/// The entries of the documents that a backfill says it has read, but for those that still wait for their turn, or that a
+/// limit or an end before its time leaves out.
+fn read_by(shared: &Shared, row: &Backfill) -> Vec<EntrySnapshot> {
+    let is_limited = row.limit.is_some_and(|limit| row.sent >= limit);
+    let has_sent = row.lists.is_empty() && !matches!(row.state, BackfillState::GivenUp { .. }) && !is_limited;
+    let Ok(home) = Url::parse(&row.url) else { return vec![] };
+    let documents = shared.world.history.documents.iter().filter(|url| has_sent && row.visited.contains(&hash64(url)));
+    let entries =
+        documents.flat_map(|url| shared.world.older_links(url, &home).into_iter().map(move |link| (url, link)));
+    entries.filter_map(|(url, link)| entry_in(url, link)).collect()
+}
+
+fn entry_in(document: &str, link: &str) -> Option<EntrySnapshot> {
+    let page = address::page_id(&address::canonical(&address::parse(link, None).ok()?));
+    Some(EntrySnapshot { feed: document.to_owned(), link: link.to_owned(), page })
 }

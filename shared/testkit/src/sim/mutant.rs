@@ -1,5 +1,6 @@
 //! Wrappers that take away what politeness rests on, to see that the simulator notices.
 
+use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Millis, Ownership, Stage, Timestamp, Way};
@@ -56,10 +57,10 @@ impl HostLedger for IgnoresStops {
     }
 }
 
-/// Objects of which records are never erased, if that is what they `keep`, or in which every claim looks proven.
+/// Objects of which records are never erased, in which every claim looks proven, or which lose lists of older pages.
 pub(super) struct MutantBlobs {
     pub(super) plain: Arc<dyn Blobs>,
-    pub(super) keeps: bool,
+    pub(super) mutation: Mutation,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -67,7 +68,7 @@ pub(super) struct MutantBlobs {
 impl Blobs for MutantBlobs {
     async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
         let Some(mut blob) = self.plain.get(key).await? else { return Ok(None) };
-        if !self.keeps
+        if self.mutation == Mutation::ClaimantBelieved
             && key.starts_with("owners/")
             && let Ok(mut all) = serde_json::from_slice::<Ownership>(&blob.bytes)
         {
@@ -83,6 +84,9 @@ impl Blobs for MutantBlobs {
     }
 
     async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        if self.mutation == Mutation::HistoryListsDropped && key.starts_with("backfill/") {
+            return Ok(());
+        }
         self.plain.put(key, bytes).await
     }
 
@@ -93,7 +97,7 @@ impl Blobs for MutantBlobs {
     async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
         match seen {
             // Only erasing changes a segment.
-            Some(tag) if self.keeps && key.starts_with("segments/") => Ok(tag.clone()),
+            Some(tag) if self.mutation == Mutation::RecordsKept && key.starts_with("segments/") => Ok(tag.clone()),
             _ => self.plain.swap(key, seen, bytes).await,
         }
     }

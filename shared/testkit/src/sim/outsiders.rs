@@ -2,6 +2,7 @@
 
 use crate::bad_time::Moment;
 use curlew_model::{Challenge, Way};
+use std::collections::BTreeSet;
 
 /// The way in which a hub behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,4 +58,24 @@ impl Owner {
     pub(super) fn publishes(&self, host: &str, way: Way, now: Moment) -> bool {
         self.host == host && self.way == Some(way) && self.published.0 <= now && now < self.published.1
     }
+}
+
+/// What a web has of the past.
+#[derive(Clone, Debug, Default)]
+pub(super) struct History {
+    /// Addresses of archives and sitemaps, those without an answer included.
+    pub(super) documents: BTreeSet<String>,
+    /// Addresses of pages that only these name, in canonical form.
+    pub(super) pages: BTreeSet<String>,
+    /// What people ask for.
+    pub(super) asked: Vec<HistoryRequest>,
+}
+
+/// A request for a back catalogue.
+#[derive(Clone, Debug)]
+pub(super) struct HistoryRequest {
+    /// Address of the site or feed.
+    pub(super) url: String,
+    pub(super) at: Moment,
+    pub(super) limit: Option<u64>,
 }

@@ -14,6 +14,7 @@ use curlew_policy::address;
 use curlew_ports::{Clock, Pages};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
+use curlew_stages::feeds::backfill::BackfillRequest;
 use curlew_stages::operator::ownership::RequestOutcome;
 use curlew_stages::operator::suggest::SuggestError;
 use curlew_stages::pages::sample::HowMany;
@@ -27,13 +28,14 @@ const AGAIN: Millis = Millis::from_secs(20);
 /// And given up after so many tries.
 const TRIES: u32 = 40;
 /// Most hits that a query asks for; more than there are pages.
-const HITS: usize = 100;
+const HITS: usize = 1_000;
 
 /// Something that somebody does.
 #[derive(Clone, Debug)]
 enum Action {
     Name { url: String, is_feed: bool },
     Block(String),
+    Backfill { url: String, limit: Option<u64> },
     Own { owner: usize, request: OwnerRequest },
     Sample(HowMany),
     Publish { refresh: bool },
@@ -110,6 +112,8 @@ fn script(shared: &Shared, length: Moment) -> Vec<(Moment, Action)> {
             script.push((at + dice.between(1, 2 * HOUR), Action::Search));
         }
     }
+    let asked = shared.world.history.asked.iter();
+    script.extend(asked.map(|asked| (asked.at, Action::Backfill { url: asked.url.clone(), limit: asked.limit })));
     let requests = owner::requests(&shared.world, shared.plan.seed, length).into_iter();
     script.extend(requests.map(|(at, owner, request)| (at, Action::Own { owner, request })));
     script
@@ -129,6 +133,11 @@ async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Opti
                 Ok(_) | Err(SuggestError::Refused(_)) => {}
                 Err(error) => return Err(error.to_string()),
             }
+        }
+        Action::Backfill { url, limit } => {
+            let key = address::source_key(&Url::parse(url).map_err(|e| e.to_string())?);
+            let request = BackfillRequest { limit: *limit, asked: true, ..BackfillRequest::default() };
+            machine.program.backfills.begin(&key, request).await.map_err(|e| e.to_string())?;
         }
         Action::Block(host) => {
             machine.program.blocks.block(host).await.map_err(|e| e.to_string())?;

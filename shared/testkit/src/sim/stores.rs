@@ -4,17 +4,18 @@ use super::Scenario;
 use super::answer::moment;
 use super::hub::Hubs;
 use super::late::Late;
-use super::trace::Trace;
+use super::trace::{SendSnapshot, Trace};
 use super::world::World;
 use crate::bad_time::Moment;
 use crate::memory::{
     MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
 };
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, Purpose, Stage, Timestamp};
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -116,6 +117,14 @@ impl Shared {
 pub(super) struct Bell {
     jobs: MemoryJobs,
     rings: Notify,
+    sends: Mutex<Sends>,
+}
+
+/// Pages that were sent to be fetched, each the first time.
+#[derive(Debug, Default)]
+struct Sends {
+    known: BTreeSet<String>,
+    all: Vec<SendSnapshot>,
 }
 
 impl Bell {
@@ -129,6 +138,23 @@ impl Bell {
         self.rings.notify_waiters();
     }
 
+    /// Takes the record of what was sent to be fetched.
+    pub(super) fn take_sends(&self) -> Vec<SendSnapshot> {
+        std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).all)
+    }
+
+    fn note_sends(&self, jobs: &[(Job, Timestamp)]) {
+        let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
+        for (job, at) in jobs {
+            let Job::Fetch(visit) = job else { continue };
+            for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
+                if sends.known.insert(item.url.clone()) {
+                    sends.all.push(SendSnapshot { at: *at, host: visit.host.clone(), url: item.url.clone() });
+                }
+            }
+        }
+    }
+
     /// Every job that is neither done nor given up.
     pub(super) fn left(&self) -> Vec<Job> {
         self.jobs.left().iter().filter_map(|(_, message)| Job::from_message(message).ok()).collect()
@@ -139,6 +165,7 @@ impl Bell {
 impl Queue for Bell {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         self.jobs.send(jobs).await?;
+        self.note_sends(jobs);
         self.ring();
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! What happened in a run, as far as the invariants need to know.
 
-use curlew_model::{HostKey, Job, Millis, OwnerRequest, Page, PageId, Timestamp};
+use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, Timestamp};
 use curlew_ports::CallKind;
 use curlew_stages::feeds::websub_delivery::HubAnswer;
 use curlew_stages::operator::ownership::RequestOutcome;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -203,10 +204,30 @@ pub struct Remains {
     pub left: Vec<String>,
 }
 
-/// An entry that a feed's row remembers as seen.
+/// The first time that a page was sent to be fetched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SendSnapshot {
+    /// When.
+    pub at: Timestamp,
+    /// The host key that its visit counts under.
+    pub host: HostKey,
+    /// Its URL.
+    pub url: String,
+}
+
+/// What the model web has of the past.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HistorySnapshot {
+    /// Addresses of archives and sitemaps.
+    pub documents: BTreeSet<String>,
+    /// Addresses of pages that only these name.
+    pub pages: BTreeSet<String>,
+}
+
+/// An entry that a feed's row remembers as seen, or that is in a document that a backfill has read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EntrySnapshot {
-    /// The feed's URL.
+    /// The URL of the feed, or of the document.
     pub feed: String,
     /// The entry's link.
     pub link: String,
@@ -221,8 +242,10 @@ pub struct End {
     pub at: Timestamp,
     /// All rows of pages.
     pub pages: Vec<Page>,
-    /// Entries that the feeds' rows remember as seen.
+    /// Entries that the feeds' rows remember as seen, and those of back catalogues.
     pub entries: Vec<EntrySnapshot>,
+    /// The next steps of backfills that have not ended, as their rows say.
+    pub backfills: Vec<BackfillJob>,
     /// Jobs that wait.
     pub waiting: Vec<Job>,
     /// Jobs that were given up, with their errors.
@@ -246,6 +269,10 @@ pub struct Trace {
     pub calls: Vec<CallSnapshot>,
     /// Runs of jobs in the order in which they were settled.
     pub runs: Vec<JobRun>,
+    /// Pages that were sent to be fetched, in the order of their first time.
+    pub sends: Vec<SendSnapshot>,
+    /// Archives, sitemaps, and their pages.
+    pub history: HistorySnapshot,
     /// Queries in their order.
     pub queries: Vec<QuerySnapshot>,
     /// Deliveries of hubs in their order.

@@ -73,12 +73,18 @@ impl MachineWeb {
     }
 
     /// When the feed that is called was polled last, as its row says. Of a retired one nothing is said: discovery looks for
-    /// its heir, and at its own address, too.
+    /// its heir, and at its own address, too. A backfill reads a feed once, whenever it was polled.
     async fn polled_at(&self, call: &Call) -> Option<Timestamp> {
         if !self.shared.plan.hubs || call.kind != CallKind::Feed {
             return None;
         }
-        let key = address::source_key(&Url::parse(&call.url).ok()?);
+        let url = Url::parse(&call.url).ok()?;
+        let host = address::host_key(&url, &self.shared.groups).ok()?;
+        let (state, _) = self.shared.hosts.load(&host).await.ok()?;
+        if state.lease.is_some_and(|lease| lease.owner.starts_with("backfill ")) {
+            return None;
+        }
+        let key = address::source_key(&url);
         match self.shared.sources.get(&key).await.ok()? {
             Some((Source::Feed(feed), _)) if !feed.gone => Some(feed.polled_at),
             _ => None,

@@ -6,9 +6,9 @@ use super::dice::Dice;
 use super::stores::Shared;
 use super::trace::{JobEnd, JobRun, SettledAs};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Job, Millis, OwnerRequest, Timestamp};
+use curlew_model::{Backfill, BackfillJob, BackfillState, ExtractJob, Job, Millis, OwnerRequest, Source, Timestamp};
 use curlew_policy::delivery::FailureKind;
-use curlew_ports::{Clock, Delivery, PortError, Receipt};
+use curlew_ports::{Clock, Delivery, PortError, Queue, Receipt, Sources};
 use curlew_stages::operator::block::BlockedBy;
 use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, Verdict};
@@ -101,6 +101,22 @@ impl<'a> Witness<'a> {
         }
     }
 
+    /// Has the next step of a backfill follow at once, unless something is in its way.
+    async fn unpace(&self, done: &BackfillJob) {
+        let due = self.shared.clock.now();
+        let Ok(Some((Source::Backfill(row), seen))) = self.shared.sources.get(&done.backfill).await else { return };
+        let is_next = row.state == BackfillState::Running && row.step == done.step + 1;
+        if !is_next || row.note.is_some() || row.due <= due {
+            return;
+        }
+        let job = BackfillJob { backfill: row.key.clone(), url: row.url.clone(), step: row.step };
+        let row = Source::Backfill(Backfill { due, ..row });
+        if self.shared.sources.swap(seen, &row).await.is_ok() {
+            let sent = self.shared.jobs.send(&[(Job::Backfill(job), due)]).await;
+            self.log(&format!("the next step follows at once: {sent:?}"));
+        }
+    }
+
     /// What the worker is told of an outcome.
     fn mutated(&self, outcome: Result<Verdict, StageError>) -> Result<Verdict, StageError> {
         let is_throttled = matches!(outcome, Err(StageError::Port(PortError::Throttled { .. })));
@@ -128,6 +144,11 @@ impl Stages for Witness<'_> {
         }
         let outcome = self.watched(self.program.run(job)).await;
         self.log(&format!("{} -> {}", named(job), told(&outcome)));
+        if let Job::Backfill(job) = job
+            && self.has(Mutation::HistoryUnpaced)
+        {
+            self.unpace(job).await;
+        }
         self.note_end(job, end_of(&outcome));
         self.mutated(outcome)
     }

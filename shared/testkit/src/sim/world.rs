@@ -1,7 +1,7 @@
 //! A small web, made of a seed: hosts with feeds, pages, robots.txt files, and bad times.
 
 use super::dice::Dice;
-use super::outsiders::{Hub, Owner};
+use super::outsiders::{History, Hub, Owner};
 use crate::bad_time::{BadTime, HOUR, MINUTE, Moment, WebFailure};
 use curlew_model::{Millis, Way};
 use curlew_policy::site::ownership;
@@ -24,6 +24,8 @@ pub(super) struct World {
     pub(super) hubs: Vec<Hub>,
     /// Owners of sites, in a run with some.
     pub(super) owners: Vec<Owner>,
+    /// Back catalogues, in a run with some.
+    pub(super) history: History,
 }
 
 /// Something that somebody names, and when.
@@ -65,10 +67,25 @@ pub(super) struct RobotsText {
 /// What is at a URL.
 #[derive(Clone, Debug)]
 pub(super) enum Route {
-    Home { feeds: Vec<String> },
-    Feed { entries: Vec<Entry>, gone_from: Option<Moment>, hub: Option<String> },
+    Home {
+        feeds: Vec<String>,
+    },
+    /// `older` is the address of an archive with earlier entries.
+    Feed {
+        entries: Vec<Entry>,
+        gone_from: Option<Moment>,
+        hub: Option<String>,
+        older: Option<String>,
+    },
+    Sitemap {
+        is_index: bool,
+        links: Vec<String>,
+    },
     Page(Page),
-    Redirect { to: String, status: u16 },
+    Redirect {
+        to: String,
+        status: u16,
+    },
     Robots(usize),
     Image,
 }
@@ -105,7 +122,7 @@ const REFUSED: [&str; 3] = ["http://127.0.0.1/admin", "http://10.1.2.3/", "http:
 
 /// Makes a web. In a `steady` one, what a URL answers does not depend on the time, and nothing fails.
 pub(super) fn make(seed: u64, steady: bool) -> World {
-    let mut maker = Maker { dice: Dice::new(seed, "world"), steady, pages: 0, world: empty() };
+    let mut maker = Maker { dice: Dice::new(seed, "world"), steady, pages: 0, world: World::empty() };
     maker.texts();
     let hosts = if maker.dice.percent(10) { maker.dice.between(7, 12) } else { maker.dice.between(3, 5) };
     for n in 0..hosts {
@@ -117,28 +134,18 @@ pub(super) fn make(seed: u64, steady: bool) -> World {
     maker.world
 }
 
-fn empty() -> World {
-    World {
-        hosts: vec![],
-        routes: BTreeMap::new(),
-        robots: BTreeMap::new(),
-        texts: vec![],
-        named: vec![],
-        hubs: vec![],
-        owners: vec![],
-    }
-}
-
 /// The URL of a robots.txt that is not at its usual place.
 fn moved_robots(name: &str) -> String {
     format!("https://{name}/the-robots.txt")
 }
 
-struct Maker {
-    dice: Dice,
-    steady: bool,
-    pages: u64,
-    world: World,
+/// A web in the making.
+pub(super) struct Maker {
+    pub(super) dice: Dice,
+    pub(super) steady: bool,
+    /// Number of the last page.
+    pub(super) pages: u64,
+    pub(super) world: World,
 }
 
 impl Maker {
@@ -298,11 +305,11 @@ impl Maker {
             entries.push(Entry { link: self.dice.pick(&pages).clone(), from: 0 });
         }
         let gone_from = (!self.steady && self.dice.percent(4)).then(|| self.dice.between(HOUR, 12 * HOUR));
-        Route::Feed { entries, gone_from, hub: None }
+        Route::Feed { entries, gone_from, hub: None, older: None }
     }
 
     /// Makes a page with all that leads to it, and says which link a feed has.
-    fn page(&mut self, name: &str, n: usize) -> String {
+    pub(super) fn page(&mut self, name: &str, n: usize) -> String {
         self.pages += 1;
         let number = self.pages;
         let folder = match self.dice.between(0, 9) {
@@ -370,6 +377,20 @@ impl Maker {
 }
 
 impl World {
+    /// A web without anything.
+    pub(super) fn empty() -> World {
+        World {
+            hosts: vec![],
+            routes: BTreeMap::new(),
+            robots: BTreeMap::new(),
+            texts: vec![],
+            named: vec![],
+            hubs: vec![],
+            owners: vec![],
+            history: History::default(),
+        }
+    }
+
     /// The file by which an owner proves that a site is theirs.
     pub(super) fn proof(&self, url: &Url, now: Moment) -> Option<String> {
         let host = url.host_str()?;
