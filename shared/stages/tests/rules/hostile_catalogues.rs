@@ -4,7 +4,7 @@ use crate::backfill::{addresses, begin, day, index, keep, link, post, posts, rea
 use crate::test_world::{FEED, TestWorld, key, status};
 use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, SiteState, Source, Stage as QueueName};
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
-use curlew_ports::{Blobs, CallKind, Clock, FetchError, Reply, Sources};
+use curlew_ports::{Blobs, CallKind, FetchError, Reply, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
 use curlew_stages::stage::Stage;
 use flate2::{Compression, write::GzEncoder};
