@@ -66,9 +66,15 @@ impl Stage for Backfills {
 
     async fn run(&self, job: &BackfillJob) -> Result<Verdict, StageError> {
         let Some((Source::Backfill(row), seen)) = self.intake.sources.get(&job.backfill).await? else {
+            self.erase_lists(&job.backfill).await?;
             return Ok(Verdict::Drop("the backfill is not known".into()));
         };
-        if row.state != BackfillState::Running || row.step != job.step {
+        if row.state != BackfillState::Running {
+            // A step that was under way when it ended may have written one more list.
+            self.erase_lists(&row.key).await?;
+            return Ok(Verdict::Drop("the backfill has ended".into()));
+        }
+        if row.step != job.step {
             return Ok(Verdict::Drop("the backfill has come further".into()));
         }
         if self.now() < row.due {
@@ -146,11 +152,12 @@ impl Backfills {
     /// # Errors
     /// The errors of the ports.
     pub(crate) async fn erase(&self, key: &SourceKey, why: &str) -> Result<(), StageError> {
-        let Some((Source::Backfill(row), seen)) = self.intake.sources.get(key).await? else { return Ok(()) };
-        let lists = objects(&row);
+        let Some((Source::Backfill(row), seen)) = self.intake.sources.get(key).await? else {
+            return self.erase_lists(key).await;
+        };
         let (next, visited, phase) = (None, vec![], BackfillPhase::Rest);
         let row = Backfill { next, visited, phase, ..given_up(row, why) };
-        self.keep(row, seen, &lists).await
+        self.keep(row, seen, &[]).await
     }
 
     /// Writes the row once the job of the next step is in the queue, and erases the lists that are used up.
@@ -162,8 +169,11 @@ impl Backfills {
             row.lists.clear();
             tracing::info!(url = %row.url, state = ?row.state, pages = row.sent, "a backfill has ended");
         }
-        let left = objects(&row);
+        let (key, left, is_over) = (row.key.clone(), objects(&row), row.state != BackfillState::Running);
         self.intake.sources.swap(seen, &Source::Backfill(row)).await?;
+        if is_over {
+            return self.erase_lists(&key).await;
+        }
         for object in before.iter().filter(|object| !left.contains(object)) {
             self.intake.politeness.blobs.delete(object).await?;
         }
@@ -310,7 +320,8 @@ impl Backfills {
     ) -> Result<Turn, StageError> {
         let Some(left) = self.listed(&list).await? else {
             row.lists.pop();
-            return Ok(Turn::Next(Backfill { outcome: Some("a list of its addresses is lost".to_owned()), ..row }));
+            let (next, outcome) = (list.then, Some("a list of its addresses is lost".to_owned()));
+            return Ok(Turn::Next(Backfill { next, outcome, ..row }));
         };
         if let Listed::Sitemaps(depth) = list.of {
             let url = left.first().map(|first| first.url.clone());

@@ -4,7 +4,7 @@ use super::Backfills;
 use crate::catalog::object::json;
 use crate::stage::StageError;
 use curlew_feed::Entry;
-use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, Timestamp};
+use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, SourceKey, Timestamp};
 use curlew_policy::address;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 const PREFIX: &str = "backfill/";
 /// Number of addresses in one object.
 const TOGETHER: usize = 5_000;
+/// Number of objects that are listed at once, to be erased.
+const AT_ONCE: usize = 1_000;
 /// Maximum number of characters of a title that is kept with an address.
 const TITLE_CHARS: usize = 300;
 /// Maximum number of bytes that an object unpacks to: [`TOGETHER`] addresses with the longest titles.
@@ -81,6 +83,20 @@ impl Backfills {
             row.lists.push(AddressList { object, done: 0, count, of: of.clone(), then: then.take() });
         }
         Ok(row)
+    }
+
+    /// Erases all lists of a backfill that has ended, those of steps that came too late among them.
+    pub(super) async fn erase_lists(&self, key: &SourceKey) -> Result<(), StageError> {
+        let (blobs, prefix) = (self.intake.politeness.blobs.as_ref(), format!("{PREFIX}{key}/"));
+        loop {
+            let objects = blobs.list(&prefix, None, AT_ONCE).await?;
+            for object in &objects {
+                blobs.delete(object).await?;
+            }
+            if objects.len() < AT_ONCE {
+                return Ok(());
+            }
+        }
     }
 
     /// Reads what is left of a list; `None` if its object is lost.
