@@ -104,6 +104,24 @@ impl std::str::FromStr for Until {
     }
 }
 
+/// What to do with the settings.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ConfigWhat {
+    /// Say whether the file, the environment and the flags can be used, and what is wrong with them if not
+    Check,
+    /// Show every setting that has a value, and where the value comes from
+    Show {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Write a file of the settings that most installations need, to be filled in; an existing file is kept
+    Init {
+        /// The file to write
+        #[arg(value_name = "FILE", default_value = "curlew.toml")]
+        file: PathBuf,
+    },
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Find the feeds of sites, poll them, fetch what is new, and publish the index
@@ -191,6 +209,11 @@ pub(crate) enum Command {
     Messages(MessagesArgs),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
+    /// Check, show or begin the settings
+    Config {
+        #[command(subcommand)]
+        what: ConfigWhat,
+    },
     /// The keys that sign requests, so that sites can tell this crawler from one that only uses its name
     Key(KeyArgs),
     /// Put jobs that were given up back into their queues

@@ -12,7 +12,12 @@ pub(crate) fn load(
     shared: &Shared,
     environment: impl Iterator<Item = (String, String)>,
 ) -> Result<Config, BadSettings> {
-    let flags = Flags {
+    Config::load(&flags(shared), environment)
+}
+
+/// Returns the flags that are settings.
+pub(crate) fn flags(shared: &Shared) -> Flags {
+    Flags {
         file: shared.config.clone(),
         data: shared.data.clone(),
         contact: shared.contact.clone(),
@@ -23,8 +28,7 @@ pub(crate) fn load(
             LogForm::Text => curlew_wiring::LogForm::Text,
             LogForm::Json => curlew_wiring::LogForm::Json,
         }),
-    };
-    Config::load(&flags, environment)
+    }
 }
 
 /// Returns the settings with the image classifier: loads its model or connects to its service, for the commands that

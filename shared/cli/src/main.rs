@@ -65,6 +65,9 @@ fn run(cli: Cli) -> Result<()> {
     if let Command::Check { what } = cli.command {
         return check::run(what, &cli.shared);
     }
+    if let Command::Config { what } = cli.command {
+        return commands::config::run(&what, &cli.shared);
+    }
     let config = config::load(&cli.shared, std::env::vars())?;
     log::start(config.log, cli.shared.verbose);
     server::descriptors::raise();

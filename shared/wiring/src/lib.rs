@@ -20,6 +20,6 @@ pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;
-pub use settings::{Flags, Limits, LogForm, Settings, Web};
+pub use settings::{Effective, Flags, Limits, LogForm, Origin, Settings, Web};
 pub use tally::{Counts, Tally};
 pub use threads::{CpuThreads, PARSE_TIME};

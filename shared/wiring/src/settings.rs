@@ -15,12 +15,17 @@ use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
 use curlew_web::PageSettings;
 use ipnet::IpNet;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
+
+mod layers;
+
+use layers::Layers;
+pub use layers::{Effective, Origin};
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -32,11 +37,6 @@ const PUBLISH_EVERY: Millis = Millis::from_mins(10);
 const PUBLISH_BOUNDS: (Millis, Millis) = (Millis::from_mins(1), Millis::from_days(1));
 /// The most visits under way at once.
 const MAX_WORKERS: usize = 1_000;
-/// Environment variables that are settings begin with this.
-const ENV_PREFIX: &str = "CURLEW_";
-/// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 11] =
-    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "signatures", "screen"];
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
@@ -45,9 +45,6 @@ const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "local
 const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
 /// The text of TDMRep that is understood: the Community Group's report of 2024.
 const TDMREP: [&str; 1] = ["cg-2024"];
-/// The keys of the file outside of its tables.
-const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
-
 /// All settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -120,7 +117,7 @@ pub struct Flags {
 }
 
 /// The settings file.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
     data: Option<PathBuf>,
@@ -138,11 +135,12 @@ struct File {
     robots: Robots,
     preferences: Preferences,
     signatures: Signatures,
+    #[serde(skip_serializing)]
     screen: Screen,
 }
 
 /// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Robots {
     ignored_hosts: Vec<String>,
@@ -150,7 +148,7 @@ struct Robots {
 }
 
 /// Usage preferences for which there is no standard yet, each by the name of the text that is meant.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Preferences {
     aipref: Option<String>,
@@ -158,7 +156,7 @@ struct Preferences {
 }
 
 /// Web Bot Auth.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Signatures {
     mode: Option<String>,
@@ -176,7 +174,7 @@ impl Signatures {
 }
 
 /// The crawler's identity.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Agent {
     name: Option<String>,
@@ -185,7 +183,7 @@ struct Agent {
 }
 
 /// The rules for addresses and URLs that may be called.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Network {
     allow_net: Vec<IpNet>,
@@ -196,7 +194,7 @@ struct Network {
 }
 
 /// Limits of single calls.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Time to connect.
@@ -218,7 +216,7 @@ pub struct Limits {
 }
 
 /// The search page.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Web {
     /// The name of the search page.
@@ -254,21 +252,21 @@ impl Settings {
     /// # Errors
     /// One line that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
-        let mut environment: Vec<(String, String)> =
-            environment.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
-        environment.sort();
-        let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
-        let mut table = match flags.file.clone().or(from_env) {
-            Some(path) => read_file(&path)?,
-            None => toml::Table::new(),
-        };
-        for (key, value) in &environment {
-            set(&mut table, key, value);
-        }
-        let file: File = table
-            .try_into()
-            .map_err(|e: toml::de::Error| BadSettings(format!("the settings are wrong: {}", first_line(&e))))?;
-        merge(file, flags)
+        let layers = Layers::read(flags, environment)?;
+        merge(layers.merged()?, flags)
+    }
+
+    /// Returns every setting that has a value, with the layer that decides it.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn effective(
+        flags: &Flags,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Vec<Effective>, BadSettings> {
+        let layers = Layers::read(flags, environment)?;
+        merge(layers.merged()?, flags)?;
+        layers.effective(flags)
     }
 
     /// Returns the settings with an image classifier that the driver has to build.
@@ -313,44 +311,6 @@ impl Settings {
     /// Returns the URL scheme by which proofs of ownership are fetched.
     pub fn proof_scheme(&self) -> &'static str {
         if self.web.proof_over_http { "http" } else { "https" }
-    }
-}
-
-fn first_line(error: &toml::de::Error) -> String {
-    error.message().lines().next().unwrap_or_default().to_owned()
-}
-
-fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
-    text.parse::<toml::Table>().map_err(|e| {
-        let line = e.span().map_or(1, |s| text[..s.start.min(text.len())].lines().count().max(1));
-        BadSettings(format!("{} line {line}: {}", path.display(), first_line(&e)))
-    })
-}
-
-/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
-/// Names that are none of ours are left alone, since other programs may use the prefix.
-fn set(table: &mut toml::Table, key: &str, value: &str) {
-    let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
-    let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
-    if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
-        let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        if let Some(inner) = inner.as_table_mut() {
-            inner.insert(rest.to_owned(), value);
-        }
-    } else if key == "allow_net" || key == "resolve" {
-        let list = value.as_str().map(|v| v.split(',').map(|p| toml::Value::String(p.trim().to_owned())).collect());
-        set_list(table, key, list.map_or(value, toml::Value::Array));
-    } else if PLAIN.contains(&key) {
-        table.insert(key.to_owned(), value);
-    }
-}
-
-fn set_list(table: &mut toml::Table, key: &str, list: toml::Value) {
-    let inner = table.entry("network").or_insert_with(|| toml::Value::Table(toml::Table::new()));
-    if let Some(inner) = inner.as_table_mut() {
-        inner.insert(key.to_owned(), list);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod audit;
 mod blocks;
+pub(crate) mod config;
 mod crawl;
 mod demo;
 mod failures;
@@ -121,7 +122,8 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Import { what: Import::Opml, file, output } => {
             transfer::import_opml(&*place.alone(config).await?, &file, output.json).await
         }
-        Command::Check { .. } => Ok(()),
+        // They need no store, and ran before the settings were read.
+        Command::Check { .. } | Command::Config { .. } => Ok(()),
     }
 }
 

@@ -35,7 +35,14 @@ fn a_wrong_setting_is_one_clear_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("curlew.toml");
     for (text, says) in [
-        ("wrokers = 1", "wrokers"),
+        ("wrokers = 1", "curlew.toml, line 1, column 1: there is no setting `wrokers`; did you mean `workers`?"),
+        (
+            "data = \"é\"\n[rules]\nburst = 1\n  poll_intreval = \"8h\"",
+            "line 4, column 3: there is no setting `poll_intreval`; did you mean `poll_interval`?",
+        ),
+        ("[rules]\nburst = \"é\" # a number\n", "line 2, column 9: invalid type"),
+        ("[rules]\nsomething_else = 1", "unknown field `something_else`, expected one of"),
+        ("workers = 1\nworkers = 2", "line 2, column 1: duplicate key"),
         ("[rules]\nmin_pause = \"fast\"", "no length of time"),
         ("[rules]\njitter = [9, 1]", "jitter"),
         ("contact = \"me\"", "neither a URL nor a mail"),
@@ -136,4 +143,50 @@ fn trusted_proxies_are_address_ranges() {
     assert_eq!(ranges, ["127.0.0.1/32".parse::<IpNet>().unwrap(), "2001:db8::/32".parse().unwrap()]);
     assert!(load("[\"proxy.example\"]").is_err());
     assert!(Settings::load(&Flags::default(), env(&[])).unwrap().web.trusted_proxies.is_empty());
+}
+
+#[test]
+fn each_effective_setting_names_the_layer_that_decides_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("curlew.toml");
+    std::fs::write(
+        &path,
+        "workers = 7\nlog = \"json\"\n[rules]\nburst = 9\njitter = [\"1s\", \"2s\"]\n[web]\ntitle = \"Notes\"\n",
+    )
+    .unwrap();
+    let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
+    let pairs = [("CURLEW_RULES_BURST", "8"), ("CURLEW_WEB_TITLE", "Notes"), ("CURLEW_NETWORK_PORTS", "[80]")];
+    let all = Settings::effective(&flags, env(&pairs)).unwrap();
+    let of = |table: &str, key: &str| {
+        let found: Vec<_> =
+            all.iter().filter(|setting| (setting.table.as_str(), setting.key.as_str()) == (table, key)).collect();
+        let [setting] = found[..] else { panic!("{table} {key}: {found:?}") };
+        (setting.value.to_string(), setting.origin)
+    };
+    assert_eq!(of("", "workers"), ("5".to_owned(), Origin::Flag));
+    assert_eq!(of("", "log"), ("\"json\"".to_owned(), Origin::File));
+    assert_eq!(of("", "publish_every"), ("\"10m\"".to_owned(), Origin::Default));
+    assert_eq!(of("rules", "burst"), ("8".to_owned(), Origin::Environment));
+    assert_eq!(of("rules", "jitter"), ("[\"1s\", \"2s\"]".to_owned(), Origin::File));
+    assert_eq!(of("rules", "min_pause").1, Origin::Default);
+    assert_eq!(of("web", "title"), ("\"Notes\"".to_owned(), Origin::File), "the environment says the same");
+    assert_eq!(of("network", "ports"), ("[80]".to_owned(), Origin::Environment));
+    assert_eq!(of("screen", "image"), ("\"skin\"".to_owned(), Origin::Default));
+    assert!(all.iter().all(|setting| setting.key != "contact"), "it has no value");
+    assert!(Settings::effective(&flags, env(&[("CURLEW_WORKERS", "x")])).is_err());
+    // All that is shown, stated in a file, comes to the same settings.
+    let mut text = String::new();
+    let mut table = String::new();
+    for setting in &all {
+        if setting.table != table {
+            table.clone_from(&setting.table);
+            text.push_str(&format!("[{table}]\n"));
+        }
+        text.push_str(&format!("{} = {}\n", setting.key, setting.value));
+    }
+    let copy = dir.path().join("copy.toml");
+    std::fs::write(&copy, text).unwrap();
+    let copy = Settings::load(&Flags { file: Some(copy), ..Flags::default() }, env(&[])).unwrap();
+    let first = Settings::load(&flags, env(&pairs)).unwrap();
+    assert_eq!((copy.rules, copy.workers, copy.web.title), (first.rules, first.workers, first.web.title));
 }

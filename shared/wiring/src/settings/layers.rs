@@ -1,0 +1,243 @@
+//! The layers of the settings: defaults, the file, the environment; flags are the last one.
+
+use super::{File, Flags, Limits, PUBLISH_EVERY, TOKEN, WORKERS};
+use crate::error::BadSettings;
+use crate::threads::PARSE_TIME;
+use curlew_fetcher::Config;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Environment variables that are settings begin with this.
+const ENV_PREFIX: &str = "CURLEW_";
+/// The tables of the file; an environment variable names one and a key of it with `_` in between.
+const TABLES: [&str; 11] =
+    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "signatures", "screen"];
+/// The keys of the file outside of its tables.
+const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
+
+/// Maximum number of changed letters in a name that is taken for a slip of another one.
+const MOST_SLIPS: usize = 3;
+
+/// The layer that a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// It is the program's own.
+    Default,
+    /// The settings file states it.
+    File,
+    /// An environment variable states it.
+    Environment,
+    /// A flag of the command line states it.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Default => "default",
+            Origin::File => "file",
+            Origin::Environment => "environment",
+            Origin::Flag => "flag",
+        })
+    }
+}
+
+/// A setting with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective {
+    /// Its table; empty for a setting outside of all tables.
+    pub table: String,
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: toml::Value,
+    /// The layer that decides it.
+    pub origin: Origin,
+}
+
+/// The settings file, and what the environment adds to it.
+pub(super) struct Layers {
+    /// The settings of the file.
+    file: toml::Table,
+    /// The same with those of the environment.
+    both: toml::Table,
+}
+
+impl Layers {
+    /// Reads the file that the flags or the environment name, and the environment.
+    ///
+    /// # Errors
+    /// One line with file, line and column.
+    pub(super) fn read(
+        flags: &Flags,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Layers, BadSettings> {
+        let mut environment: Vec<(String, String)> =
+            environment.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
+        environment.sort();
+        let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
+        let file = match flags.file.clone().or(from_env) {
+            Some(path) => read_file(&path)?,
+            None => toml::Table::new(),
+        };
+        let mut both = file.clone();
+        for (key, value) in &environment {
+            set(&mut both, key, value);
+        }
+        Ok(Layers { file, both })
+    }
+
+    /// Returns the settings of both layers.
+    ///
+    /// # Errors
+    /// One line about the first wrong setting of the environment.
+    pub(super) fn merged(&self) -> Result<File, BadSettings> {
+        let wrong = |e: toml::de::Error| BadSettings(format!("the settings are wrong: {}", what_is_wrong(&e)));
+        self.both.clone().try_into().map_err(wrong)
+    }
+
+    /// Returns every setting that has a value, by table, with the layer that decides it.
+    ///
+    /// # Errors
+    /// If the defaults cannot be written as TOML.
+    pub(super) fn effective(&self, flags: &Flags) -> Result<Vec<Effective>, BadSettings> {
+        let defaults = defaults()?;
+        let mut all = Vec::new();
+        let tables = std::iter::once("").chain(TABLES);
+        for table in tables {
+            let keys: BTreeSet<&String> = [&defaults, &self.both]
+                .into_iter()
+                .flat_map(|layer| settings_of(layer, table))
+                .map(|(key, _)| key)
+                .collect();
+            for key in keys {
+                let of =
+                    |layer| settings_of(layer, table).find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+                let stated = |layer| of(layer).is_some();
+                let (flag, in_both, in_file) = (flag(flags, table, key), stated(&self.both), stated(&self.file));
+                let origin = match (&flag, in_both, in_file && of(&self.both) == of(&self.file)) {
+                    (Some(_), ..) => Origin::Flag,
+                    (None, true, true) => Origin::File,
+                    (None, true, false) => Origin::Environment,
+                    (None, false, _) => Origin::Default,
+                };
+                let value = flag.or_else(|| of(&self.both)).or_else(|| of(&defaults));
+                let named = |value| Effective { table: table.to_owned(), key: key.clone(), value, origin };
+                all.extend(value.map(named));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the settings that hold where nothing else is stated.
+fn usual() -> File {
+    let calls = Config::new(String::new(), String::new());
+    File {
+        data: Some(PathBuf::from("curlew-data")),
+        workers: Some(WORKERS),
+        log: Some("text".to_owned()),
+        publish_every: Some(PUBLISH_EVERY),
+        agent: super::Agent { name: Some(TOKEN.to_owned()), ..super::Agent::default() },
+        limits: Limits {
+            connect_timeout: Some(calls.connect_timeout),
+            read_timeout: Some(calls.read_timeout),
+            page_bytes: Some(calls.bytes.page),
+            feed_bytes: Some(calls.bytes.feed),
+            sitemap_bytes: Some(calls.bytes.sitemap),
+            image_bytes: Some(calls.bytes.image),
+            parse_time: Some(PARSE_TIME),
+            bodies_bytes: Some(calls.bodies_bytes),
+        },
+        preferences: super::Preferences { aipref: Some("off".to_owned()), tdmrep: Some("off".to_owned()) },
+        signatures: super::Signatures { mode: Some("asked".to_owned()) },
+        ..File::default()
+    }
+}
+
+fn defaults() -> Result<toml::Table, BadSettings> {
+    let table = toml::Table::try_from(usual());
+    let mut table = table.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
+    set(&mut table, "screen_image", "skin");
+    Ok(table)
+}
+
+/// Returns the settings of a table, or those outside of all tables.
+fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> impl Iterator<Item = (&'a String, &'a toml::Value)> {
+    let inner = if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) };
+    let is_top = table.is_empty();
+    inner.into_iter().flatten().filter(move |(key, _)| !is_top || !TABLES.contains(&key.as_str()))
+}
+
+/// Returns the value of a setting that a flag of the command line states.
+fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
+    let text = |text: String| toml::Value::String(text);
+    match (table, key) {
+        ("", "data") => flags.data.as_ref().map(|path| text(path.display().to_string())),
+        ("", "contact") => flags.contact.clone().map(text),
+        ("", "workers") => flags.workers.and_then(|n| i64::try_from(n).ok()).map(toml::Value::Integer),
+        ("", "log") => {
+            flags.log.map(|form| text(if form == super::LogForm::Json { "json" } else { "text" }.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
+    // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
+    let checked = toml::from_str::<File>(&text).and_then(|_| text.parse::<toml::Table>());
+    checked.map_err(|e| {
+        let (line, column) = place(&text, e.span().map_or(0, |span| span.start));
+        BadSettings(format!("{}, line {line}, column {column}: {}", path.display(), what_is_wrong(&e)))
+    })
+}
+
+/// Returns line and column of a byte, both from 1; columns are characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
+fn what_is_wrong(error: &toml::de::Error) -> String {
+    let message = error.message().lines().next().unwrap_or_default();
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next().filter(|_| message.starts_with("unknown field"));
+    let near = unknown.and_then(|unknown| {
+        let slips = names.map(|known| (strsim::osa_distance(unknown, known), known));
+        slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min()
+    });
+    match (unknown, near) {
+        (Some(unknown), Some((_, known))) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
+        _ => message.to_owned(),
+    }
+}
+
+/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
+/// Names that are none of ours are left alone, since other programs may use the prefix.
+fn set(table: &mut toml::Table, key: &str, value: &str) {
+    let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
+        let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        if let Some(inner) = inner.as_table_mut() {
+            inner.insert(rest.to_owned(), value);
+        }
+    } else if key == "allow_net" || key == "resolve" {
+        let list = value.as_str().map(|v| v.split(',').map(|p| toml::Value::String(p.trim().to_owned())).collect());
+        set_list(table, key, list.map_or(value, toml::Value::Array));
+    } else if PLAIN.contains(&key) {
+        table.insert(key.to_owned(), value);
+    }
+}
+
+fn set_list(table: &mut toml::Table, key: &str, list: toml::Value) {
+    let inner = table.entry("network").or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let Some(inner) = inner.as_table_mut() {
+        inner.insert(key.to_owned(), list);
+    }
+}
