@@ -122,7 +122,8 @@ impl Layers {
                     (None, true, false) => Origin::Environment,
                     (None, false, _) => Origin::Default,
                 };
-                let value = flag.or_else(|| of(&self.both)).or_else(|| of(&defaults));
+                let value =
+                    flag.or_else(|| of(&self.both)).or_else(|| of(&defaults)).map(|value| in_units(table, key, value));
                 let named = |value| Effective { table: table.to_owned(), key: key.clone(), value, origin };
                 all.extend(value.map(named));
             }
@@ -161,6 +162,28 @@ fn defaults() -> Result<toml::Table, BadSettings> {
     let mut table = table.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
     set(&mut table, "screen_image", "skin");
     Ok(table)
+}
+
+/// Returns a value as people write it: a length of time with its unit, where the setting takes one.
+fn in_units(table: &str, key: &str, value: toml::Value) -> toml::Value {
+    let written = match &value {
+        toml::Value::Integer(ms) => toml::Value::String(length_of_time(*ms)),
+        toml::Value::Array(all) if !all.is_empty() && all.iter().all(toml::Value::is_integer) => {
+            let all = all.iter().filter_map(toml::Value::as_integer);
+            toml::Value::Array(all.map(|ms| toml::Value::String(length_of_time(ms))).collect())
+        }
+        _ => return value,
+    };
+    let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
+    let is_taken = toml::from_str::<File>(&format!("{head}{key} = {written}")).is_ok();
+    if is_taken { written } else { value }
+}
+
+/// Writes milliseconds in the largest unit in which they are whole.
+fn length_of_time(ms: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = UNITS.into_iter().find(|(unit, _)| ms >= *unit && ms % unit == 0);
+    unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
 }
 
 /// Returns the settings of a table, or those outside of all tables.
