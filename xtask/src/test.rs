@@ -22,6 +22,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .args(args)
         .env("CURLEW_BIN", built.programs.join("curlew"))
         .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
+        .env("SYSTEMD_ANALYZE", tools::systemd_analyze()?)
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)

@@ -26,6 +26,14 @@ pub(crate) fn chromedriver() -> Result<PathBuf> {
     debian_tool("CHROMEDRIVER", "chromedriver", "chromium-driver")
 }
 
+/// Returns systemd's judge of units, which needs no running systemd.
+///
+/// # Errors
+/// As [`chromium`].
+pub(crate) fn systemd_analyze() -> Result<PathBuf> {
+    debian_tool("SYSTEMD_ANALYZE", "systemd-analyze", "systemd")
+}
+
 /// Finds the emulator of AWS: a process that runs the functions' zips.
 pub(crate) fn ministack() -> Result<PathBuf> {
     python_tool("ministack", "ministack")

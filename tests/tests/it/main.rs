@@ -15,6 +15,7 @@ mod browser_pages;
 mod checks;
 mod commands;
 mod commands_failing;
+mod contrib;
 mod demo;
 mod documents;
 mod farm;

@@ -1,0 +1,29 @@
+//! Files for operators, judged by the programs that read them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Maximum exposure of the unit, in tenths: systemd calls less than 20 well closed.
+const MOST_EXPOSED: u32 = 20;
+
+fn unit() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib/curlew.service")
+}
+
+fn systemd_analyze(arguments: &[&str]) -> (bool, String) {
+    let program = std::env::var_os("SYSTEMD_ANALYZE").unwrap_or_else(|| "systemd-analyze".into());
+    let run = Command::new(program).args(arguments).arg(unit()).output();
+    let run = run.expect("SYSTEMD_ANALYZE names systemd-analyze: `cargo xtask test` installs it");
+    (run.status.success(), String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr))
+}
+
+#[test]
+fn the_unit_is_right_and_closes_what_it_does_not_need() {
+    let threshold = format!("--threshold={MOST_EXPOSED}");
+    let (is_closed, said) = systemd_analyze(&["security", "--offline=true", "--no-pager", &threshold]);
+    assert!(is_closed && said.contains("Overall exposure level"), "{said}");
+    let (_, said) = systemd_analyze(&["verify", "--man=no"]);
+    // The program is not installed where the tests run, and nothing else may be wrong.
+    let wrong: Vec<&str> = said.lines().filter(|line| !line.contains("is not executable")).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
