@@ -116,7 +116,8 @@ pub fn look_again_at(
     let is_known = texts.iter().any(|known| known.text == text);
     // Where each page shows another text, nothing stands before all of them.
     let has_others = texts.iter().any(|known| known.text != text && known.text != REFUSAL);
-    let is_enough = looks >= rules.max_deferrals;
+    // With nothing to wait for, a further look says what the last one said.
+    let is_enough = looks >= rules.max_deferrals || rules.confirm_after == Millis::ZERO;
     if !is_known || has_others || is_enough || (looks > 0 && was_refuted) {
         return None;
     }
@@ -242,6 +243,8 @@ mod tests {
         assert_eq!(days, [&expected[..], &[None]].concat());
         let new = |n| look_at_new_again_at(&state, WALL, n == 0, n, &rules, now).map(|at| at.since(now));
         assert_eq!([0, 1, 2].map(new), [Some(Millis::from_days(7)), Some(Millis::from_days(14)), None]);
+        let at_once = Rules { confirm_after: Millis::ZERO, ..Rules::default() };
+        assert_eq!(look_at_new_again_at(&state, WALL, true, 0, &at_once, now), None, "no time passes between looks");
         assert_eq!(look(&state, true, 1), None, "a page showed its own text in between");
         assert_eq!(look(&own_text(state.clone()), false, 1), None, "or in this visit");
         let other = substituted(state.clone(), 8, &page(3));
