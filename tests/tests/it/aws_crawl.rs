@@ -1,12 +1,13 @@
 //! The bundled web, crawled by a stack on the emulator: the same result as of one process, with the same politeness.
 
 use crate::demo::called_twice;
+use crate::signatures::{self, DIRECTORY, Received, Site};
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
 use curlew_tests::{Browser, LIMIT, Steps, Store, Web};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -59,6 +60,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     searching(&mut steps, &stack, &store);
     vanishing(&mut steps, &stack, &store, &web);
     owning(&mut steps, &stack, &web);
+    signing(&mut steps, &stack, &web);
     steps.step("the schedule", || await_tick(&stack));
     steps.step("memory", || judge_memory(&stack));
     steps.end();
@@ -196,6 +198,37 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         assert_eq!(status, 200, "{said}");
         let messages = stack.list("messages");
         assert!(messages.len() == 1 && messages[0]["text"] == "Hello", "{messages:?}");
+    });
+}
+
+/// The operator makes a key: what the stack sends from then on is signed with it, and its pages publish the public half.
+fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
+    steps.step("a key is made", || {
+        let made = stack.run(&["key", "new", "--json"]).ok().json();
+        stack.run(&["key", "new"]).refused(1, &["already", "rotate"]);
+        let shown = stack.run(&["key", "show", "--json"]).ok().json();
+        assert_eq!(shown["keys"][0]["id"], made["keys"][0]["id"], "{shown}");
+    });
+    stack.set(&[("CURLEW_WEB_BASE_URL", "https://search.test"), ("CURLEW_SIGNATURES_MODE", "always")]);
+    web.clear_calls();
+    let sampled = stack.invoked("sample", &json!({ "count": 20 }));
+    stack.come_to_rest(CRAWL);
+    steps.step("sites can verify what they are sent", || {
+        assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");
+        let answer = stack.visit("GET", DIRECTORY, "", &Map::new(), "");
+        assert_eq!(answer["statusCode"], 200, "{answer}");
+        let directory = Received {
+            authority: "search.test".to_owned(),
+            agent: String::new(),
+            input: text(&answer["headers"], "signature-input"),
+            signature: text(&answer["headers"], "signature"),
+        };
+        let mut site = Site::with(&directory, &text(&answer, "body"));
+        let calls = web.calls();
+        assert!(!calls.is_empty());
+        for call in &calls {
+            assert!(site.accepts(&Received::of(call), signatures::now()), "{call:?}");
+        }
     });
 }
 

@@ -12,20 +12,20 @@ use web_bot_auth::keyring::KeyRing;
 use web_bot_auth::message_signatures::{MessageVerifier, ParameterDetails, SignedMessage};
 use web_bot_auth::{SignatureAgentLink, WebBotAuthVerifier};
 
-const DIRECTORY: &str = "/.well-known/http-message-signatures-directory";
+pub(crate) const DIRECTORY: &str = "/.well-known/http-message-signatures-directory";
 const ALWAYS: &str = "[web]\nbase_url = \"https://search.test\"\n[signatures]\nmode = \"always\"\n";
 
 /// A request or an answer as its receiver has it.
 #[derive(Clone)]
-struct Received {
-    authority: String,
-    agent: String,
-    input: String,
-    signature: String,
+pub(crate) struct Received {
+    pub(crate) authority: String,
+    pub(crate) agent: String,
+    pub(crate) input: String,
+    pub(crate) signature: String,
 }
 
 impl Received {
-    fn of(call: &Call) -> Received {
+    pub(crate) fn of(call: &Call) -> Received {
         let header = |name| call.header(name).unwrap_or_else(|| panic!("no {name}: {call:?}")).to_owned();
         Received {
             authority: call.host.clone(),
@@ -60,13 +60,22 @@ impl SignedMessage for Received {
 }
 
 /// A site that verifies requests: by the keys of the directory, within their time, each nonce once.
-struct Site {
+pub(crate) struct Site {
     keys: KeyRing,
     nonces: BTreeSet<String>,
 }
 
 impl Site {
-    fn accepts(&mut self, request: &Received, now: i64) -> bool {
+    /// A site that has read the directory of keys, and verified the signature of that.
+    ///
+    /// # Panics
+    /// If it is not signed by the keys that it lists.
+    pub(crate) fn with(directory: &Received, keys: &str) -> Site {
+        MessageVerifier::parse(directory, |_| true).unwrap().verify(&known(keys), None).unwrap();
+        Site { keys: known(keys), nonces: BTreeSet::new() }
+    }
+
+    pub(crate) fn accepts(&mut self, request: &Received, now: i64) -> bool {
         let Ok(verifier) = WebBotAuthVerifier::parse(request) else { return false };
         let params = request.params();
         let in_time = params.created.is_some_and(|at| at <= now) && params.expires.is_some_and(|at| now < at);
@@ -74,7 +83,7 @@ impl Site {
     }
 }
 
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap()
 }
 
@@ -101,8 +110,7 @@ fn i01_signed_requests_verify_and_fail_when_changed_late_repeated_or_sent_elsewh
         signature: answer.header("signature").unwrap().to_owned(),
     };
     let keys = answer.text();
-    MessageVerifier::parse(&directory, |_| true).unwrap().verify(&known(&keys), None).unwrap();
-    let mut site = Site { keys: known(&keys), nonces: BTreeSet::new() };
+    let mut site = Site::with(&directory, &keys);
     let calls = web.calls();
     assert!(calls.len() > 3, "{calls:?}");
     for call in &calls {
