@@ -18,6 +18,8 @@ const PAUSE: u64 = 1_000_000;
 const CRAWL: Duration = Duration::from_secs(480);
 /// A site whose pages vanish in the end.
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
+/// A WordPress blog, which has older pages than those that its feed lists at addresses that are known.
+const HAS_A_PAST: &str = "alpine-notes.test";
 /// A site whose pages stay.
 const STAYS: &str = "bird-ledger.test";
 /// Minimum time that a person takes to fill in a form.
@@ -59,6 +61,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
     searching(&mut steps, &stack, &store);
     vanishing(&mut steps, &stack, &store, &web);
+    reading_back(&mut steps, &stack, &web);
     owning(&mut steps, &stack, &web);
     signing(&mut steps, &stack, &web);
     steps.step("the schedule", || await_tick(&stack));
@@ -163,6 +166,22 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
         assert!(stack.records().iter().all(|record| record["host"] != LOSES_ITS_PAGES));
         let audit = stack.list("audit");
         assert!(audit.iter().any(|line| text(line, "url").contains(LOSES_ITS_PAGES)), "{audit:?}");
+        assert_eq!(stack.all_dead(), 0, "{}", stack.told());
+    });
+}
+
+/// The operator asks for the back catalogue of a site: the stack begins to read it, from the site's feed on.
+fn reading_back(steps: &mut Steps, stack: &Stack, web: &Web) {
+    web.clear_calls();
+    let start = &web.farm().site(HAS_A_PAST).unwrap().start_url;
+    stack.run(&["crawl", "--history", start]).ok();
+    stack.come_to_rest(CRAWL);
+    steps.step("a back catalogue is begun", || {
+        let shown = stack.run(&["sites", "show", HAS_A_PAST, "--json"]).ok().json();
+        assert!(shown["history"][0]["documents"].as_u64().unwrap() > 0, "{shown}");
+        let calls = web.calls();
+        assert!(calls.iter().any(|call| call.host == HAS_A_PAST && call.kind == Kind::Feed), "{calls:?}");
+        assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
         assert_eq!(stack.all_dead(), 0, "{}", stack.told());
     });
 }
