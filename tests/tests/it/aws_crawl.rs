@@ -20,6 +20,8 @@ const CRAWL: Duration = Duration::from_secs(480);
 const LOSES_ITS_PAGES: &str = "json-orchard.test";
 /// A WordPress blog, which has older pages than those that its feed lists at addresses that are known.
 const HAS_A_PAST: &str = "alpine-notes.test";
+/// A feed of that blog which discovery leaves out.
+const NEW_FEED: &str = "http://alpine-notes.test/comments/feed/";
 /// A site whose pages stay.
 const STAYS: &str = "bird-ledger.test";
 /// Minimum time that a person takes to fill in a form.
@@ -231,6 +233,8 @@ fn signing(steps: &mut Steps, stack: &Stack, web: &Web) {
     stack.set(&[("CURLEW_WEB_BASE_URL", "https://search.test"), ("CURLEW_SIGNATURES_MODE", "always")]);
     web.clear_calls();
     let sampled = stack.invoked("sample", &json!({ "count": 20 }));
+    // The function that polls publishes the keys, and this feed is new to it.
+    stack.run(&["crawl", &format!("--feed={NEW_FEED}")]).ok();
     stack.come_to_rest(CRAWL);
     steps.step("sites can verify what they are sent", || {
         assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");

@@ -114,7 +114,7 @@ impl Scenario {
             index: seed.is_multiple_of(6),
             hubs: matches!(seed % 8, 2 | 5),
             owners,
-            history: matches!(seed % 5, 2 | 4) && !owners,
+            history: matches!(seed % 5, 2 | 4),
             mutation: None,
         }
     }
