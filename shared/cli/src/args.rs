@@ -1,4 +1,5 @@
-//! The command line, as people type it. docs/ explains the words.
+//! The command line, as people type it. docs/ explains the words. It is long since it is one list: every command with its
+//! flags.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use curlew_fetcher::ResolveRule;
@@ -104,7 +105,7 @@ impl std::str::FromStr for Until {
     }
 }
 
-/// What to do with the settings.
+/// Uses of the settings.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ConfigWhat {
     /// Say whether the file, the environment and the flags can be used, and what is wrong with them if not

@@ -7,6 +7,7 @@ use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::typed;
 use crate::params::{MAX_FEED_QUERY_CHARS, NEWEST_FIRST, Params};
+use crate::refine::asked;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
@@ -19,7 +20,6 @@ use curlew_stages::catalog::results::{SearchHit, SearchResults, Start};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use url::form_urlencoded;
 
 /// Number of entries of one feed.
 const ENTRIES: usize = 30;
@@ -167,7 +167,7 @@ impl Feed<'_> {
 
     fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, found: &SearchResults) -> Feed<'a> {
         let entries: Vec<Entry> = found.hits.iter().filter_map(entry).collect();
-        let asked = form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish();
+        let asked = asked(query);
         Feed {
             id: urn(query),
             title: format!("{} – {name}", clipped(query, MAX_TITLE)),

@@ -68,7 +68,12 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
 
 /// Returns the address of a query's first page of results.
 pub(crate) fn address(query: &str) -> String {
-    format!("/?{}", form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish())
+    format!("/?{}", asked(query))
+}
+
+/// Returns the query part of an address that asks for a query, of a page of results or a feed.
+pub(crate) fn asked(query: &str) -> String {
+    form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
 /// Returns a query with a further part.

@@ -114,7 +114,7 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchRe
         pages: Pages::of(query, found),
         changes,
         examples: examples(&newest.hits, t),
-        follow: site.opensearch.then(|| asked(query)),
+        follow: site.opensearch.then(|| refine::asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -196,10 +196,6 @@ fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
         pairs.append_pair("from", cursor);
     }
     format!("/?{}", pairs.finish())
-}
-
-fn asked(query: &str) -> String {
-    form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
 /// Links to the other pages of results.

@@ -5,7 +5,7 @@ use crate::hit::{HitView, site_page, web_url};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::params::Params;
-use crate::refine::address;
+use crate::refine::{address, asked};
 use crate::text::{MAX_SITE, clipped};
 use crate::words::{Search, Sites};
 use crate::{home, host};
@@ -16,7 +16,7 @@ use axum::response::Response;
 use curlew_model::Timestamp;
 use curlew_stages::catalog::results::{FindError, SearchHit, SiteEntry, Start};
 use std::sync::Arc;
-use url::{Host, form_urlencoded};
+use url::Host;
 
 /// Number of sites on one page of the list.
 const SITES: usize = 200;
@@ -145,7 +145,7 @@ pub(crate) async fn show(
         host: host::shown(&name),
         counts: (t.counts)(found.total, &number, since.as_deref()),
         feed: first.feed.as_deref().and_then(web_url).map(String::from),
-        follow: site.opensearch.then(|| asked(&name)),
+        follow: site.opensearch.then(|| asked(&format!("site:{name}"))),
         new: found.hits.iter().map(|hit| HitView::of(hit, language, now)).collect(),
         all: address(&query),
         start: format!("site:{name} "),
@@ -171,10 +171,6 @@ async fn oldest(app: &App, query: &str, total: u64) -> Option<Timestamp> {
 fn home_of(hit: &SearchHit, name: &str) -> String {
     let url = web_url(&hit.url).filter(|url| url.host_str().is_some_and(|host| host.ends_with(name)));
     url.and_then(|url| url.join("/").ok()).map_or_else(|| format!("https://{name}/"), String::from)
-}
-
-fn asked(host: &str) -> String {
-    form_urlencoded::Serializer::new(String::new()).append_pair("q", &format!("site:{host}")).finish()
 }
 
 #[cfg(test)]

@@ -248,7 +248,7 @@ async fn no_kind_of_wall_costs_a_page_and_a_walled_host_is_called_three_times_a_
     }
 }
 
-/// How many of the new pages were given up, and how many were taken in.
+/// Returns the numbers of new pages that were given up and that were taken in.
 async fn ends(world: &TestWorld) -> (usize, usize) {
     let rejected = states(world, &NEW, |state| matches!(state, PageState::Rejected { .. })).await;
     (rejected, states(world, &NEW, |state| matches!(state, PageState::Pending)).await)

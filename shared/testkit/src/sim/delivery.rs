@@ -144,7 +144,7 @@ async fn deliver(
     Ok(answer)
 }
 
-/// Whether the feed of a callback is retired, and whether its host is blocked, by the stores themselves.
+/// Returns whether the feed of a callback is retired, and whether its host is blocked, as the stores have it.
 async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool)> {
     let key = SourceKey::new(callback.split('.').next()?).ok()?;
     let Some((Source::Feed(feed), _)) = shared.sources.get(&key).await.ok()? else { return None };

@@ -80,7 +80,7 @@ pub(super) struct Hubs {
     pub(super) rings: Notify,
 }
 
-/// What is planned, and who has subscribed.
+/// Plans of a hub, and its subscribers.
 #[derive(Debug, Default)]
 pub(super) struct State {
     /// Events by their time and a running number.

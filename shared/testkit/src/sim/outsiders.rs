@@ -60,14 +60,14 @@ impl Owner {
     }
 }
 
-/// What a web has of the past.
+/// The past of a web.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     /// Addresses of archives and sitemaps, those without an answer included.
     pub(super) documents: BTreeSet<String>,
     /// Addresses of pages that only these name, in canonical form.
     pub(super) pages: BTreeSet<String>,
-    /// What people ask for.
+    /// Requests of people.
     pub(super) asked: Vec<HistoryRequest>,
 }
 

@@ -116,7 +116,7 @@ impl Fetch {
         })
     }
 
-    /// What becomes of a new page whose URL was refused or is in trouble until then.
+    /// Returns the outcome of a new page whose URL was refused or is in trouble until then.
     pub(super) fn held_page(
         &self,
         round: &mut VisitRun<'_, '_>,

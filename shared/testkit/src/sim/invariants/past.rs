@@ -1,4 +1,4 @@
-//! What must always hold of back catalogues.
+//! Invariants of back catalogues.
 
 use super::{Violation, violated};
 use crate::sim::trace::{SendSnapshot, Trace};
