@@ -172,15 +172,18 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     });
 }
 
-/// The operator asks for the back catalogue of a site: the stack begins to read it, from the site's feed on.
+/// The operator asks for the back catalogue of a site: the stack reads it, from the site's feed on.
 fn reading_back(steps: &mut Steps, stack: &Stack, web: &Web) {
+    // A budget that does not put the steps off.
+    stack.set(&[("CURLEW_RULES_BACKFILL_PER_DAY", "50000000"), ("CURLEW_RULES_WINDOW_LIMIT", "8h")]);
     web.clear_calls();
     let start = &web.farm().site(HAS_A_PAST).unwrap().start_url;
     stack.run(&["crawl", "--history", start]).ok();
     stack.come_to_rest(CRAWL);
-    steps.step("a back catalogue is begun", || {
+    steps.step("a back catalogue is read", || {
         let shown = stack.run(&["sites", "show", HAS_A_PAST, "--json"]).ok().json();
-        assert!(shown["history"][0]["documents"].as_u64().unwrap() > 0, "{shown}");
+        let history = &shown["history"][0];
+        assert!(history["documents"].as_u64().unwrap() > 0 && history["state"] == "done", "{shown}");
         let calls = web.calls();
         assert!(calls.iter().any(|call| call.host == HAS_A_PAST && call.kind == Kind::Feed), "{calls:?}");
         assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
