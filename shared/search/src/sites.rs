@@ -55,17 +55,19 @@ fn add(split: &Split, hidden: &Hidden, sites: &mut BTreeMap<String, (u64, i64)>)
                 continue;
             }
         };
-        let site = schema::site(name);
+        let (site, mut pages, mut newest) = (schema::site(name), 0, i64::MIN);
         // A name stands for the pages of its subdomains, too; those have another site.
         while postings.doc() != TERMINATED {
             let doc = postings.doc();
             if split.sites().first(doc) == Some(site) && !dead.contains(doc) {
-                let date = split.dates().first(doc).unwrap_or_default();
-                let (pages, newest) = sites.entry(name.to_owned()).or_insert((0, date));
-                *pages += 1;
-                *newest = date.max(*newest);
+                pages += 1;
+                newest = newest.max(split.dates().first(doc).unwrap_or_default());
             }
             postings.advance();
+        }
+        if pages > 0 {
+            let known = sites.entry(name.to_owned()).or_insert((0, newest));
+            *known = (known.0 + pages, known.1.max(newest));
         }
     }
     error.map_or(Ok(()), |error| Err(error.into()))

@@ -10,7 +10,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_model::Timestamp;
-use curlew_stages::catalog::results::{SearchHit, SearchResults, Start};
+use curlew_stages::catalog::results::{SearchHit, SearchResults, SiteEntry, Start};
 
 /// Number of new pages on the start page.
 const NEW: usize = 8;
@@ -56,14 +56,17 @@ pub(crate) async fn show(app: &App, from: From, language: Language) -> Response 
         site,
         t,
         origin: app.origin.as_deref(),
-        counts: sites.map(|sites| {
-            let (pages, sites) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
-            (t.pages_of_sites)((pages, &language.number(pages)), (sites, &language.number(sites)))
-        }),
+        counts: sites.map(|sites| counts(&sites, language)),
         examples: examples(&newest.hits, t),
         new: newest.hits.iter().map(|hit| HitView::of(hit, language, now)).collect(),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
+}
+
+/// Returns the numbers of pages and of sites in words.
+pub(crate) fn counts(sites: &[SiteEntry], language: Language) -> String {
+    let (pages, count) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
+    (Search::of(language).pages_of_sites)((pages, &language.number(pages)), (count, &language.number(count)))
 }
 
 /// Returns the newest pages, or `None` if the index is unreachable.
@@ -102,8 +105,8 @@ fn words(hits: &[SearchHit]) -> ExampleWords<String> {
         let [one, other, ..] = first[..] else { return words };
         words.one = one.to_lowercase();
         words.other = other.to_lowercase();
-        let others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
-        if let Some((_, (hit, longest))) = others.into_iter().find(|(_, (_, words))| !words.is_empty()) {
+        let mut others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
+        if let Some((_, (hit, longest))) = others.find(|(_, (_, words))| !words.is_empty()) {
             words.third = longest[0].to_lowercase();
             words.site = web_url(&hit.url).and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
             words.language = hit.language.clone().filter(|tag| tag.len() == 2).unwrap_or_default();
@@ -120,10 +123,14 @@ fn words(hits: &[SearchHit]) -> ExampleWords<String> {
     words
 }
 
+/// True for a word that is worth searching for.
+fn is_word(word: &str) -> bool {
+    WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic)
+}
+
 /// Returns the different words of a title that are worth searching for, the longest first.
 fn words_of(title: &str) -> Vec<&str> {
-    let is_word = |word: &&str| WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic);
-    let mut words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(is_word).collect();
+    let mut words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|word| is_word(word)).collect();
     words.sort_by_key(|word| (std::cmp::Reverse(word.chars().count()), *word));
     words.dedup_by_key(|word| word.to_lowercase());
     words
@@ -132,7 +139,6 @@ fn words_of(title: &str) -> Vec<&str> {
 /// Returns two words that follow each other in a title.
 fn phrase(title: &str) -> Option<String> {
     let words: Vec<&str> = title.split(' ').collect();
-    let is_word = |word: &str| WORD.contains(&word.chars().count()) && word.chars().all(char::is_alphabetic);
     let pair = words.windows(2).find(|pair| pair.iter().all(|word| is_word(word)))?;
     Some(pair.join(" ").to_lowercase())
 }

@@ -113,7 +113,8 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchRe
         parts: parts(query, found, language, now),
         pages: Pages::of(query, found),
         changes,
-        examples: examples(&newest.hits, t),
+        // Only where nothing is found.
+        examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
         follow: site.opensearch.then(|| refine::asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)

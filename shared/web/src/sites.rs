@@ -86,14 +86,10 @@ pub(crate) async fn list(State(app): State<Arc<App>>, from: From, language: Lang
     };
     let link = |number: usize| if number == 1 { "/sites".to_owned() } else { format!("/sites?page={number}") };
     let rows = sites.iter().skip((number - 1) * SITES).take(SITES);
-    let (pages, count) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
     let view = SitesPage {
         site,
         t,
-        counts: (Search::of(language).pages_of_sites)(
-            (pages, &language.number(pages)),
-            (count, &language.number(count)),
-        ),
+        counts: home::counts(&sites, language),
         rows: rows.map(|site| row(site, language)).collect(),
         previous: (number > 1).then(|| link(number - 1)),
         next: (number < last).then(|| link(number + 1)),

@@ -21,7 +21,7 @@ const OTHERS: [&str; 6] = ["target", ".git", ".tools", ".aws-sam", "node_modules
 /// Maximum number of lines of the README.
 const README_LINES: usize = 150;
 
-/// Whether a page supposes that something was crawled.
+/// True if a page supposes that something was crawled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begins {
     Empty,

@@ -215,7 +215,7 @@ pub struct SendSnapshot {
     pub url: String,
 }
 
-/// What the model web has of the past.
+/// The past of the model web.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistorySnapshot {
     /// Addresses of archives and sitemaps.
