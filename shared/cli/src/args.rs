@@ -2,6 +2,7 @@
 //! flags.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
 use ipnet::IpNet;
@@ -176,6 +177,12 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Ask a running `curlew serve` whether it answers; needs neither its folder nor its settings
+    Health {
+        /// Address and port that it listens on
+        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+        listen: SocketAddr,
+    },
     /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
     Status {
         #[command(flatten)]
@@ -242,6 +249,17 @@ pub(crate) enum Command {
     Check {
         #[command(subcommand)]
         what: Check,
+    },
+    /// Print the completions of this program for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write the manual pages, one for each command
+    Man {
+        /// The folder, such as ~/.local/share/man/man1; it is made if it is not there
+        folder: PathBuf,
     },
 }
 

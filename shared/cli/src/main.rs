@@ -19,7 +19,7 @@ mod status;
 mod world;
 
 use anyhow::Result;
-use args::{Cli, Command};
+use args::{Cli, Command, Shared};
 use clap::error::ErrorKind;
 use commands::Place;
 use std::process::ExitCode;
@@ -62,17 +62,22 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    if let Command::Check { what } = cli.command {
-        return check::run(what, &cli.shared);
+    match cli.command {
+        Command::Check { what } => check::run(what, &cli.shared),
+        Command::Config { what } => commands::config::run(&what, &cli.shared),
+        Command::Completions { shell } => commands::manual::completions(shell),
+        Command::Man { folder } => commands::manual::pages(&folder),
+        Command::Health { listen } => commands::health::run(listen),
+        command => with_settings(command, &cli.shared),
     }
-    if let Command::Config { what } = cli.command {
-        return commands::config::run(&what, &cli.shared);
-    }
-    let config = config::load(&cli.shared, std::env::vars())?;
-    log::start(config.log, cli.shared.verbose);
+}
+
+fn with_settings(command: Command, shared: &Shared) -> Result<()> {
+    let config = config::load(shared, std::env::vars())?;
+    log::start(config.log, shared.verbose);
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let done = runtime.block_on(commands::run(cli.command, config, Place::of(&cli.shared)));
+    let done = runtime.block_on(commands::run(command, config, Place::of(shared)));
     // Tasks that still wait for a socket or a disk are abandoned: every step may run twice.
     runtime.shutdown_background();
     done

@@ -1,7 +1,7 @@
 //! The program over the store of this run: the folder of this machine, or a stack on AWS.
 
 use crate::config::Config;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
@@ -68,8 +68,7 @@ impl World {
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)
-            .context("the HTTP client cannot be set up")?
+        let program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)?
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
         Ok(World { config, tally, memory, keys, program, embedded })
     }

@@ -6,8 +6,10 @@ pub(crate) mod config;
 mod crawl;
 mod demo;
 mod failures;
+pub(crate) mod health;
 mod key;
 mod list;
+pub(crate) mod manual;
 mod messages;
 mod named;
 mod opml;
@@ -123,7 +125,11 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             transfer::import_opml(&*place.alone(config).await?, &file, output.json).await
         }
         // They need no store, and ran before the settings were read.
-        Command::Check { .. } | Command::Config { .. } => Ok(()),
+        Command::Check { .. }
+        | Command::Config { .. }
+        | Command::Completions { .. }
+        | Command::Man { .. }
+        | Command::Health { .. } => Ok(()),
     }
 }
 
