@@ -3,7 +3,7 @@
 //! Tests run programs that are compiled in their own profile, so that each crate is compiled once ([`build`]).
 //! Measurements use programs as they are deployed: in release, for AWS Lambda's machines, by `sam build` ([`release`]).
 
-use crate::run::{cargo, output, program, root, run, target};
+use crate::run::{cargo, emptied, output, program, root, run, target};
 use crate::tools;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -119,17 +119,6 @@ fn programs(built: impl Fn(&str) -> PathBuf) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns an empty folder of that name in the build folder.
-fn emptied(name: &str) -> Result<PathBuf> {
-    let folder = target()?.join(name);
-    let cannot = || format!("{} cannot be emptied", folder.display());
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(cannot)?;
-    }
-    fs::create_dir_all(&folder).with_context(cannot)?;
-    Ok(folder)
-}
-
 fn read(path: &str) -> Result<String> {
     fs::read_to_string(root().join(path)).with_context(|| format!("{path} cannot be read"))
 }
@@ -142,7 +131,7 @@ pub(crate) fn sam() -> Result<Command> {
 }
 
 /// Puts cargo-lambda, and the Python that has its zig, first on the path.
-fn with_cargo_lambda(command: &mut Command) -> Result<&mut Command> {
+pub(crate) fn with_cargo_lambda(command: &mut Command) -> Result<&mut Command> {
     let tool = tools::cargo_lambda()?;
     let folder = tool.parent().context("cargo-lambda lies in a folder")?.to_owned();
     let path: OsString = std::env::var_os("PATH").unwrap_or_default();

@@ -5,6 +5,7 @@
 
 mod bench;
 mod cost;
+mod dist;
 mod docs;
 mod emulator;
 mod functions;
@@ -22,6 +23,8 @@ usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
   cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
+  dist [PROGRAM]     the archive, the Debian package and the image to install, with checksums and licences, in target/dist/;
+                     of a PROGRAM that is built already, as the tests want them, in target/packages/
   docs               the site of docs/ into target/site/; dead links are errors
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
@@ -37,6 +40,8 @@ fn main() -> ExitCode {
     let done = match args.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("bench", parts)) => bench::bench(parts),
         Some(("cost", options)) => cost::cost(options),
+        Some(("dist", [])) => dist::dist(),
+        Some(("dist", [program])) => dist::for_tests(program.as_ref()).map(drop),
         Some(("docs", [])) => docs::docs(),
         Some(("fuzz", words)) => fuzz::fuzz(words),
         Some(("lint", [])) => lint::lint(true),

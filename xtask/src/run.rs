@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The version of all crates of the workspace.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Returns the root of the workspace.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace")
@@ -17,6 +20,17 @@ pub(crate) fn target() -> Result<PathBuf> {
         metadata.split_once("\"target_directory\":\"").context("cargo metadata names no target directory")?;
     let (path, _) = rest.split_once('"').context("cargo metadata names no target directory")?;
     Ok(root().join(path))
+}
+
+/// Returns an empty folder of that name in the build folder.
+pub(crate) fn emptied(name: &str) -> Result<PathBuf> {
+    let folder = target()?.join(name);
+    let cannot = || format!("{} cannot be emptied", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).with_context(cannot)?;
+    }
+    std::fs::create_dir_all(&folder).with_context(cannot)?;
+    Ok(folder)
 }
 
 /// Returns the folder of installed tools.

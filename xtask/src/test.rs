@@ -2,7 +2,7 @@
 
 use crate::emulator::{Emulator, REGION};
 use crate::run::{output, program, run, target};
-use crate::{functions, tools};
+use crate::{dist, functions, tools};
 use anyhow::{Result, bail};
 use std::path::Path;
 
@@ -14,6 +14,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     let (chromium, chromedriver, axe) = (tools::chromium()?, tools::chromedriver()?, tools::axe()?);
     let (ministack, sam) = (tools::ministack()?, tools::sam()?);
     let built = functions::build()?;
+    let packages = dist::for_tests(&built.programs.join("curlew"))?;
 
     none_ignored(&nextest)?;
     let emulator = Emulator::start(&ministack, &target()?.join("ministack"))?;
@@ -22,6 +23,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .args(args)
         .env("CURLEW_BIN", built.programs.join("curlew"))
         .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
+        .env("CURLEW_PACKAGES", packages)
         .env("SYSTEMD_ANALYZE", tools::systemd_analyze()?)
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)

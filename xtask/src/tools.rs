@@ -34,6 +34,25 @@ pub(crate) fn systemd_analyze() -> Result<PathBuf> {
     debian_tool("SYSTEMD_ANALYZE", "systemd-analyze", "systemd")
 }
 
+/// Finds the lister of a program's symbols; `OBJDUMP` names another than Debian's.
+pub(crate) fn objdump() -> Result<PathBuf> {
+    debian_tool("OBJDUMP", "objdump", "binutils")
+}
+
+/// Finds the builder of Debian packages, which other distributions have as well.
+pub(crate) fn dpkg_deb() -> Result<PathBuf> {
+    debian_tool("DPKG_DEB", "dpkg-deb", "dpkg")
+}
+
+/// Finds the certificates of the authorities that browsers trust, as one file.
+pub(crate) fn certificates() -> Result<PathBuf> {
+    let file = Path::new("/etc/ssl/certs/ca-certificates.crt");
+    if !file.is_file() {
+        apt_install(&["ca-certificates"])?;
+    }
+    Ok(file.to_owned())
+}
+
 /// Finds the emulator of AWS: a process that runs the functions' zips.
 pub(crate) fn ministack() -> Result<PathBuf> {
     python_tool("ministack", "ministack")
@@ -204,17 +223,17 @@ fn apt_install(packages: &[&str]) -> Result<()> {
     if on_path("apt-get").is_none() {
         bail!("this is no Debian: install the equivalent of {} yourself", packages.join(" "));
     }
-    let apt = || {
-        let mut command = if is_root() { program("apt-get") } else { program("sudo") };
-        if !is_root() {
-            command.args(["--non-interactive", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
-        }
-        command.env("DEBIAN_FRONTEND", "noninteractive");
-        command
-    };
-    let why = || format!("`apt-get install {}` needs root, or sudo without a password", packages.join(" "));
-    run(apt().args(["update", "--quiet"])).with_context(why)?;
-    run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages)).with_context(why)
+    apt_get(&["update", "--quiet"])?;
+    apt_get(&[&["install", "--yes", "--quiet", "--no-install-recommends"], packages].concat())
+}
+
+fn apt_get(arguments: &[&str]) -> Result<()> {
+    let mut command = if is_root() { program("apt-get") } else { program("sudo") };
+    if !is_root() {
+        command.args(["--non-interactive", "DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    }
+    run(command.env("DEBIAN_FRONTEND", "noninteractive").args(arguments))
+        .with_context(|| format!("`apt-get {}` needs root, or sudo without a password", arguments.join(" ")))
 }
 
 fn is_root() -> bool {

@@ -83,6 +83,13 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
+/// Returns the block of a page that begins so.
+#[track_caller]
+pub(crate) fn block(page: &str, beginning: &str) -> String {
+    let block = blocks(page).into_iter().find(|block| block.text.starts_with(beginning));
+    block.unwrap_or_else(|| panic!("{page} has no block that begins with {beginning}")).text
+}
+
 /// Returns true if a block is one that a reader copies to a shell.
 fn is_for_a_shell(block: &Block) -> bool {
     ["sh", "console"].contains(&block.language.as_str())

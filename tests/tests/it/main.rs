@@ -26,6 +26,7 @@ mod meter;
 mod modules;
 mod overruns;
 mod owner;
+mod packages;
 mod permissions;
 mod politeness;
 mod profiles;

@@ -1,0 +1,130 @@
+//! `cargo xtask dist`: the program in the forms in which people install it (docs/decisions/0075): an archive, a Debian
+//! package and an image of a container, with checksums, a bill of materials and the licences of all crates.
+//!
+//! The archive is a prefix: unpacked into `/usr/local` it is an installation. The package has the same files below
+//! `/usr`. Nothing in them depends on the time or the place of the build.
+
+mod archive;
+mod bill;
+mod crates;
+mod deb;
+mod image;
+mod licences;
+
+use crate::functions::with_cargo_lambda;
+use crate::run::{VERSION, cargo, emptied, output, program, root, run, target};
+use crate::tools;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The platform of the published program: this machine's kernel and processor, and a C library of 2018 or newer. zig
+/// links against the interface of that version, whichever this machine has.
+const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+/// The C library that the published program may ask for: that of Debian 10, Ubuntu 18.10, RHEL 8.
+const GLIBC: [u32; 2] = [2, 28];
+/// How hard a published file is compressed, from 1 to 9.
+const SMALL: u8 = 9;
+/// The same of files for tests.
+const FAST: u8 = 1;
+
+/// Builds the program for machines of the last eight years, and packs it.
+pub(crate) fn dist() -> Result<()> {
+    let [major, minor] = GLIBC;
+    let built = target()?.join("dist-program");
+    // By default cargo-lambda optimises for the processors of AWS, which others need not have.
+    let build = ["lambda", "build", "--release", "--locked", "--package", "curlew", "--disable-optimizations"];
+    run(with_cargo_lambda(&mut cargo())?
+        .args(build)
+        .args(["--target", &format!("{PLATFORM}.{major}.{minor}"), "--lambda-dir"])
+        .arg(&built))?;
+    let binary = built.join("curlew/bootstrap");
+    let needed = glibc(&binary)?;
+    if needed > GLIBC {
+        bail!("the program asks for glibc {}.{}, and may ask for {major}.{minor}", needed[0], needed[1]);
+    }
+    let packages = pack(&binary, "dist", SMALL)?;
+    for entry in fs::read_dir(&packages)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            eprintln!("xtask: {} has {} bytes", entry.path().display(), entry.metadata()?.len());
+        }
+    }
+    Ok(())
+}
+
+/// Packs a program for the tests: quickly, since nobody installs it. Returns the folder of the packages.
+pub(crate) fn for_tests(program: &Path) -> Result<PathBuf> {
+    pack(program, "packages", FAST)
+}
+
+/// Packs a program that runs on this machine, and returns the folder of the packages, below the build folder.
+fn pack(built: &Path, folder: &str, level: u8) -> Result<PathBuf> {
+    let packages = emptied(folder)?;
+    let name = format!("curlew-{VERSION}-{}-linux", std::env::consts::ARCH);
+    let prefix = packages.join(&name);
+    fill(&prefix, built)?;
+    let doc = prefix.join(DOC);
+    let crates = crates::of_the_program()?;
+    let bill = format!("{name}.cdx.json");
+    fs::write(packages.join(&bill), bill::cyclonedx(&crates, &archive::sha256(&prefix.join("bin/curlew"))?)?)?;
+    fs::copy(packages.join(&bill), doc.join("curlew.cdx.json"))?;
+    fs::write(doc.join("LICENSES-THIRD-PARTY.txt"), licences::texts(&crates)?)?;
+
+    let tarball = archive::gzip(&archive::tar(&packages, &[&name], &packages.join(format!("{name}.tar")))?, level)?;
+    let package = deb::build(&prefix, &packages, glibc(&prefix.join("bin/curlew"))?, level)?;
+    let image = image::build(&prefix, &packages, &name, level)?;
+    let mut sums = String::new();
+    for file in [&tarball, &package, &image, &packages.join(&bill)] {
+        let file_name = file.file_name().context("a package has a name")?.to_string_lossy();
+        sums += &format!("{}  {file_name}\n", archive::sha256(file)?);
+    }
+    fs::write(packages.join("SHA256SUMS"), sums)?;
+    fs::remove_dir_all(&prefix)?;
+    Ok(packages)
+}
+
+/// The folder of documents in a prefix.
+const DOC: &str = "share/doc/curlew";
+
+/// Writes the files of an installation below a prefix.
+fn fill(prefix: &Path, built: &Path) -> Result<()> {
+    let folder = |path: &str| -> Result<PathBuf> {
+        let folder = prefix.join(path);
+        fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        Ok(folder)
+    };
+    let curlew = folder("bin")?.join("curlew");
+    run(program("strip").arg("-o").arg(&curlew).arg(built))?;
+    output(program(&curlew).arg("man").arg(folder("share/man/man1")?))?;
+    for (shell, place, name) in [
+        ("bash", "share/bash-completion/completions", "curlew"),
+        ("zsh", "share/zsh/site-functions", "_curlew"),
+        ("fish", "share/fish/vendor_completions.d", "curlew.fish"),
+    ] {
+        fs::write(folder(place)?.join(name), output(program(&curlew).args(["completions", shell]))?)?;
+    }
+    let examples = folder(&format!("{DOC}/examples"))?;
+    output(program(&curlew).args(["config", "init"]).arg(examples.join("curlew.toml")))?;
+    for (from, to) in [
+        ("contrib/Caddyfile", &examples),
+        ("contrib/nginx.conf", &examples),
+        ("contrib/curlew.service", &folder("lib/systemd/system")?),
+        ("LICENSE", &prefix.join(DOC)),
+        ("CHANGELOG.md", &prefix.join(DOC)),
+    ] {
+        let name = Path::new(from).file_name().context("a file has a name")?;
+        fs::copy(root().join(from), to.join(name)).with_context(|| format!("{from} cannot be copied"))?;
+    }
+    archive::open_to_read(prefix)
+}
+
+/// Returns the newest version of glibc of which the program asks for a symbol.
+fn glibc(binary: &Path) -> Result<[u32; 2]> {
+    let symbols = output(program(tools::objdump()?).arg("-T").arg(binary))?;
+    let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
+        let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse().ok());
+        Some([numbers.next()?, numbers.next()?])
+    });
+    versions.max().with_context(|| format!("{} does not use glibc", binary.display()))
+}
