@@ -75,17 +75,28 @@ pub(crate) fn exchange(addr: SocketAddr, call: &HttpCall<'_>) -> std::io::Result
     }
     stream.write_all(format!("{head}\r\n").as_bytes())?;
     stream.write_all(call.body)?;
-    let mut reader = BufReader::new(stream);
-    let status = line(&mut reader)?;
+    read_answer(&mut BufReader::new(stream))
+}
+
+/// Reads an answer that has arrived whole.
+///
+/// # Errors
+/// If it ends early.
+pub fn answer_of(mut bytes: &[u8]) -> std::io::Result<Answer> {
+    read_answer(&mut bytes)
+}
+
+fn read_answer(reader: &mut impl BufRead) -> std::io::Result<Answer> {
+    let status = line(reader)?;
     let status = status.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
     let mut headers = Vec::new();
     loop {
-        let line = line(&mut reader)?;
+        let line = line(reader)?;
         let Some((name, value)) = line.split_once(':') else { break };
         headers.push((name.trim().to_ascii_lowercase(), value.trim().to_owned()));
     }
     let mut answer = Answer { status, headers, body: Vec::new() };
-    answer.body = body_of(&mut reader, &answer)?;
+    answer.body = body_of(reader, &answer)?;
     Ok(answer)
 }
 

@@ -16,8 +16,8 @@ mod store;
 mod web;
 
 pub use browser::{Browser, Element, Screen};
-pub use http::{Answer, get, request};
-pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, start};
+pub use http::{Answer, answer_of, get, request};
+pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, named, start};
 pub use server::Server;
 pub use steps::Steps;
 pub use store::{BRISK, BRISK_PAUSE, Store, unpacked_objects};

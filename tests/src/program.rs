@@ -34,7 +34,7 @@ pub fn fixtureweb_binary() -> PathBuf {
 ///
 /// # Panics
 /// If there is neither.
-pub(crate) fn named(variable: &str, path: &str) -> PathBuf {
+pub fn named(variable: &str, path: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
     let path = std::env::var_os(variable).map_or_else(|| root.join(path), PathBuf::from);
     let what = "run the tests by `cargo xtask test`, which installs it";

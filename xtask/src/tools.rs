@@ -44,6 +44,11 @@ pub(crate) fn dpkg_deb() -> Result<PathBuf> {
     debian_tool("DPKG_DEB", "dpkg-deb", "dpkg")
 }
 
+/// Finds the maker of certificates, and client of TLS, for the tests behind proxies.
+pub(crate) fn openssl() -> Result<PathBuf> {
+    debian_tool("OPENSSL", "openssl", "openssl")
+}
+
 /// Finds the certificates of the authorities that browsers trust, as one file.
 pub(crate) fn certificates() -> Result<PathBuf> {
     let file = Path::new("/etc/ssl/certs/ca-certificates.crt");
@@ -51,6 +56,16 @@ pub(crate) fn certificates() -> Result<PathBuf> {
         apt_install(&["ca-certificates"])?;
     }
     Ok(file.to_owned())
+}
+
+/// Finds nginx; `NGINX` names another than Debian's.
+pub(crate) fn nginx() -> Result<PathBuf> {
+    unpacked_tool("NGINX", "nginx", "usr/sbin/nginx", "-v")
+}
+
+/// Finds Caddy; `CADDY` names another than Debian's.
+pub(crate) fn caddy() -> Result<PathBuf> {
+    unpacked_tool("CADDY", "caddy", "usr/bin/caddy", "version")
 }
 
 /// Finds the emulator of AWS: a process that runs the functions' zips.
@@ -217,6 +232,40 @@ fn debian_tool(variable: &str, name: &str, package: &str) -> Result<PathBuf> {
     }
     apt_install(&[package]).with_context(|| format!("{name} is missing: install it, or name it by {variable}"))?;
     on_path(name).with_context(|| format!("the package {package} brought no program {name}"))
+}
+
+/// Returns a program of a Debian package that is unpacked and not installed, since an installation would start its
+/// service on this machine. `argument` has it say its version.
+fn unpacked_tool(variable: &str, package: &str, path: &str, argument: &str) -> Result<PathBuf> {
+    if let Some(path) = named(variable)? {
+        return Ok(path);
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if let Some(path) = on_path(name) {
+        return Ok(path);
+    }
+    let (folder, fetched) = (tools_dir().join(package), tools_dir().join(format!("{package}.deb")));
+    let tool = folder.join(path);
+    let runs = || output(program(&tool).arg(argument)).map(drop);
+    if runs().is_ok() {
+        return Ok(tool);
+    }
+    let unpack = || -> Result<()> {
+        std::fs::create_dir_all(&fetched)?;
+        let mut fetch = program("apt-get");
+        fetch.args(["download", "--quiet", package]).current_dir(&fetched);
+        if output(&mut fetch).is_err() {
+            apt_get(&["update", "--quiet"])?;
+            run(&mut fetch)?;
+        }
+        for file in std::fs::read_dir(&fetched)? {
+            run(program("dpkg").arg("--extract").arg(file?.path()).arg(&folder))?;
+        }
+        std::fs::remove_dir_all(&fetched)?;
+        runs()
+    };
+    unpack().with_context(|| format!("{name} is missing: install it, or name it by {variable}"))?;
+    Ok(tool)
 }
 
 fn apt_install(packages: &[&str]) -> Result<()> {

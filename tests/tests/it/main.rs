@@ -30,6 +30,7 @@ mod packages;
 mod permissions;
 mod politeness;
 mod profiles;
+mod proxies;
 mod requests;
 mod signatures;
 mod walls;
