@@ -8,6 +8,7 @@ use crate::documents;
 use curlew_tests::{BRISK, Child, LIMIT, Ran, Server, Web, get};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -299,10 +300,11 @@ impl Image {
             let layer = blob(layer);
             let sum = tool(&["sh", "-c", &format!("gzip -dc {} | sha256sum", text(&layer))]);
             assert!(sum.starts_with(diff.as_str().unwrap().strip_prefix("sha256:").unwrap()));
-            tool(&["tar", "-xzf", text(&layer), "-C", text(root.folder.path())]);
+            tool(&["tar", "-xzpf", text(&layer), "-C", text(root.folder.path())]);
         }
-        // As a runtime gives it devices and a volume.
+        // As a runtime gives it devices, of which it needs one, and a volume.
         std::fs::create_dir(root.path("dev")).unwrap();
+        std::fs::write(root.path("dev/urandom"), "").unwrap();
         let data = TempDir::with_prefix("curlew-volume-").unwrap();
         if is_root() {
             tool(&["chown", &format!("{NONROOT}:{NONROOT}"), text(data.path())]);
@@ -317,13 +319,13 @@ impl Image {
         };
         assert_eq!(self.config["config"]["User"], format!("{NONROOT}:{NONROOT}"));
         let mut command = Command::new("unshare");
-        // Whoever is not root is some user already, and becomes no other.
-        let user = if is_root() { format!("--userspec={NONROOT}:{NONROOT}") } else { "--userspec=0:0".to_owned() };
         command.args(if is_root() { &["--mount"][..] } else { &["--map-root-user", "--mount"] });
         let enter = "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && mount --bind \"$2\" \"$1/data\" \
-                     && mount --bind /dev \"$1/dev\" && shift 2 && exec chroot \"$@\"";
+                     && mount --bind /dev/urandom \"$1/dev/urandom\" && shift 2 && exec chroot \"$@\"";
         command.args(["sh", "-euc", enter, "sh"]).args([self.root.folder.path(), self.data.path()]);
-        command.arg(user).arg(self.root.folder.path()).args(strings("Entrypoint")).args(arguments);
+        // Whoever is not root is some user already, and becomes no other.
+        command.args(is_root().then(|| format!("--userspec={NONROOT}:{NONROOT}")));
+        command.arg(self.root.folder.path()).args(strings("Entrypoint")).args(arguments);
         command.stdin(Stdio::null()).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         let variables = strings("Env").into_iter().filter_map(|set| set.split_once('='));
         command.envs(variables.filter(|(name, _)| *name != "PATH"));
@@ -341,15 +343,14 @@ impl Image {
 fn the_image_crawls_serves_and_tells_its_health_as_a_user_without_rights() {
     let image = Image::unpack(&package("-oci.tar"));
     assert!(!image.root.path("bin/sh").exists(), "from scratch");
-    let mode = |path: &str| {
-        use std::os::unix::fs::PermissionsExt as _;
-        image.root.path(path).metadata().unwrap().permissions().mode() & 0o7777
-    };
+    let mode = |path: &str| image.root.path(path).metadata().unwrap().permissions().mode() & 0o7777;
     assert_eq!((mode("tmp"), mode("usr/bin/curlew")), (0o1777, 0o755));
     assert!(image.root.path(CERTIFICATES).metadata().unwrap().len() > 10_000);
 
     let (web, site) = (Web::demo(), "sharp-tongues.test");
     image.run(&["crawl", &format!("http://{site}/")], &web.resolve()).ok();
+    let owner = image.data.path().join("curlew.sqlite3").metadata().unwrap().uid();
+    assert!(!is_root() || owner == NONROOT, "written by user {owner}");
     let root_is_closed = image.run(&["config", "init", "/etc/here"], "").stderr;
     assert!(root_is_closed.contains("cannot be written"), "{root_is_closed}");
 
