@@ -137,7 +137,9 @@ impl Named {
         }
         let is_none_left = !left_out.is_empty() && left_out.len() == self.sites.len();
         if is_none_left && self.feeds.is_empty() && self.from_opml.is_empty() {
-            return Err(usage("none of the sites can be crawled"));
+            return Err(usage(
+                "none of the sites can be crawled; for the OPML of a feed reader there is `--opml FILE`",
+            ));
         }
         for feed in &self.feeds {
             keys.insert(

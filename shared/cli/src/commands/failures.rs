@@ -70,13 +70,19 @@ impl Failed {
     fn feed(feed: &FeedSource, hold: Option<&Hold>) -> Option<Failed> {
         let held = held(hold);
         let cause = if held.is_some() { Some(FailureCause::Held) } else { None };
+        let remedy = match &feed.trouble {
+            Some(_) => {
+                format!("look at it in a browser; if it is a page, name it as a site: `curlew crawl {}`", feed.url)
+            }
+            None => format!("`curlew feeds show {}` says when it is polled next", feed.url),
+        };
         let reason = feed.trouble.clone().or_else(|| held.map(|held| held.detail))?;
         Some(Failed {
             kind: "feed",
             url: feed.url.clone(),
             cause,
             reason,
-            remedy: Some(format!("`curlew feeds show {}` says when it is polled next", feed.url)),
+            remedy: Some(remedy),
             again_at: (!feed.gone && feed.not_before > Timestamp::MIN).then_some(feed.not_before),
             is_failure: hold.is_none(),
         })
@@ -110,7 +116,10 @@ pub(super) fn print(failed: &[Failed]) -> Result<()> {
 
 fn held(hold: Option<&Hold>) -> Option<Failure> {
     let hold = hold?;
-    Some(Failure::new(FailureCause::Held, format!("the host is held until {} ({})", hold.until, hold.reason.as_str())))
+    Some(Failure::new(
+        FailureCause::Held,
+        format!("the host is left alone until {} ({})", hold.until, hold.reason.as_str()),
+    ))
 }
 
 /// Returns the remedy for the person who named an address, if there is one.
@@ -127,7 +136,9 @@ pub(crate) fn remedy(cause: FailureCause, url: &str) -> Option<String> {
             format!("check in a browser that {host} answers")
         }
         FailureCause::NoFeed | FailureCause::Status | FailureCause::Redirect => {
-            "if it has a feed, name it with `curlew crawl --feed URL`".to_owned()
+            let is_home = parsed.as_ref().is_none_or(|url| url.path() == "/");
+            let home = if is_home { "" } else { "if it is a page of a site, name the site's home page; " };
+            format!("{home}if it has a feed, name it with `curlew crawl --feed URL`")
         }
         FailureCause::Robots | FailureCause::RobotsUnavailable => {
             "its robots.txt has to let the crawler in; nothing here overrides that".to_owned()
@@ -185,7 +196,9 @@ mod tests {
         let reason = "no feed is named".to_owned();
         let feedless = site("http://a.example/", SiteState::Feedless { reason }, None);
         let failed = Failed::of(&feedless, None, false).unwrap_or_else(|| panic!("it has no feed"));
-        assert!(failed.is_failure && failed.remedy.is_some_and(|text| text.contains("--feed")));
+        assert!(failed.is_failure && failed.remedy.is_some_and(|text| text.starts_with("if it has a feed")));
+        let of_a_page = remedy(FailureCause::NoFeed, "http://a.example/a/post").unwrap_or_default();
+        assert!(of_a_page.contains("home page") && of_a_page.contains("--feed"), "{of_a_page}");
         let working = site("http://a.example/", SiteState::Working { feeds: vec![] }, None);
         assert_eq!(Failed::of(&working, None, false), None);
         let hold = Hold { until: Timestamp::MAX, reason: HoldReason::TooManyRequests, since: Timestamp::MIN };

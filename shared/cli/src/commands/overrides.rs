@@ -57,8 +57,8 @@ fn line(StoredOverride { rule, at }: &StoredOverride) -> String {
 
 fn word(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Reject => "reject",
+        Verdict::Pass => "allow",
+        Verdict::Reject => "deny",
     }
 }
 

@@ -225,7 +225,7 @@ fn keep_latest(pages: &mut Vec<Page>) {
 
 fn site(row: &SiteSource, now: Timestamp) -> Value {
     let state = match &row.state {
-        SiteState::Working { .. } => format!("{}, never scanned again", site_state(row)),
+        SiteState::Working { .. } => format!("{}; its home page is not asked again", site_state(row)),
         _ => site_state(row),
     };
     let not_before = (row.not_before > now).then_some(row.not_before);
