@@ -15,13 +15,12 @@ use crate::functions::with_cargo_lambda;
 use crate::run::{VERSION, cargo, emptied, output, program, root, run, target};
 use crate::tools;
 use anyhow::{Context, Result, bail};
+use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The platform of the published program: this machine's kernel and processor, and a C library of 2018 or newer. zig
-/// links against the interface of that version, whichever this machine has.
-const PLATFORM: &str = "x86_64-unknown-linux-gnu";
-/// The C library that the published program may ask for: that of Debian 10, Ubuntu 18.10, RHEL 8.
+/// The C library that the published program may ask for: that of Debian 10, Ubuntu 18.10, RHEL 8. zig links against its
+/// interface, whichever version this machine has.
 const GLIBC: [u32; 2] = [2, 28];
 /// How hard a published file is compressed, from 1 to 9.
 const SMALL: u8 = 9;
@@ -31,12 +30,12 @@ const FAST: u8 = 1;
 /// Builds the program for machines of the last eight years, and packs it.
 pub(crate) fn dist() -> Result<()> {
     let [major, minor] = GLIBC;
-    let built = target()?.join("dist-program");
+    let (built, platform) = (target()?.join("dist-program"), format!("{ARCH}-unknown-linux-gnu"));
     // By default cargo-lambda optimises for the processors of AWS, which others need not have.
     let build = ["lambda", "build", "--release", "--locked", "--package", "curlew", "--disable-optimizations"];
     run(with_cargo_lambda(&mut cargo())?
         .args(build)
-        .args(["--target", &format!("{PLATFORM}.{major}.{minor}"), "--lambda-dir"])
+        .args(["--target", &format!("{platform}.{major}.{minor}"), "--lambda-dir"])
         .arg(&built))?;
     let binary = built.join("curlew/bootstrap");
     let needed = glibc(&binary)?;
@@ -61,7 +60,7 @@ pub(crate) fn for_tests(program: &Path) -> Result<PathBuf> {
 /// Packs a program that runs on this machine, and returns the folder of the packages, below the build folder.
 fn pack(built: &Path, folder: &str, level: u8) -> Result<PathBuf> {
     let packages = emptied(folder)?;
-    let name = format!("curlew-{VERSION}-{}-linux", std::env::consts::ARCH);
+    let name = format!("curlew-{VERSION}-{ARCH}-linux");
     let prefix = packages.join(&name);
     fill(&prefix, built)?;
     let doc = prefix.join(DOC);

@@ -42,7 +42,9 @@ pub(super) fn build(prefix: &Path, packages: &Path, glibc: [u32; 2], level: u8) 
     fs::write(control.join("control"), description(&size, glibc, &libraries(&usr.join("bin/curlew"))?))?;
     let package = packages.join(format!("curlew_{}_{ARCHITECTURE}.deb", VERSION));
     let mut build = program(tools::dpkg_deb()?);
-    build.args(["--build", "--root-owner-group", "-Zxz", &format!("-z{level}")]).arg(&tree).arg(&package);
+    // xz makes it a third smaller, in eight times the time.
+    let form = if level > 6 { "-Zxz" } else { "-Zgzip" };
+    build.args(["--build", "--root-owner-group", form, &format!("-z{level}")]).arg(&tree).arg(&package);
     output(build.env("SOURCE_DATE_EPOCH", archive::time().to_string()))?;
     fs::remove_dir_all(&tree)?;
     Ok(package)
