@@ -66,6 +66,18 @@ pub enum OpenError {
         /// A description of what is there instead.
         why: String,
     },
+    /// The folder holds a backup, which must stay as it is.
+    #[error("{dir} holds a backup: make a store of it by `curlew restore {dir} --data FOLDER`, or name another folder", dir = dir.display())]
+    IsBackup {
+        /// The backup's folder.
+        dir: PathBuf,
+    },
+    /// A restore was cut off between two of its files.
+    #[error("the restore into {dir} was cut off: run `curlew restore` again, with --replace", dir = dir.display())]
+    HalfRestored {
+        /// The store's folder.
+        dir: PathBuf,
+    },
     /// The database is a store's, but it is broken.
     #[error("the database {path} is damaged ({why}): put back a copy of it, or move it away to begin anew", path = path.display())]
     Damaged {

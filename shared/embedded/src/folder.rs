@@ -5,9 +5,11 @@
 
 use crate::error::OpenError;
 use crate::error::{corrupt, from_io};
+use crate::layout::{INCOMING, OBJECTS};
 use crate::listing::Listing;
 use crate::lock::{Access, Lock};
-use crate::{keys, private};
+use crate::private::{self, flush_folder};
+use crate::{keys, staging};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_ports::{Blob, Blobs, PortError, Tag};
@@ -19,10 +21,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
-/// Folder of the objects.
-const OBJECTS: &str = "objects";
-/// Folder of files that are still being written.
-const INCOMING: &str = "incoming";
 /// Minimum size in bytes of objects that are mapped instead of read, and whose tags are made from samples.
 const MAP_FROM: u64 = 1 << 20;
 /// Number of bytes at either end of a mapped object from which its tag is made.
@@ -137,7 +135,10 @@ impl Blobs for Folder {
     async fn delete(&self, key: &str) -> Result<(), PortError> {
         self.run("delete", key, |inner, path| {
             let _latch = inner.latch(path);
-            match fs::remove_file(path) {
+            let gate = gate(&inner.objects)?;
+            let removed = fs::remove_file(path);
+            drop(gate);
+            match removed {
                 Ok(()) => Ok(flush_folder(parent(path))?),
                 Err(error) if is_absent(&error) => Ok(()),
                 Err(error) => Err(error.into()),
@@ -179,7 +180,8 @@ impl Directories {
             private::tighten(folder)?;
         }
         for entry in fs::read_dir(&self.incoming)? {
-            fs::remove_file(entry?.path())?;
+            let entry = entry?;
+            if entry.file_type()?.is_dir() { staging::sweep(&entry.path())? } else { fs::remove_file(entry.path())? }
         }
         flush_folder(dir)?;
         // The name of the store's own folder has to be durable as well; a parent that may not be read is not Curlew's
@@ -232,7 +234,9 @@ impl Incoming {
     /// Moves the file to its place, over an existing one.
     fn replace(&self, path: &Path, inner: &Directories) -> io::Result<()> {
         inner.make_parents(path)?;
+        let gate = gate(&inner.objects)?;
         fs::rename(&self.path, path)?;
+        drop(gate);
         flush_folder(parent(path))
     }
 
@@ -366,7 +370,24 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Makes names in a folder durable: on Unix they are flushed separately from the files.
-fn flush_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+/// Waits while a backup keeps objects from being replaced and deleted, and keeps the next one from beginning until the
+/// returned file is closed. It is the folder of the objects, locked.
+fn gate(objects: &Path) -> io::Result<Option<File>> {
+    if !cfg!(unix) {
+        return Ok(None);
+    }
+    let folder = File::open(objects)?;
+    match folder.lock_shared() {
+        Ok(()) => Ok(Some(folder)),
+        // There are no backups on such a file system either: `shut` says why.
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Keeps objects from being replaced and deleted, by any process, until the returned file is closed. New ones may come.
+pub(crate) fn shut(objects: &Path) -> io::Result<File> {
+    let folder = File::open(objects)?;
+    folder.lock()?;
+    Ok(folder)
 }

@@ -6,14 +6,19 @@
 //! All files are accessible to their owner alone (0700, 0600): the secret that signs the pages' forms is one of the
 //! objects.
 //!
+//! [`backup`] writes a copy of a store while it is in use, [`restore`] makes a store of one.
+//!
 //! Every write has reached the disk when its answer comes. Writes that arrive at the same time share one transaction,
 //! and with it one flush.
 
+mod backup;
+mod check;
 mod connect;
 mod db;
 mod error;
 mod folder;
 mod keys;
+mod layout;
 mod ledger;
 mod listing;
 mod lock;
@@ -22,15 +27,20 @@ mod pages;
 mod private;
 mod queue;
 mod readers;
+mod restore;
 mod robots;
 mod schema;
+mod seal;
 mod sources;
+mod staging;
 mod store;
 mod writer;
 
 #[cfg(test)]
 mod conformance;
 
+pub use backup::{BackupReport, backup};
+pub use check::DatabaseReport;
 pub use error::OpenError;
 pub use folder::Folder;
 pub use ledger::HostTable;
@@ -38,6 +48,8 @@ pub use lock::Access;
 pub use marks::MarkTable;
 pub use pages::PageTable;
 pub use queue::JobTable;
+pub use restore::{RestoreReport, restore};
 pub use robots::RobotsTable;
+pub use seal::BackupError;
 pub use sources::SourceTable;
 pub use store::Store;

@@ -1,13 +1,12 @@
 //! The lock that keeps a second process out of the folder.
 
 use crate::error::OpenError;
+use crate::layout::LOCK;
 use crate::private;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 
-/// Name of the lock's file. It stays after the lock is released, since deleting it could let two processes in.
-const NAME: &str = "curlew.lock";
 /// Maximum number of bytes that are read of the file; more than the digits of any process number.
 const MAX_DIGITS: u64 = 20;
 
@@ -32,7 +31,7 @@ impl Lock {
     /// Takes the lock of `dir` and writes the process number into its file.
     pub(crate) fn take(dir: &Path) -> Result<Lock, OpenError> {
         let io = |error| OpenError::from_io(dir, error);
-        let path = dir.join(NAME);
+        let path = dir.join(LOCK);
         let mut file = private::open_or_create(&path).map_err(io)?;
         private::tighten(&path).map_err(io)?;
         match file.try_lock() {
@@ -52,7 +51,7 @@ impl Lock {
 /// True if another process holds the lock of `dir`; writes nothing.
 pub(crate) fn is_held(dir: &Path) -> bool {
     let held = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    File::open(dir.join(NAME)).is_ok_and(held)
+    File::open(dir.join(LOCK)).is_ok_and(held)
 }
 
 /// Returns the process number in the file. It is for people only; the lock itself is the system's.

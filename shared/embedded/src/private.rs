@@ -1,5 +1,5 @@
 //! Files and folders that only the user who runs the program may read: the store holds the secret of the pages, and the
-//! messages to the operator.
+//! messages to the operator. And their names on the disk.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -30,6 +30,11 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 /// Opens a file for reading and writing without truncating it; creates it if there is none.
 pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     files().read(true).write(true).create(true).truncate(false).open(path)
+}
+
+/// Makes names in a folder durable: on Unix they are flushed separately from the files.
+pub(crate) fn flush_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Restricts a folder or file of an earlier version to its owner. A missing one is left alone, as is one of another

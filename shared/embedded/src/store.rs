@@ -4,6 +4,7 @@ use crate::connect::{Mode, connect};
 use crate::db::Db;
 use crate::error::OpenError;
 use crate::folder::Folder;
+use crate::layout::{DATABASE, RESTORING, SEAL};
 use crate::ledger::HostTable;
 use crate::lock::{self, Access, Lock};
 use crate::marks::MarkTable;
@@ -19,8 +20,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Name of the database's file.
-const DATABASE: &str = "curlew.sqlite3";
 /// Size in bytes to which the write-ahead log is truncated after it was larger.
 const WAL_LIMIT: i64 = 64 << 20;
 
@@ -37,6 +36,7 @@ impl Store {
     /// # Errors
     /// [`OpenError`], each in one line that gives the remedy.
     pub fn open(dir: &Path, access: Access) -> Result<Store, OpenError> {
+        refuse_unfit(dir)?;
         let lock = match access {
             Access::Exclusive => {
                 private::create_dir_all(dir).map_err(|e| OpenError::from_io(dir, e))?;
@@ -102,7 +102,6 @@ impl Store {
         Arc::clone(&self.objects)
     }
 
-    #[cfg(test)]
     pub(crate) fn db(&self) -> &Db {
         &self.db
     }
@@ -115,6 +114,17 @@ fn keep_private(path: &Path) -> io::Result<()> {
     [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")].iter().try_for_each(|file| private::tighten(file))
 }
 
+/// Refuses a folder that must not be opened as a store, though it has the files of one.
+pub(crate) fn refuse_unfit(dir: &Path) -> Result<(), OpenError> {
+    if dir.join(SEAL).exists() {
+        return Err(OpenError::IsBackup { dir: dir.to_owned() });
+    }
+    if dir.join(RESTORING).exists() {
+        return Err(OpenError::HalfRestored { dir: dir.to_owned() });
+    }
+    Ok(())
+}
+
 /// Returns the path of a file that SQLite keeps beside the database.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -122,40 +132,45 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens the database and checks that it is a store of the right version.
-fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
+/// Opens the database, which has to be a store's of a version that this program knows; returns that version, 0 for a new
+/// database.
+pub(crate) fn examine(path: &Path, access: Access) -> Result<(Connection, i64, Mode), OpenError> {
     let sql = |error: rusqlite::Error| OpenError::from_sql(path, &error);
-    let dir = path.parent().unwrap_or(path);
-    let (mut connection, standing, mode) = match access {
+    let (connection, standing, mode) = match access {
         Access::Exclusive => stand(path, Mode::Create).map_err(sql)?,
         Access::Shared => match stand(path, Mode::Write).map_err(sql) {
             Err(OpenError::ReadOnly { source, .. }) => look(path, source)?,
             opened => opened?,
         },
     };
+    let not_a_store = |why: &str| OpenError::NotAStore { path: path.to_owned(), why: why.to_owned() };
     let known = schema::VERSION;
-    let from = match standing {
+    match standing {
         Standing::Store(found) if found > known => {
-            return Err(OpenError::NewerVersion { dir: dir.to_owned(), found, known });
+            let dir = path.parent().unwrap_or(path).to_owned();
+            Err(OpenError::NewerVersion { dir, found, known })
         }
-        Standing::Foreign => {
-            return Err(OpenError::NotAStore { path: path.to_owned(), why: "another program's database".into() });
-        }
-        Standing::Store(found) => found,
-        Standing::Empty if access == Access::Exclusive => 0,
-        Standing::Empty => {
-            return Err(OpenError::NotAStore { path: path.to_owned(), why: "the database is empty".into() });
-        }
-    };
+        Standing::Foreign => Err(not_a_store("another program's database")),
+        Standing::Store(found) => Ok((connection, found, mode)),
+        Standing::Empty if access == Access::Exclusive => Ok((connection, 0, mode)),
+        Standing::Empty => Err(not_a_store("the database is empty")),
+    }
+}
+
+/// Opens the database for use and migrates it, if it may.
+fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
+    let (mut connection, from, mode) = examine(path, access)?;
+    let known = schema::VERSION;
     if access == Access::Shared {
         if from < known {
-            return Err(OpenError::OlderVersion { dir: dir.to_owned(), found: from, known });
+            let dir = path.parent().unwrap_or(path).to_owned();
+            return Err(OpenError::OlderVersion { dir, found: from, known });
         }
         return Ok((connection, mode));
     }
     use_log(&connection, path)?;
     if from < known {
-        schema::migrate(&mut connection, from).map_err(sql)?;
+        schema::migrate(&mut connection, from).map_err(|error| OpenError::from_sql(path, &error))?;
     }
     Ok((connection, mode))
 }

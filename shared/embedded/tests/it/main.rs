@@ -1,4 +1,5 @@
 //! The store on SQLite and a folder, from outside.
 
+mod backup;
 mod processes;
 mod store;

@@ -1,0 +1,185 @@
+//! Backups of a store that may be in use.
+//!
+//! A backup is the store as a crash at one moment would leave it, which every start can go on from. For that moment
+//! objects may be neither replaced nor deleted ([`shut`]): it lasts until the state of the database is held by a
+//! transaction that reads, and each object by a second link. Then all is copied at leisure.
+
+use crate::connect::Mode;
+use crate::error::OpenError;
+use crate::folder::shut;
+use crate::layout::{BESIDE, DATABASE, INCOMING, OBJECTS, SEAL, SUMS};
+use crate::listing::Listing;
+use crate::lock::Access;
+use crate::private::{self, flush_folder};
+use crate::seal::{BackupError, Seal, SummedFile, sum_of, write_sums};
+use crate::staging::{Placement, Staging};
+use crate::store::{examine, refuse_unfit};
+use curlew_model::Timestamp;
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Number of pages of the database that are copied at a time.
+const PAGES: i32 = 1_024;
+
+/// A finished backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupReport {
+    /// Number of its files.
+    pub files: u64,
+    /// Their length in bytes.
+    pub bytes: u64,
+}
+
+/// Writes a backup of the store in `dir` into the new folder `to`, while other processes may use the store. Blocks until
+/// the disk has it. Objects are hard links where the file system allows it.
+///
+/// # Errors
+/// [`BackupError`], each in one line that gives the remedy. A backup that was begun and not finished is never restored.
+pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, BackupError> {
+    refuse_unfit(dir)?;
+    let database = dir.join(DATABASE);
+    if !database.is_file() {
+        return Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") }.into());
+    }
+    let (connection, version, mode) = examine(&database, Access::Shared)?;
+    let disk = |path: &Path, error: &dyn std::fmt::Display| BackupError::Disk {
+        dir: to.to_owned(),
+        why: format!("{}: {error}", path.display()),
+    };
+    create(dir, to)?;
+    let seal = Seal::begun(version, now);
+    write_seal(to, &seal).map_err(|e| disk(&to.join(SEAL), &e))?;
+
+    let frozen = Frozen::of(dir, &connection, mode).map_err(|e| disk(dir, &e))?;
+    let mut placed = Placement::new(to);
+    let path = placed.path(DATABASE).map_err(|e| disk(to, &e))?;
+    copy_database(&connection, &path).map_err(|e| disk(&path, &e))?;
+    drop(connection);
+    let mut files = vec![DATABASE.to_owned()];
+    for name in &frozen.names {
+        let (from, is_object) = (frozen.root.join(name), !BESIDE.contains(&name.as_str()));
+        let done = if is_object { placed.link(&from, name) } else { placed.copy(&from, name) };
+        done.map_err(|e| disk(&to.join(name), &e))?;
+        files.push(name.clone());
+    }
+    let (mut sums, mut bytes) = (Vec::with_capacity(files.len()), 0);
+    for name in files {
+        let (sum, length) = sum_of(&to.join(&name)).map_err(|e| disk(&to.join(&name), &e))?;
+        bytes += length;
+        sums.push(SummedFile { name, sum });
+    }
+    let path = to.join(SUMS);
+    write_new(&path, write_sums(&sums).as_bytes()).map_err(|e| disk(&path, &e))?;
+    placed.flush().map_err(|e| disk(to, &e))?;
+    let files = sums.len() as u64;
+    let sums = Some(sum_of(&path).map_err(|e| disk(&path, &e))?.0);
+    write_seal(to, &Seal { files, bytes, sums, ..seal }).map_err(|e| disk(&to.join(SEAL), &e))?;
+    Ok(BackupReport { files, bytes })
+}
+
+/// Creates the folder of a backup, which must be empty.
+fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
+    let refused = |error| BackupError::from(OpenError::from_io(to, error));
+    if to.join(SEAL).exists() {
+        // A seal that can be read is a finished backup's.
+        return Err(match Seal::read(to) {
+            Err(unfinished @ BackupError::Unfinished { .. }) => unfinished,
+            _ => BackupError::NotEmpty { dir: to.to_owned() },
+        });
+    }
+    private::create_dir_all(to).map_err(refused)?;
+    if fs::read_dir(to).map_err(refused)?.next().is_some() {
+        return Err(BackupError::NotEmpty { dir: to.to_owned() });
+    }
+    let (store, folder) = (dir.canonicalize().map_err(refused)?, to.canonicalize().map_err(refused)?);
+    if folder.starts_with(&store) || store.starts_with(&folder) {
+        // It is empty, and was perhaps made just now.
+        let _ = fs::remove_dir(to);
+        return Err(BackupError::Inside { dir: to.to_owned() });
+    }
+    Ok(())
+}
+
+/// The files of a store at one moment.
+struct Frozen {
+    /// Folder with files that nobody changes.
+    root: PathBuf,
+    /// Their names below it, in order.
+    names: Vec<String>,
+    _staging: Option<Staging>,
+}
+
+impl Frozen {
+    /// Begins the transaction that holds the state of the database, and links all objects as they are at that moment.
+    fn of(dir: &Path, connection: &Connection, mode: Mode) -> io::Result<Frozen> {
+        let hold = || -> rusqlite::Result<()> {
+            connection.execute_batch("BEGIN")?;
+            // The state is held from the first time that something is read.
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+        };
+        if mode == Mode::Frozen {
+            hold().map_err(io::Error::other)?;
+            return Ok(Frozen { root: dir.to_owned(), names: names(dir)?, _staging: None });
+        }
+        private::create_dir_all(&dir.join(INCOMING))?;
+        let staging = Staging::create(dir, "backup")?;
+        let mut placed = Placement::new(staging.path());
+        let shut = shut(&dir.join(OBJECTS))?;
+        hold().map_err(io::Error::other)?;
+        let names = names(dir)?;
+        for name in &names {
+            if BESIDE.contains(&name.as_str()) {
+                placed.copy(&dir.join(name), name)?;
+            } else {
+                placed.link(&dir.join(name), name)?;
+            }
+        }
+        drop(shut);
+        Ok(Frozen { root: staging.path().to_owned(), names, _staging: Some(staging) })
+    }
+}
+
+/// Returns the names of all files that belong to a store but its database.
+fn names(dir: &Path) -> io::Result<Vec<String>> {
+    let keys = Listing { prefix: "", after: None, limit: usize::MAX }.read(&dir.join(OBJECTS))?;
+    let beside = BESIDE.into_iter().filter(|name| dir.join(name).is_file()).map(str::to_owned);
+    Ok(beside.chain(keys.into_iter().map(|key| format!("{OBJECTS}/{key}"))).collect())
+}
+
+/// Copies the state that a connection reads, by SQLite's online backup (sqlite.org/backup.html).
+fn copy_database(from: &Connection, to: &Path) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    drop(private::create_new(to)?);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut copy = Connection::open_with_flags(to, flags)?;
+    // Nothing can be rolled back in a copy; it is flushed as a whole.
+    copy.pragma_update_and_check(None, "journal_mode", "off", |_| Ok(()))?;
+    copy.pragma_update(None, "synchronous", "off")?;
+    let backup = Backup::new(from, &mut copy)?;
+    loop {
+        match backup.step(PAGES)? {
+            StepResult::Done => break,
+            StepResult::More => {}
+            _ => return Err("another process keeps the database busy".into()),
+        }
+    }
+    drop(backup);
+    copy.close().map_err(|(_, error)| error)?;
+    Ok(File::open(to)?.sync_all()?)
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = private::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Writes the seal as a whole, over an earlier one.
+fn write_seal(dir: &Path, seal: &Seal) -> io::Result<()> {
+    let new = dir.join(format!("{SEAL}.new"));
+    write_new(&new, &serde_json::to_vec(seal).map_err(io::Error::other)?)?;
+    fs::rename(&new, dir.join(SEAL))?;
+    flush_folder(dir)
+}

@@ -1,0 +1,115 @@
+//! A store made of a backup.
+//!
+//! All files are gathered and checked in a folder of their own before any of them takes its place. What was there before
+//! is put aside and never deleted.
+
+use crate::error::OpenError;
+use crate::layout::{BESIDE, DATABASE, INCOMING, LOCK, OBJECTS, RESTORING, SUMS};
+use crate::lock::Lock;
+use crate::private::{self, flush_folder};
+use crate::seal::{BackupError, Seal, object_key, read_sums, sum_of};
+use crate::staging::{Placement, Staging};
+use curlew_model::Timestamp;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A finished restore.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RestoreReport {
+    /// Time from which the backup is.
+    pub taken_at: Timestamp,
+    /// Number of files.
+    pub files: u64,
+    /// Their length in bytes.
+    pub bytes: u64,
+    /// Folder into which the earlier store was put.
+    pub aside: Option<PathBuf>,
+}
+
+/// Makes the store in `dir` of the backup in `from`. A folder that is not empty is refused, unless `replace` says that
+/// what is there is to be put aside. Blocks until the disk has it.
+///
+/// # Errors
+/// [`BackupError`], each in one line that gives the remedy. An earlier store is then as it was.
+pub fn restore(from: &Path, dir: &Path, replace: bool, now: Timestamp) -> Result<RestoreReport, BackupError> {
+    let seal = Seal::read(from)?;
+    let altered = |file: &str, why: &dyn std::fmt::Display| BackupError::Altered {
+        dir: from.to_owned(),
+        file: file.to_owned(),
+        why: why.to_string(),
+    };
+    let missing = |file: &str, error: &io::Error| match error.kind() {
+        io::ErrorKind::NotFound => altered(file, &"is missing"),
+        _ => altered(file, &format!("cannot be read: {error}")),
+    };
+    let (sum, _) = sum_of(&from.join(SUMS)).map_err(|e| missing(SUMS, &e))?;
+    if seal.sums != Some(sum) {
+        return Err(altered(SUMS, &"has been changed or cut short"));
+    }
+    let sums = fs::read_to_string(from.join(SUMS)).map_err(|e| missing(SUMS, &e))?;
+    let files = read_sums(&sums).map_err(|line| altered(SUMS, &format!("has a line that is none: {line}")))?;
+
+    let refused = |error| BackupError::from(OpenError::from_io(dir, error));
+    private::create_dir_all(dir).map_err(refused)?;
+    let _lock = Lock::take(dir)?;
+    let is_occupied = is_occupied(dir).map_err(refused)?;
+    if is_occupied && !replace {
+        return Err(BackupError::Occupied { dir: dir.to_owned() });
+    }
+    let staging = Staging::create(dir, "restore").map_err(refused)?;
+    let mut placed = Placement::new(staging.path());
+    for file in &files {
+        let source = from.join(&file.name);
+        if !source.is_file() {
+            return Err(altered(&file.name, &"is missing"));
+        }
+        let is_object = object_key(&file.name).is_some();
+        let copied = if is_object { placed.link(&source, &file.name) } else { placed.copy(&source, &file.name) };
+        let disk = |error: io::Error| BackupError::Disk { dir: staging.path().to_owned(), why: error.to_string() };
+        let (sum, _) = sum_of(&copied.map_err(disk)?).map_err(disk)?;
+        if sum != file.sum {
+            return Err(altered(&file.name, &"has been changed or cut short"));
+        }
+    }
+    placed.flush().map_err(refused)?;
+    let aside = is_occupied.then(|| dir.join(format!("before-restore-{}", now.to_string().replace(':', ""))));
+    take_places(dir, staging.path(), aside.as_deref()).map_err(refused)?;
+    Ok(RestoreReport { taken_at: seal.taken_at, files: seal.files, bytes: seal.bytes, aside })
+}
+
+/// True if a folder has anything in it but a lock and the remains of a restore that was refused.
+fn is_occupied(dir: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(dir)? {
+        let name = entry?.file_name();
+        if name != LOCK && name != INCOMING {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Puts the earlier store aside and the new one into its place. If it is cut off, [`RESTORING`] stays.
+fn take_places(dir: &Path, new: &Path, aside: Option<&Path>) -> io::Result<()> {
+    let mark = dir.join(RESTORING);
+    private::open_or_create(&mark)?.sync_all()?;
+    flush_folder(dir)?;
+    if let Some(aside) = aside {
+        private::create_dir(aside)?;
+        let (log, memory) = (format!("{DATABASE}-wal"), format!("{DATABASE}-shm"));
+        for name in [DATABASE, &log, &memory, OBJECTS].into_iter().chain(BESIDE) {
+            if dir.join(name).exists() {
+                fs::rename(dir.join(name), aside.join(name))?;
+            }
+        }
+        flush_folder(aside)?;
+    }
+    for name in [OBJECTS, DATABASE].into_iter().chain(BESIDE) {
+        if new.join(name).exists() {
+            fs::rename(new.join(name), dir.join(name))?;
+        }
+    }
+    flush_folder(dir)?;
+    fs::remove_file(mark)?;
+    flush_folder(dir)
+}

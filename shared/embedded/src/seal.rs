@@ -1,0 +1,202 @@
+//! The form of a backup: `backup.json` says what it is, `SHA256SUMS` has the checksum of each file, as `sha256sum` writes
+//! and checks it. Pure, but for reading files.
+
+use crate::error::OpenError;
+use crate::layout::{BESIDE, DATABASE, OBJECTS, SEAL};
+use crate::{keys, schema};
+use curlew_model::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Version of the form of backups.
+const FORM: u32 = 1;
+/// Number of bytes that are read at a time.
+const PIECE: usize = 256 << 10;
+
+/// Reasons why a backup was not taken, or not restored. A store that exists has not been changed.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] OpenError),
+    /// The folder for the backup has something in it.
+    #[error("the folder {dir} is not empty: name a new one", dir = dir.display())]
+    NotEmpty {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A backup was begun there and not finished.
+    #[error("the backup in {dir} was not finished: delete that folder, and take or name another one", dir = dir.display())]
+    Unfinished {
+        /// The backup's folder.
+        dir: PathBuf,
+    },
+    /// The backup would lie in the store that it is of, or the store in the backup.
+    #[error("{dir} lies in the store's folder, or the store in it: name a folder elsewhere", dir = dir.display())]
+    Inside {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// The folder holds no backup.
+    #[error("{dir} is not a backup (it has no {SEAL}): name a folder that `curlew backup` has written", dir = dir.display())]
+    NotABackup {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// A later program has taken the backup.
+    #[error("the backup in {dir} has version {found}, but this program knows only versions up to {known}: use a newer curlew", dir = dir.display())]
+    Newer {
+        /// The backup's folder.
+        dir: PathBuf,
+        /// The version of the backup or of the store in it.
+        found: i64,
+        /// The newest version that this program can read.
+        known: i64,
+    },
+    /// A file of the backup is missing, or is not the one that was written.
+    #[error("the backup in {dir} is damaged ({file} {why}): nothing was restored; take another backup", dir = dir.display())]
+    Altered {
+        /// The backup's folder.
+        dir: PathBuf,
+        /// The file in it.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The folder to restore into is in use already.
+    #[error("the folder {dir} is not empty: name another one with --data, or put what is there aside with --replace", dir = dir.display())]
+    Occupied {
+        /// The store's folder.
+        dir: PathBuf,
+    },
+    /// Something could not be read or written; what was begun is of no use.
+    #[error("{dir} cannot be finished ({why}): delete it, free some space or name another folder, and start again; the store is as it was", dir = dir.display())]
+    Disk {
+        /// The folder that was being written.
+        dir: PathBuf,
+        /// The file, and the system's error.
+        why: String,
+    },
+}
+
+/// Content of `backup.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Seal {
+    /// Version of the form of the backup.
+    pub(crate) form: u32,
+    /// Version of the store in it.
+    pub(crate) store: i64,
+    /// Time from which the backup is.
+    pub(crate) taken_at: Timestamp,
+    /// Number of files with checksums.
+    pub(crate) files: u64,
+    /// Their length in bytes.
+    pub(crate) bytes: u64,
+    /// Checksum of the file with the checksums; absent as long as the backup is being written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sums: Option<String>,
+}
+
+impl Seal {
+    /// Returns the seal of a backup that is not finished.
+    pub(crate) fn begun(store: i64, taken_at: Timestamp) -> Seal {
+        Seal { form: FORM, store, taken_at, files: 0, bytes: 0, sums: None }
+    }
+
+    /// Reads the seal of a backup that can be restored.
+    pub(crate) fn read(dir: &Path) -> Result<Seal, BackupError> {
+        let dir_named = || dir.to_owned();
+        let damaged =
+            |why: String| BackupError::Altered { dir: dir_named(), file: SEAL.to_owned(), why: format!("({why})") };
+        let text = match std::fs::read(dir.join(SEAL)) {
+            Ok(text) => text,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Err(BackupError::NotABackup { dir: dir_named() });
+            }
+            Err(error) => return Err(damaged(error.to_string())),
+        };
+        let seal: Seal = serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        if seal.form > FORM {
+            return Err(BackupError::Newer { dir: dir_named(), found: seal.form.into(), known: FORM.into() });
+        }
+        if seal.store > schema::VERSION {
+            return Err(BackupError::Newer { dir: dir_named(), found: seal.store, known: schema::VERSION });
+        }
+        if seal.sums.is_none() {
+            return Err(BackupError::Unfinished { dir: dir_named() });
+        }
+        Ok(seal)
+    }
+}
+
+/// A file of a backup: its name below the folder, and its checksum in hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SummedFile {
+    pub(crate) name: String,
+    pub(crate) sum: String,
+}
+
+/// Returns the text of the file with the checksums.
+pub(crate) fn write_sums(files: &[SummedFile]) -> String {
+    files.iter().map(|file| format!("{}  {}\n", file.sum, file.name)).collect()
+}
+
+/// Reads the file with the checksums; the error is the line that is none, or names no file of a store.
+pub(crate) fn read_sums(text: &str) -> Result<Vec<SummedFile>, String> {
+    let read = |line: &str| {
+        let (sum, name) = line.split_once("  ")?;
+        let is_sum = sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
+        (is_sum && is_of_store(name)).then(|| SummedFile { name: name.to_owned(), sum: sum.to_owned() })
+    };
+    text.lines().map(|line| read(line).ok_or_else(|| line.chars().take(80).collect())).collect()
+}
+
+/// True for the names of files that a backup may have.
+fn is_of_store(name: &str) -> bool {
+    let is_object = |key: &str| keys::path(Path::new(OBJECTS), key).is_ok();
+    name == DATABASE || BESIDE.contains(&name) || object_key(name).is_some_and(is_object)
+}
+
+/// Returns the key of an object by its file's name in the folder.
+pub(crate) fn object_key(name: &str) -> Option<&str> {
+    name.strip_prefix(OBJECTS)?.strip_prefix('/')
+}
+
+/// Returns the checksum and the length of a file.
+pub(crate) fn sum_of(path: &Path) -> io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    let (mut hash, mut piece, mut length) = (Sha256::new(), vec![0; PIECE], 0);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok((curlew_model::hex(&hash.finalize()), length)),
+            read => {
+                hash.update(&piece[..read]);
+                length += read as u64;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checksums_name_files_of_a_store_and_no_others() {
+        let sum = "0".repeat(64);
+        let good = ["curlew.sqlite3", "keys.json", "objects/a/b-c_d.e"];
+        let files = good.map(|name| SummedFile { name: name.to_owned(), sum: sum.clone() });
+        assert_eq!(read_sums(&write_sums(&files)), Ok(files.to_vec()));
+        for name in
+            ["", "..", "../x", "/etc/passwd", "objects", "objects/", "objects/../x", "objects//a", "curlew.lock"]
+        {
+            assert!(read_sums(&format!("{sum}  {name}\n")).is_err(), "{name}");
+        }
+        for line in ["x", "  keys.json", "0  keys.json", &format!("{sum} keys.json")] {
+            assert!(read_sums(line).is_err(), "{line}");
+        }
+    }
+}

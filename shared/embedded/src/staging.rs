@@ -1,0 +1,101 @@
+//! Folders below `incoming/` in which a backup or a restore gathers its files. One that a dead process has left is
+//! deleted by the next process that has the store to itself.
+
+use crate::layout::INCOMING;
+use crate::private::{self, flush_folder};
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// A folder for a time. It is locked, so that nobody sweeps it, and deleted when this is dropped.
+pub(crate) struct Staging {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Staging {
+    /// Creates a folder in the store's folder, named after its use and this process.
+    pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
+        let path = dir.join(INCOMING).join(format!("{purpose}-{}", std::process::id()));
+        private::create_dir_all(&path)?;
+        let lock = File::open(&path)?;
+        lock.lock()?;
+        Ok(Staging { path, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // What cannot be deleted now is swept at the next start.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Deletes such a folder, unless its process is alive.
+pub(crate) fn sweep(path: &Path) -> io::Result<()> {
+    match File::open(path)?.try_lock() {
+        Ok(()) => fs::remove_dir_all(path),
+        Err(TryLockError::WouldBlock) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// A folder into which files are placed, and the folders that were created for them.
+pub(crate) struct Placement {
+    root: PathBuf,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Placement {
+    pub(crate) fn new(root: &Path) -> Placement {
+        Placement { root: root.to_owned(), folders: BTreeSet::from([root.to_owned()]) }
+    }
+
+    /// Returns the path of a file by its name below the folder, after creating the folders above it.
+    pub(crate) fn path(&mut self, name: &str) -> io::Result<PathBuf> {
+        let path = self.root.join(name);
+        let missing: Vec<PathBuf> =
+            path.ancestors().skip(1).take_while(|folder| !self.folders.contains(*folder)).map(Path::to_owned).collect();
+        for folder in missing.into_iter().rev() {
+            match private::create_dir(&folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => drop(self.folders.insert(folder)),
+            }
+        }
+        Ok(path)
+    }
+
+    /// Places a file that never changes: by a hard link, or by a copy where there can be none.
+    pub(crate) fn link(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
+        let path = self.path(name)?;
+        match fs::hard_link(from, &path) {
+            Ok(()) => Ok(path),
+            Err(error) if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => Err(error),
+            // Another file system, one without links, or a file with too many of them.
+            Err(_) => copy(from, &path).map(|()| path),
+        }
+    }
+
+    /// Places a copy of a file.
+    pub(crate) fn copy(&mut self, from: &Path, name: &str) -> io::Result<PathBuf> {
+        let path = self.path(name)?;
+        copy(from, &path)?;
+        Ok(path)
+    }
+
+    /// Makes the names in all folders durable.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.folders.iter().try_for_each(|folder| flush_folder(folder))
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut from, mut to) = (File::open(from)?, private::create_new(to)?);
+    io::copy(&mut from, &mut to)?;
+    to.sync_all()
+}

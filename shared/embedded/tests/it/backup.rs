@@ -1,0 +1,295 @@
+//! Backups of a store that is being written, and what becomes of those that were changed.
+
+use bytes::Bytes;
+use curlew_embedded::{Access, BackupError, OpenError, Store, backup, restore};
+use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_ports::{Blobs, Inbox, Queue};
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
+
+const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+fn dir() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn open(dir: &Path) -> Store {
+    Store::open(dir, Access::Exclusive).expect("opens")
+}
+
+fn job(n: u64) -> Job {
+    let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
+    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+}
+
+/// Returns the numbers of the jobs of a store.
+async fn jobs(store: &Store) -> Vec<u64> {
+    let hour = Millis::from_hours(1);
+    let received = store.jobs().receive(Stage::Poll, 1_000_000, hour, NOW).await.expect("receives");
+    let number = |job| match job {
+        Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+        other => panic!("{other:?}"),
+    };
+    received.into_iter().map(|delivery| number(delivery.job)).collect()
+}
+
+async fn filled(dir: &Path) -> Store {
+    let store = open(dir);
+    for n in 0..20_u8 {
+        store.objects().put(&format!("o/{n}"), Bytes::from(vec![n; 4_000])).await.expect("writes");
+        store.jobs().send(&[(job(n.into()), NOW)]).await.expect("sends");
+    }
+    fs::write(dir.join("keys.json"), "secret").expect("writes");
+    store
+}
+
+/// Jobs name objects, which are replaced and deleted together with them: a backup has each object of its jobs, as it was
+/// at some moment, and no job that was done before another of its jobs was sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
+    let (dir, copies) = (dir(), dir());
+    let store = open(dir.path());
+    let is_over = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..8_u64)
+        .map(|writer| {
+            let (store, is_over) = (store.clone(), is_over.clone());
+            tokio::spawn(async move {
+                let mut n = writer;
+                while !is_over.load(Ordering::Relaxed) {
+                    let (key, body) = (format!("o/{n}"), Bytes::from(n.to_string()));
+                    store.objects().put(&key, body.clone()).await.expect("writes");
+                    store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
+                    store.objects().put(&key, body).await.expect("writes again");
+                    let hour = Millis::from_hours(1);
+                    for done in store.jobs().receive(Stage::Poll, 1, hour, NOW).await.expect("receives") {
+                        let Ok(Job::Poll(job)) = done.job else { panic!("no job") };
+                        let n = u64::from_str_radix(job.feed.as_str(), 16).expect("a number");
+                        store.jobs().ack(&done.receipt).await.expect("is done");
+                        store.objects().delete(&format!("o/{n}")).await.expect("deletes");
+                    }
+                    n += 8;
+                }
+            })
+        })
+        .collect();
+    for n in 0..10 {
+        let (from, to) = (dir.path().to_owned(), copies.path().join(n.to_string()));
+        tokio::task::spawn_blocking(move || backup(&from, &to, NOW)).await.expect("ends").expect("is taken");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    for writer in writers {
+        writer.await.expect("writes until it is told to end");
+    }
+    assert_eq!(fs::read_dir(dir.path().join("incoming")).expect("lists").count(), 0, "nothing is left behind");
+    let mut named = 0;
+    for n in 0..10 {
+        let twin = copies.path().join(format!("twin-{n}"));
+        restore(&copies.path().join(n.to_string()), &twin, false, NOW).expect("is restored");
+        let twin = open(&twin);
+        twin.recover().await.expect("recovers");
+        for n in jobs(&twin).await {
+            let blob = twin.objects().get(&format!("o/{n}")).await.expect("reads");
+            assert_eq!(blob.expect("is there").bytes, n.to_string());
+            named += 1;
+        }
+    }
+    assert!(named > 0, "no job was on its way in any of them");
+}
+
+#[tokio::test]
+async fn a_restored_store_is_the_one_that_was_saved() {
+    let (dir, copy, twin) = (dir(), dir(), dir());
+    let (copy, twin) = (copy.path().join("new/backup"), twin.path().join("new/store"));
+    let store = filled(dir.path()).await;
+    let report = backup(dir.path(), &copy, NOW).expect("is taken while the store is open");
+    assert_eq!(report.files, 22);
+    // What happens afterwards changes the backup as little as it changes the past.
+    store.objects().put("o/3", Bytes::from_static(b"new")).await.expect("writes");
+    store.objects().delete("o/4").await.expect("deletes");
+    drop(store);
+    for access in [Access::Exclusive, Access::Shared] {
+        let refused = Store::open(&copy, access).expect_err("is no store");
+        assert!(matches!(refused, OpenError::IsBackup { .. }), "{refused}");
+    }
+    let restored = restore(&copy, &twin, false, NOW).expect("is restored");
+    assert_eq!((restored.files, restored.bytes, restored.taken_at), (report.files, report.bytes, NOW));
+    let store = open(&twin);
+    assert_eq!(jobs(&store).await, (0..20).collect::<Vec<_>>());
+    for n in 0..20_u8 {
+        let blob = store.objects().get(&format!("o/{n}")).await.expect("reads").expect("is there");
+        assert!(blob.bytes.iter().all(|byte| *byte == n), "o/{n}");
+    }
+    assert_eq!(fs::read_to_string(twin.join("keys.json")).expect("reads"), "secret");
+    store.objects().put("o/5", Bytes::from_static(b"new")).await.expect("writes");
+    drop(store);
+    restore(&copy, &twin, true, NOW).expect("the backup is still whole");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (dir, copy) = (dir(), dir());
+    let copy = copy.path().join("backup");
+    drop(filled(dir.path()).await);
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    for path in [".", "objects", "objects/o", "objects/o/1", "curlew.sqlite3", "keys.json", "backup.json", "SHA256SUMS"]
+    {
+        let mode = fs::metadata(copy.join(path)).expect("is there").permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{path}: {mode:o}");
+    }
+}
+
+#[tokio::test]
+async fn a_running_or_filled_folder_is_not_restored_over() {
+    let (dir, copy, other) = (dir(), dir(), dir());
+    let copy = copy.path().join("backup");
+    let store = filled(dir.path()).await;
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    for replace in [false, true] {
+        let refused = restore(&copy, dir.path(), replace, NOW).expect_err("is in use");
+        assert!(matches!(refused, BackupError::Store(OpenError::InUse { .. })), "{refused}");
+    }
+    drop(store);
+    let refused = restore(&copy, dir.path(), false, NOW).expect_err("is not empty");
+    assert!(matches!(refused, BackupError::Occupied { .. }), "{refused}");
+    fs::write(other.path().join("letter.txt"), "mine").expect("writes");
+    let refused = restore(&copy, other.path(), false, NOW).expect_err("is not empty");
+    assert!(matches!(refused, BackupError::Occupied { .. }), "{refused}");
+
+    open(dir.path()).objects().put("o/1", Bytes::from_static(b"later")).await.expect("writes");
+    let aside = restore(&copy, dir.path(), true, NOW).expect("takes its place").aside.expect("was put aside");
+    assert_eq!(fs::read(aside.join("objects/o/1")).expect("is kept"), b"later");
+    assert_eq!(open(dir.path()).objects().get("o/1").await.expect("reads").expect("is there").bytes.len(), 4_000);
+}
+
+#[tokio::test]
+async fn a_backup_that_was_changed_is_refused_and_names_the_file() {
+    let (dir, copies) = (dir(), dir());
+    drop(filled(dir.path()).await);
+    let cut = |path: &Path| {
+        let bytes = fs::read(path).expect("reads");
+        fs::remove_file(path).expect("removes");
+        fs::write(path, &bytes[..bytes.len() / 2]).expect("writes");
+    };
+    let flip = |path: &Path| {
+        let mut bytes = fs::read(path).expect("reads");
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        // Another file, since the store has a link to the old one.
+        fs::remove_file(path).expect("removes");
+        fs::write(path, bytes).expect("writes");
+    };
+    let remove = |path: &Path| fs::remove_file(path).expect("removes");
+    let changes = [("cut", &cut as &dyn Fn(&Path)), ("flip", &flip), ("remove", &remove)];
+    for name in ["curlew.sqlite3", "keys.json", "objects/o/7", "SHA256SUMS"] {
+        for (how, change) in &changes {
+            let copy = copies.path().join(format!("{how}-{}", name.replace('/', "-")));
+            backup(dir.path(), &copy, NOW).expect("is taken");
+            change(&copy.join(name));
+            let twin = copy.join("twin");
+            let refused = restore(&copy, &twin, false, NOW).expect_err("is damaged");
+            assert!(matches!(&refused, BackupError::Altered { file, .. } if file == name), "{how}: {refused}");
+            let left: Vec<_> = fs::read_dir(&twin).into_iter().flatten().flatten().map(|e| e.file_name()).collect();
+            assert!(left.iter().all(|name| name == "curlew.lock" || name == "incoming"), "{left:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_whole_backup_of_this_version_is_refused() {
+    let (dir, copies) = (dir(), dir());
+    drop(filled(dir.path()).await);
+    let copy = copies.path().join("copy");
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    let twin = copies.path().join("twin");
+    let refusal = |seal: Option<&str>| {
+        match seal {
+            Some(seal) => fs::write(copy.join("backup.json"), seal).expect("writes"),
+            None => fs::remove_file(copy.join("backup.json")).expect("removes"),
+        }
+        restore(&copy, &twin, false, NOW).expect_err("is refused")
+    };
+    let seal = |form: u32, store: u32, sums: &str| {
+        format!(r#"{{"form":{form},"store":{store},"taken_at":"2026-11-23T09:00:00Z","files":1,"bytes":1{sums}}}"#)
+    };
+    assert!(matches!(refusal(Some("{")), BackupError::Altered { .. }));
+    assert!(matches!(refusal(Some(&seal(1, 2, ""))), BackupError::Unfinished { .. }));
+    assert!(matches!(refusal(Some(&seal(1, 99, r#","sums":"x""#))), BackupError::Newer { found: 99, known: 2, .. }));
+    assert!(matches!(refusal(Some(&seal(9, 2, r#","sums":"x""#))), BackupError::Newer { found: 9, known: 1, .. }));
+    assert!(matches!(refusal(None), BackupError::NotABackup { .. }));
+    assert!(!twin.exists());
+}
+
+#[tokio::test]
+async fn a_backup_goes_into_a_new_folder_elsewhere() {
+    let (dir, copies) = (dir(), dir());
+    drop(filled(dir.path()).await);
+    fs::write(copies.path().join("letter.txt"), "mine").expect("writes");
+    let refused = backup(dir.path(), copies.path(), NOW).expect_err("is not empty");
+    assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
+    let inside = dir.path().join("objects/backup");
+    let refused = backup(dir.path(), &inside, NOW).expect_err("is in the store");
+    assert!(matches!(refused, BackupError::Inside { .. }) && !inside.exists(), "{refused}");
+    let refused = backup(copies.path(), &copies.path().join("new"), NOW).expect_err("there is no store");
+    assert!(matches!(refused, BackupError::Store(OpenError::NotAStore { .. })), "{refused}");
+    let copy = copies.path().join("copy");
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    let refused = backup(dir.path(), &copy, NOW).expect_err("is not empty");
+    assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
+    let unfinished = r#"{"form":1,"store":2,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
+    fs::write(copy.join("backup.json"), unfinished).expect("writes");
+    let refused = backup(dir.path(), &copy, NOW).expect_err("is not finished");
+    assert!(matches!(refused, BackupError::Unfinished { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn what_a_killed_backup_left_is_swept_and_a_living_one_is_not() {
+    let dir = dir();
+    drop(filled(dir.path()).await);
+    let (dead, alive) = (dir.path().join("incoming/backup-1"), dir.path().join("incoming/backup-2"));
+    for path in [&dead, &alive] {
+        fs::create_dir_all(path.join("objects")).expect("creates");
+        fs::write(path.join("objects/x"), "x").expect("writes");
+    }
+    let lock = fs::File::open(&alive).expect("opens");
+    lock.lock().expect("locks");
+    drop(open(dir.path()));
+    assert!(!dead.exists() && alive.join("objects/x").exists());
+    drop(lock);
+    drop(open(dir.path()));
+    assert!(!alive.exists());
+}
+
+#[tokio::test]
+async fn a_restore_that_was_cut_off_is_not_taken_for_a_store() {
+    let (dir, copies) = (dir(), dir());
+    drop(filled(dir.path()).await);
+    let copy = copies.path().join("copy");
+    backup(dir.path(), &copy, NOW).expect("is taken");
+    fs::write(dir.path().join("curlew.restoring"), "").expect("writes");
+    for access in [Access::Exclusive, Access::Shared] {
+        let refused = Store::open(dir.path(), access).expect_err("is half restored");
+        assert!(refused.to_string().contains("run `curlew restore` again, with --replace"), "{refused}");
+    }
+    restore(&copy, dir.path(), true, NOW).expect("goes on");
+    assert_eq!(jobs(&open(dir.path())).await.len(), 20);
+}
+
+#[tokio::test]
+async fn a_database_with_rows_that_belong_to_nothing_is_told_and_mended() {
+    let dir = dir();
+    let store = filled(dir.path()).await;
+    assert_eq!(store.check().await.expect("checks"), curlew_embedded::DatabaseReport::default());
+    let database = rusqlite::Connection::open(dir.path().join("curlew.sqlite3")).expect("opens");
+    database.execute("DELETE FROM messages WHERE id IN (3, 4)", []).expect("deletes");
+    database.execute("INSERT INTO messages (id, message) VALUES (999, 'stray')", []).expect("writes");
+    let report = store.check().await.expect("checks");
+    assert_eq!((report.faults.len(), report.lost, report.stray), (0, 2, 1));
+    store.mend().await.expect("mends");
+    assert_eq!(store.check().await.expect("checks"), curlew_embedded::DatabaseReport::default());
+    assert_eq!(jobs(&store).await.len(), 18);
+}
