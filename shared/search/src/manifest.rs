@@ -180,9 +180,12 @@ impl Manifest {
     /// of them; hidden pages stay hidden. Otherwise returns it unchanged.
     #[must_use]
     pub fn begun_anew(&self) -> Manifest {
-        if !self.is_outdated() {
-            return self.clone();
-        }
+        if self.is_outdated() { self.emptied() } else { self.clone() }
+    }
+
+    /// Returns the manifest without its splits, as if no segment had been indexed yet; hidden pages stay hidden.
+    #[must_use]
+    pub fn emptied(&self) -> Manifest {
         self.changed(|next| {
             next.splits.clear();
             next.superseded.clear();

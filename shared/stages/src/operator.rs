@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod block;
+pub mod fsck;
 pub mod messages;
 pub mod overrides;
 pub mod owner_jobs;

@@ -12,6 +12,7 @@ use crate::feeds::subscribe::Subscribe;
 use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
 use crate::operator::block::Blocks;
+use crate::operator::fsck::Fsck;
 use crate::operator::messages::Messages;
 use crate::operator::overrides::Overrides;
 use crate::operator::owner_jobs::Own;
@@ -270,6 +271,19 @@ impl Program {
         }
         let intake = Arc::new(self.poll.intake.listening());
         Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake }, ..self }
+    }
+
+    /// Returns the check of the store. `is_alone` says that all jobs can be seen, and that no other process takes any.
+    pub fn fsck(&self, is_alone: bool) -> Fsck<'_> {
+        Fsck {
+            pages: self.ports.pages.as_ref(),
+            blobs: self.ports.blobs.as_ref(),
+            inbox: is_alone.then_some(self.ports.inbox.as_ref()),
+            queue: self.ports.queue.as_ref(),
+            clock: self.clock.as_ref(),
+            removal: &self.removal,
+            index: &self.index,
+        }
     }
 
     /// True if there is something new to publish. Nothing is written for the answer.

@@ -191,6 +191,34 @@ pub(crate) async fn erase(
     Err(PortError::Conflict.into())
 }
 
+/// Writes a damaged segment anew with these of its records alone, each with its thumbnail and at its place; all else
+/// becomes frames that zstd tools skip.
+pub(crate) async fn salvage(
+    blobs: &dyn Blobs,
+    segment: &SegmentKey,
+    good: &[(Location, Record)],
+) -> Result<(), StageError> {
+    let key = segment.as_str();
+    let Some(blob) = blobs.get(key).await? else { return Ok(()) };
+    let span = |(at, record): &(Location, Record)| {
+        let from = thumbnail_of(record, at).map_or(at.offset, |thumbnail| thumbnail.offset);
+        from as usize..(at.offset + at.length) as usize
+    };
+    let mut spans: Vec<_> = good.iter().map(span).collect();
+    spans.sort_by_key(|span| span.start);
+    let (mut bytes, mut done) = (blob.bytes.to_vec(), 0);
+    let length = bytes.len();
+    for span in spans.into_iter().chain(std::iter::once(length..length)) {
+        if span.start > done {
+            let gap = Location { segment: segment.clone(), offset: done as u64, length: (span.start - done) as u64 };
+            if span.start - done >= SKIPPABLE_HEADER { overwrite(&mut bytes, &gap)? } else { bytes.truncate(done) }
+        }
+        done = span.end;
+    }
+    blobs.swap(key, Some(&blob.tag), bytes.into()).await?;
+    Ok(())
+}
+
 fn overwrite(bytes: &mut [u8], at: &Location) -> Result<(), StageError> {
     let key = at.segment.as_str();
     let (from, to) = (at.offset as usize, (at.offset + at.length) as usize);
