@@ -27,6 +27,7 @@ mod robots;
 mod sources;
 mod store;
 mod table;
+mod version;
 
 pub use connection::Connection;
 pub use hosts::HostTable;

@@ -20,6 +20,10 @@ impl MarkTable {
     pub(crate) fn new(table: Table) -> MarkTable {
         MarkTable { table }
     }
+
+    pub(crate) fn table(&self) -> &Table {
+        &self.table
+    }
 }
 
 #[async_trait]

@@ -22,6 +22,7 @@ pub struct Store {
     sources: Arc<SourceTable>,
     jobs: Arc<Jobs>,
     objects: Arc<Objects>,
+    name: Arc<str>,
 }
 
 impl Store {
@@ -38,7 +39,13 @@ impl Store {
             sources: Arc::new(SourceTable::new(table(names.sources()))),
             jobs: Arc::new(Jobs::new(connection.sqs(), table(names.parked()), Arc::clone(&objects), &names)),
             objects,
+            name: names.stack.as_str().into(),
         }
+    }
+
+    /// Returns the stack's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns host states: `HostLedger` and `Hosts`.

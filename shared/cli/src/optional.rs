@@ -15,6 +15,7 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let connection = curlew_aws::Connection::from_environment().await;
     let bucket = curlew_aws::find_bucket(&connection, name).await?;
     let store = curlew_aws::Store::new(&connection, curlew_aws::Names { stack: name.to_owned(), bucket });
+    store.check_version().await?;
     let (hosts, jobs) = (store.hosts(), store.jobs());
     Ok(Ports {
         ledger: hosts.clone(),

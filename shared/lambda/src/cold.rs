@@ -7,11 +7,12 @@ use curlew_ports::{Clock, Events, Seeds};
 use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::with_causes;
+use curlew_stages::stage::{StageError, with_causes};
 use curlew_wiring::{Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
 
 /// The stack's name.
 const STACK: &str = "CURLEW_STACK";
@@ -54,6 +55,8 @@ pub(crate) struct Cold {
     memory: Memory,
     init: Duration,
     first: AtomicBool,
+    /// Set once the stack's version is known to be one that this program reads.
+    known_version: OnceCell<()>,
 }
 
 impl Cold {
@@ -87,7 +90,19 @@ impl Cold {
             memory,
             init: began.elapsed(),
             first: AtomicBool::new(true),
+            known_version: OnceCell::new(),
         })
+    }
+
+    /// Checks the stack's version, once a process. For the functions that give out work: what a later program has written,
+    /// this one must not go on with.
+    ///
+    /// # Errors
+    /// That it is a later version, or the store's error.
+    pub(crate) async fn check_version(&self) -> Result<(), Failure> {
+        let check = async || self.store.check_version().await.map_err(StageError::from);
+        self.known_version.get_or_try_init(check).await?;
+        Ok(())
     }
 
     /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].

@@ -88,6 +88,7 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     if cold.paused {
         return Ok(paused());
     }
+    cold.check_version().await?;
     let program = cold.program(call.meter.clone())?;
     // First what waited longest, and whatever becomes of it, what is due now.
     let released = cold.store.jobs().release_parked(program.ports.marks.as_ref(), cold.clock.now()).await;
@@ -138,6 +139,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     if cold.paused {
         return Ok(paused());
     }
+    cold.check_version().await?;
     let program = cold.program(call.meter.clone())?;
     if let Some(time) = meant_for {
         let marks = &program.ports.marks;

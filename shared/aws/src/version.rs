@@ -1,0 +1,43 @@
+//! The version of a stack's rows and objects.
+
+use crate::error::corrupt;
+use crate::item::{self, text};
+use crate::store::Store;
+use crate::table::{Read, Table};
+use curlew_ports::{PortError, Version};
+
+/// Version that this program writes; it reads this and all earlier ones.
+const KNOWN: u32 = 1;
+/// Key of the item, among the marks: the functions that read it may read those.
+const KEY: &str = "m#version";
+
+impl Store {
+    /// Checks that the stack is of a version that this program knows; writes the version of a stack that has none. For once
+    /// a process.
+    ///
+    /// # Errors
+    /// [`PortError::Corrupt`] if a later program has written it, transport errors.
+    pub async fn check_version(&self) -> Result<(), PortError> {
+        check(self.marks().table(), self.name()).await
+    }
+}
+
+async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
+    let what = || format!("the version of the stack {stack}");
+    let Some(item) = table.get("read the version", item::key(KEY), Read::Eventual).await? else {
+        let first = table.swap("keep the version", item::key(KEY), Version::ABSENT, text(KNOWN.to_string())).await;
+        return match first {
+            // Another process was first.
+            Ok(_) | Err(PortError::Conflict) => Ok(()),
+            Err(other) => Err(other),
+        };
+    };
+    let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
+    let found: u32 = found.parse().map_err(|e| corrupt(what(), e))?;
+    if found > KNOWN {
+        let why =
+            format!("it is {found}, but this program knows only versions up to {KNOWN}: use or deploy a newer curlew");
+        return Err(corrupt(what(), why));
+    }
+    Ok(())
+}
