@@ -226,6 +226,31 @@ pub(crate) enum Command {
     Key(KeyArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
+    /// Write a copy of the store into a new folder, also while another process crawls or serves
+    Backup {
+        /// The folder to write; it must not exist, or be empty
+        dir: PathBuf,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Make a store of a backup, after checking each of its files
+    Restore {
+        /// The folder of the backup
+        dir: PathBuf,
+        /// Put a store that is there already aside, into a folder beside it
+        #[arg(long)]
+        replace: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Compare rows, records, index, images and jobs with each other, and say what is missing or damaged
+    Fsck {
+        /// Mend it: fetch again what was lost, build the index anew, delete what nothing names
+        #[arg(long)]
+        repair: bool,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
     Export {
         /// Data to write

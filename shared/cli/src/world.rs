@@ -78,6 +78,11 @@ impl World {
         World { program: self.program.listening(), ..self }
     }
 
+    /// Returns the store of this machine, unless the run works on a stack.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.embedded.as_ref()
+    }
+
     /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, and leases
     /// of dead holders are broken, each at the cost of one pause. The store's lock guarantees that there is no other
     /// process.

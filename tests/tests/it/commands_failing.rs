@@ -174,7 +174,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
     assert_eq!(status["dead"], 0, "{status}");
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let said = Command::new("id").arg("-u").output().unwrap();
     said.stdout.trim_ascii() == b"0"
 }

@@ -92,7 +92,7 @@ fn judge_calls(web: &Web, kills: usize) {
 
 /// Checks a store after its last run; returns its records by address.
 #[track_caller]
-fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
+pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String, String)> {
     assert_eq!(store.sql("PRAGMA integrity_check"), ["ok"]);
     let records = store.records();
     let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();

@@ -10,6 +10,7 @@ mod aws_bad_input;
 mod aws_batch;
 mod aws_crawl;
 mod aws_faults;
+mod backup;
 mod browser;
 mod browser_pages;
 mod checks;

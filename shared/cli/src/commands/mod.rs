@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
 mod audit;
+mod backup;
 mod blocks;
 pub(crate) mod config;
 mod crawl;
 mod demo;
 mod failures;
+mod fsck;
 pub(crate) mod health;
 mod key;
 mod list;
@@ -120,6 +122,15 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
+        Command::Backup { dir, output } => {
+            place.here("backup")?;
+            backup::take(&config, dir, output.json).await
+        }
+        Command::Restore { dir, replace, output } => {
+            place.here("restore")?;
+            backup::restore(&config, dir, replace, output.json).await
+        }
+        Command::Fsck { repair, output } => fsck::run(&*place.alone(config).await?, repair, output.json).await,
         Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
         Command::Import { what: Import::Opml, file, output } => {
             transfer::import_opml(&*place.alone(config).await?, &file, output.json).await

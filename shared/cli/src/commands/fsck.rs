@@ -1,0 +1,110 @@
+//! `curlew fsck`: compares everything in a store with everything else, and mends it.
+
+use crate::output::{self, ADDRESS, count, shown};
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_embedded::DatabaseReport;
+use curlew_model::PageId;
+use curlew_stages::operator::fsck::Damage;
+use serde_json::json;
+
+/// Maximum number of lines about damage.
+const LINES: usize = 100;
+/// Maximum number of characters of a reason.
+const REASON: usize = 200;
+
+pub(super) async fn run(world: &World, repair: bool, json: bool) -> Result<()> {
+    let mut database = DatabaseReport::default();
+    if let Some(store) = world.store() {
+        database = store.check().await?;
+        if database.faults.is_empty() && repair {
+            store.mend().await?;
+        }
+    }
+    // A database that SQLite finds damaged is not to be trusted with a repair.
+    let repair = repair && database.faults.is_empty();
+    let fsck = world.fsck(world.store().is_some());
+    let report = fsck.look().await?;
+    let left = if repair { fsck.repair(&report).await? } else { report.damage.clone() };
+    let rows = if repair { 0 } else { database.lost + database.stray };
+    let problems = database.faults.len() as u64 + rows + left.len() as u64;
+    if json {
+        let mut whole = json!(report);
+        whole["database"] =
+            json!({"faults": database.faults, "lost_messages": database.lost, "stray_messages": database.stray});
+        whole["repaired"] = repair.into();
+        whole["left"] = json!(left);
+        output::json(&whole)?;
+    } else {
+        let (pages, records) = (count(report.pages, "page"), count(report.records, "record"));
+        output::line(&format!("{pages}, {records}, {}", count(report.splits, "split")))?;
+        for fault in database.faults.iter().take(LINES) {
+            output::line(&format!("the database: {}", shown(fault, REASON)))?;
+        }
+        if database.lost + database.stray > 0 {
+            let (lost, stray) = (count(database.lost, "job"), count(database.stray, "message"));
+            output::line(&format!("the database: {lost} without a message, {stray} without a job"))?;
+        }
+        for damage in report.damage.iter().take(LINES) {
+            let mended = if repair && !left.contains(damage) { "mended: " } else { "" };
+            output::line(&format!("{mended}{}", words(world, damage).await?))?;
+        }
+        if report.damage.len() > LINES {
+            output::line(&format!("and {} more: see `curlew fsck --json`", report.damage.len() - LINES))?;
+        }
+        let done = if repair { "finished" } else { "to be finished by --repair" };
+        tell(
+            report.unfinished.len(),
+            ["removal or change that was", "removals or changes that were"],
+            "cut off",
+            done,
+        )?;
+        let done = if repair { "deleted" } else { "left over" };
+        tell(report.orphans.len(), ["object that", "objects that"], "nothing names", done)?;
+    }
+    if problems > 0 {
+        let what = if problems == 1 { "1 thing is".to_owned() } else { format!("{problems} things are") };
+        let remedy = if repair || !database.faults.is_empty() {
+            "`curlew restore` puts a backup back"
+        } else {
+            "`curlew fsck --repair` mends what can be mended"
+        };
+        bail!("{what} missing or damaged: {remedy}");
+    }
+    Ok(())
+}
+
+/// Prints how many things of a kind there are, unless there are none.
+fn tell(number: usize, [one, many]: [&str; 2], rest: &str, done: &str) -> Result<()> {
+    if number > 0 {
+        output::line(&format!("{number} {} {rest}: {done}", if number == 1 { one } else { many }))?;
+    }
+    Ok(())
+}
+
+async fn words(world: &World, damage: &Damage) -> Result<String> {
+    Ok(match damage {
+        Damage::Unreadable { key, why } => format!("{key} cannot be read: {}", shown(why, REASON)),
+        Damage::LostRecord { page, segment } => format!("{}: its record is not in {segment}", url(world, page).await?),
+        Damage::StrayRecord { page, at } => {
+            format!("{}: it is not accepted, but {} has a record of it", url(world, page).await?, at.segment)
+        }
+        Damage::LostSplit { year, key, why } => format!("the index of {year}: {key}: {}", shown(why, REASON)),
+        Damage::NotIndexed { page, year } => {
+            format!("{}: it is not in the index of {year}", url(world, page).await?)
+        }
+        Damage::StrayHit { page, year } => {
+            format!("{}: it is not accepted, but the index of {year} shows it", url(world, page).await?)
+        }
+        Damage::Stranded { page } => {
+            format!("{}: it was fetched, but no job makes a record of it", url(world, page).await?)
+        }
+        Damage::LostBody { page, key } => format!("{}: its document {key} is missing", url(world, page).await?),
+    })
+}
+
+/// Returns the address of a page, or its key if there is no row.
+async fn url(world: &World, page: &PageId) -> Result<String> {
+    let row = world.ports.pages.get(page).await?;
+    Ok(shown(&row.map_or_else(|| page.to_string(), |(page, _)| page.url), ADDRESS))
+}
