@@ -248,6 +248,20 @@ fn every_block_for_a_shell_is_run_or_says_why_not() {
 }
 
 #[test]
+fn the_documents_name_the_packages_of_this_version() {
+    let mut named = 0;
+    for page in ["README.md", "docs/index.md", "docs/server.md"] {
+        for after in read(page).split("curlew").skip(1).filter_map(|rest| rest.strip_prefix(['-', '_', ':'])) {
+            if after.starts_with(|c: char| c.is_ascii_digit()) {
+                named += 1;
+                assert!(after.starts_with(env!("CARGO_PKG_VERSION")), "{page}: curlew-{after}");
+            }
+        }
+    }
+    assert!(named > 5, "only {named} are named");
+}
+
+#[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines: a page in docs/ is the place");

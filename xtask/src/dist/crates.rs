@@ -27,7 +27,9 @@ pub(super) fn of_the_program() -> Result<Vec<Crate>> {
     let tree = ["tree", "--locked", "--package", "curlew", "--edges", "normal", "--prefix", "none", "--format", "{p}"];
     let tree = output(cargo().args(tree))?;
     let in_program: BTreeSet<(String, String)> = tree.lines().filter_map(name_and_version).collect();
-    let metadata = output(cargo().args(["metadata", "--format-version", "1", "--locked"]))?;
+    let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let metadata = ["metadata", "--format-version", "1", "--locked", "--filter-platform", &platform];
+    let metadata = output(cargo().args(metadata))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata prints no JSON")?;
     let checksums = checksums()?;
     let key = |package: &Value| (text(&package["name"]), text(&package["version"]));
