@@ -345,6 +345,8 @@ fn the_image_crawls_serves_and_tells_its_health_as_a_user_without_rights() {
     assert!(!image.root.path("bin/sh").exists(), "from scratch");
     let mode = |path: &str| image.root.path(path).metadata().unwrap().permissions().mode() & 0o7777;
     assert_eq!((mode("tmp"), mode("usr/bin/curlew")), (0o1777, 0o755));
+    let data = image.root.path("data").metadata().unwrap().uid();
+    assert!(!is_root() || data == NONROOT, "a fresh volume takes over its owner, {data}");
     assert!(image.root.path(CERTIFICATES).metadata().unwrap().len() > 10_000);
 
     let (web, site) = (Web::demo(), "sharp-tongues.test");
