@@ -7,7 +7,7 @@
 use crate::connect::Mode;
 use crate::error::OpenError;
 use crate::folder::shut;
-use crate::layout::{BESIDE, DATABASE, INCOMING, OBJECTS, SEAL, SUMS};
+use crate::layout::{BESIDE, DATABASE, OBJECTS, SEAL, SUMS};
 use crate::listing::Listing;
 use crate::lock::Access;
 use crate::private::{self, flush_folder};
@@ -124,7 +124,6 @@ impl Frozen {
             hold().map_err(io::Error::other)?;
             return Ok(Frozen { root: dir.to_owned(), names: names(dir)?, _staging: None });
         }
-        private::create_dir_all(&dir.join(INCOMING))?;
         let staging = Staging::create(dir, "backup")?;
         let mut placed = Placement::new(staging.path());
         let shut = shut(&dir.join(OBJECTS))?;

@@ -18,7 +18,12 @@ impl Staging {
     /// Creates a folder in the store's folder, named after its use and this process.
     pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
         let path = dir.join(INCOMING).join(format!("{purpose}-{}", std::process::id()));
-        private::create_dir_all(&path)?;
+        if path.exists() {
+            // Of a dead process with the same number, as in containers.
+            sweep(&path)?;
+        }
+        private::create_dir_all(&dir.join(INCOMING))?;
+        private::create_dir(&path)?;
         let lock = File::open(&path)?;
         lock.lock()?;
         Ok(Staging { path, _lock: lock })

@@ -224,6 +224,39 @@ fn a_backup_onto_a_full_disk_says_so_and_is_no_backup() {
     assert_eq!((is_sound(&twin)["records"].as_u64(), twin.records().len()), (Some(36), 36));
 }
 
+/// Runs a command while nothing in the folder `$1` can be written.
+const READ_ONLY: &str = r#"
+store=$1; shift
+if [ "$(id -u)" = 0 ]; then
+    mount --bind "$store" "$store" && mount -o remount,bind,ro "$store" && exec "$@"
+else
+    trap 'chmod -R u+w "$store"' EXIT
+    chmod -R a-w "$store" && "$@"
+fi
+"#;
+
+#[test]
+fn a_store_that_may_not_be_written_is_saved_all_the_same() {
+    let web = web("frozen", 1, 2);
+    let store = Store::brisk(&web);
+    store.crawl(&web.starts());
+    let copy = store.around().join("copy");
+    let frozen = |args: &[&str]| {
+        let mut script = Command::new(if is_root() { "unshare" } else { "bash" });
+        script.args(if is_root() { &["--mount", "bash"][..] } else { &[] }).args(["-c", READ_ONLY, "read-only"]);
+        script.arg(store.data()).arg(binary()).args(args);
+        store.on_this_store(&mut script);
+        Child::spawn(script).wait(LIMIT)
+    };
+    frozen(&["backup", path(&copy)]).ok();
+    for args in [&["restore", path(&copy), "--replace"][..], &["fsck", "--repair"]] {
+        frozen(args).refused(1, &[path(&store.data()), "cannot be written", "permissions"]);
+    }
+    let twin = Store::alone();
+    twin.run(&["restore", path(&copy)]).ok();
+    assert_eq!((is_sound(&twin)["records"].as_u64(), store.records().len()), (Some(2), 2));
+}
+
 #[test]
 fn a_store_of_the_first_version_opens_and_migrates() {
     let (line, sql) = (include_str!("stores/1/record.json"), include_str!("stores/1/store.sql"));

@@ -255,6 +255,12 @@ async fn what_a_killed_backup_left_is_swept_and_a_living_one_is_not() {
         fs::create_dir_all(path.join("objects")).expect("creates");
         fs::write(path.join("objects/x"), "x").expect("writes");
     }
+    // In a container the next process often has the same number.
+    let own = dir.path().join(format!("incoming/backup-{}", std::process::id()));
+    fs::create_dir_all(own.join("objects/o")).expect("creates");
+    fs::write(own.join("objects/o/1"), "old").expect("writes");
+    let copies = tempfile::tempdir().expect("a temporary folder");
+    backup(dir.path(), &copies.path().join("copy"), NOW).expect("is taken");
     let lock = fs::File::open(&alive).expect("opens");
     lock.lock().expect("locks");
     drop(open(dir.path()));
