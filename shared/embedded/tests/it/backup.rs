@@ -10,6 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
+/// Number of backups beside writers.
+const BACKUPS: usize = 5;
+/// Number of objects that no writer touches.
+const OTHERS: usize = 1_000;
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
 fn dir() -> TempDir {
@@ -52,6 +56,9 @@ async fn filled(dir: &Path) -> Store {
 async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
     let (dir, copies) = (dir(), dir());
     let store = open(dir.path());
+    // Many others come before them, so that time passes before the objects of jobs are linked.
+    fs::create_dir(dir.path().join("objects/a")).expect("creates");
+    (0..OTHERS).for_each(|n| fs::write(dir.path().join(format!("objects/a/{n}")), "").expect("writes"));
     let is_over = Arc::new(AtomicBool::new(false));
     let writers: Vec<_> = (0..8_u64)
         .map(|writer| {
@@ -75,7 +82,7 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
             })
         })
         .collect();
-    for n in 0..10 {
+    for n in 0..BACKUPS {
         let (from, to) = (dir.path().to_owned(), copies.path().join(n.to_string()));
         tokio::task::spawn_blocking(move || backup(&from, &to, NOW)).await.expect("ends").expect("is taken");
     }
@@ -85,7 +92,7 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
     }
     assert_eq!(fs::read_dir(dir.path().join("incoming")).expect("lists").count(), 0, "nothing is left behind");
     let mut named = 0;
-    for n in 0..10 {
+    for n in 0..BACKUPS {
         let twin = copies.path().join(format!("twin-{n}"));
         restore(&copies.path().join(n.to_string()), &twin, false, NOW).expect("is restored");
         let twin = open(&twin);
