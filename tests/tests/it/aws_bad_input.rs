@@ -69,8 +69,33 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
             assert!(said.contains(reason), "'{reason}' is missing: {said}");
         }
     });
+    steps.step("what is stored fits together", || {
+        stack.run(&["fsck"]).ok();
+    });
+    later(&mut steps, &stack);
     missing(&mut steps, &stack);
     steps.end();
+}
+
+/// A stack that a later program has written.
+fn later(steps: &mut Steps, stack: &Stack) {
+    let version = |version: &str| {
+        let item = json!({"k": {"S": "m#version"}, "v": {"N": "2"}, "w": {"S": "test"}, "s": {"S": version}});
+        let put = json!({"TableName": stack.called("hosts"), "Item": item});
+        stack.api().call("DynamoDB_20120810.PutItem", &put);
+    };
+    steps.step("a later version", || {
+        let known = stack.items("hosts").into_iter().find(|item| item["k"]["S"] == "m#version").unwrap();
+        assert_eq!(known["s"]["S"], "1", "the first that read it wrote it");
+        version("99");
+        // So that the next call is that of a new process.
+        stack.set(&[("CURLEW_STACK", stack.name())]);
+        for function in ["dispatch", "sample"] {
+            refused(stack, function, &json!({}), &["it is 99", "use or deploy a newer curlew"]);
+        }
+        stack.run(&["status"]).refused(1, &["it is 99", "use or deploy a newer curlew"]);
+        version("1");
+    });
 }
 
 /// Settings that name a table and a bucket that do not exist.
