@@ -1,5 +1,5 @@
 //! Folders below `incoming/` in which a backup or a restore gathers its files. One that a dead process has left is
-//! deleted by the next process that has the store to itself.
+//! deleted by the next process that makes one, or has the store to itself.
 
 use crate::layout::INCOMING;
 use crate::private::{self, flush_folder};
@@ -15,14 +15,19 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Creates a folder in the store's folder, named after its use and this process.
+    /// Creates a folder in the store's folder, named after its use and this process. Those of dead processes are deleted
+    /// first: a process that serves for years sweeps none, and in a container the next process often has the same number.
     pub(crate) fn create(dir: &Path, purpose: &str) -> io::Result<Staging> {
-        let path = dir.join(INCOMING).join(format!("{purpose}-{}", std::process::id()));
-        if path.exists() {
-            // Of a dead process with the same number, as in containers.
-            sweep(&path)?;
+        let incoming = dir.join(INCOMING);
+        private::create_dir_all(&incoming)?;
+        for entry in fs::read_dir(&incoming)? {
+            let entry = entry?;
+            // A file of a writer may be gone by now.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                sweep(&entry.path())?;
+            }
         }
-        private::create_dir_all(&dir.join(INCOMING))?;
+        let path = incoming.join(format!("{purpose}-{}", std::process::id()));
         private::create_dir(&path)?;
         let lock = File::open(&path)?;
         lock.lock()?;
@@ -43,7 +48,12 @@ impl Drop for Staging {
 
 /// Deletes such a folder, unless its process is alive.
 pub(crate) fn sweep(path: &Path) -> io::Result<()> {
-    match File::open(path)?.try_lock() {
+    let folder = match File::open(path) {
+        // Its process has just deleted it.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    match folder.try_lock() {
         Ok(()) => fs::remove_dir_all(path),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

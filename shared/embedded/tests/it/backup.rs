@@ -255,26 +255,26 @@ async fn a_backup_goes_into_a_new_folder_elsewhere() {
 
 #[tokio::test]
 async fn what_a_killed_backup_left_is_swept_and_a_living_one_is_not() {
-    let dir = dir();
+    let (dir, copies) = (dir(), dir());
     drop(filled(dir.path()).await);
-    let (dead, alive) = (dir.path().join("incoming/backup-1"), dir.path().join("incoming/backup-2"));
-    for path in [&dead, &alive] {
-        fs::create_dir_all(path.join("objects")).expect("creates");
-        fs::write(path.join("objects/x"), "x").expect("writes");
-    }
+    let folder = |name: &str| dir.path().join("incoming").join(name);
+    let leave = |name: &str| {
+        fs::create_dir_all(folder(name).join("objects/o")).expect("creates");
+        fs::write(folder(name).join("objects/o/1"), "old").expect("writes");
+    };
     // In a container the next process often has the same number.
-    let own = dir.path().join(format!("incoming/backup-{}", std::process::id()));
-    fs::create_dir_all(own.join("objects/o")).expect("creates");
-    fs::write(own.join("objects/o/1"), "old").expect("writes");
-    let copies = tempfile::tempdir().expect("a temporary folder");
-    backup(dir.path(), &copies.path().join("copy"), NOW).expect("is taken");
-    let lock = fs::File::open(&alive).expect("opens");
+    let own = format!("backup-{}", std::process::id());
+    ["backup-1", "backup-2", &own].into_iter().for_each(leave);
+    let lock = fs::File::open(folder("backup-2")).expect("opens");
     lock.lock().expect("locks");
+    backup(dir.path(), &copies.path().join("copy"), NOW).expect("is taken");
+    assert!(!folder("backup-1").exists() && !folder(&own).exists());
+    leave("backup-1");
     drop(open(dir.path()));
-    assert!(!dead.exists() && alive.join("objects/x").exists());
+    assert!(!folder("backup-1").exists() && folder("backup-2/objects/o/1").exists());
     drop(lock);
     drop(open(dir.path()));
-    assert!(!alive.exists());
+    assert!(!folder("backup-2").exists());
 }
 
 #[tokio::test]
