@@ -7,7 +7,9 @@ use std::str::FromStr;
 
 /// A length of time in milliseconds; never negative.
 ///
-/// Serialises as an integer; reads an integer, or a text with a unit: `500ms`, `30s`, `5m`, `8h`, `7d`.
+/// Serialises as an integer; reads that, or a text with a unit: `500ms`, `30s`, `5m`, `8h`, `7d`. Stored rows are JSON,
+/// whose numbers are unsigned. The integers of TOML are signed: settings are written by people, so a number without a
+/// unit is an error there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
@@ -47,13 +49,15 @@ impl<'de> Deserialize<'de> for Millis {
         impl serde::de::Visitor<'_> for Either {
             type Value = Millis;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("milliseconds, or a length of time such as 500ms, 30s, 5m, 8h or 7d")
+                f.write_str("a length of time such as \"500ms\", \"2s\", \"5m\", \"8h\" or \"7d\"")
             }
             fn visit_u64<E: serde::de::Error>(self, ms: u64) -> Result<Millis, E> {
                 Ok(Millis(ms))
             }
-            fn visit_i64<E: serde::de::Error>(self, ms: i64) -> Result<Millis, E> {
-                u64::try_from(ms).map(Millis).map_err(|_| E::custom("a length of time is never negative"))
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Millis, E> {
+                Err(E::custom(format!(
+                    "{number} has no unit: write a length of time as \"500ms\", \"2s\", \"5m\" or \"8h\""
+                )))
             }
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Millis, E> {
                 text.parse().map_err(E::custom)
@@ -293,6 +297,7 @@ mod tests {
         }
         assert_eq!(serde_json::from_str::<Millis>("1500").ok(), Some(Millis(1_500)));
         assert_eq!(serde_json::from_str::<Millis>("\"2s\"").ok(), Some(Millis(2_000)));
+        assert!(serde_json::from_str::<Millis>("-1").is_err());
     }
 
     #[test]

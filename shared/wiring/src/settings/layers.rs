@@ -93,7 +93,13 @@ impl Layers {
     /// # Errors
     /// One line about the first wrong setting of the environment.
     pub(super) fn merged(&self) -> Result<File, BadSettings> {
-        let wrong = |e: toml::de::Error| BadSettings(format!("the settings are wrong: {}", what_is_wrong(&e)));
+        let wrong = |e: toml::de::Error| {
+            // After its message the error names the key: "in `rules.min_pause`".
+            let said = e.to_string();
+            let key = said.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
+            let of = key.map(|key| format!(" by {ENV_PREFIX}{}", key.replace('.', "_").to_uppercase()));
+            BadSettings(format!("the settings are wrong{}: {}", of.unwrap_or_default(), what_is_wrong(&e)))
+        };
         self.both.clone().try_into().map_err(wrong)
     }
 

@@ -44,7 +44,13 @@ fn a_wrong_setting_is_one_clear_line() {
         ("[rules]\nsomething_else = 1", "unknown field `something_else`, expected one of"),
         ("workers = 1\nworkers = 2", "line 2, column 1: duplicate key"),
         ("[rules]\nmin_pause = \"fast\"", "no length of time"),
-        ("[rules]\njitter = [9, 1]", "jitter"),
+        ("[rules]\njitter = [\"9s\", \"1s\"]", "jitter"),
+        ("[rules]\nmin_pause = 2", "line 2, column 13: 2 has no unit: write a length of time as \"500ms\", \"2s\""),
+        ("[rules]\njitter = [100, 300]", "line 2, column 11: 100 has no unit"),
+        ("[rules]\nhold_refused = 72", "72 has no unit"),
+        ("[rules]\nconfirm_after = 0", "0 has no unit"),
+        ("[limits]\nread_timeout = -1", "-1 has no unit"),
+        ("publish_every = 600", "600 has no unit"),
         ("contact = \"me\"", "neither a URL nor a mail"),
         ("workers = 0", "workers must be"),
         ("publish_every = \"10s\"", "publish_every must be from a minute"),
@@ -62,6 +68,28 @@ fn a_wrong_setting_is_one_clear_line() {
     }
     let flags = Flags { file: Some(dir.path().join("missing")), ..Flags::default() };
     assert!(Settings::load(&flags, env(&[])).unwrap_err().to_string().contains("cannot be read"));
+}
+
+#[test]
+fn a_length_of_time_has_a_unit_in_the_environment_too() {
+    for (key, value) in [
+        ("CURLEW_RULES_MIN_PAUSE", "2"),
+        ("CURLEW_RULES_JITTER", "[1, 2]"),
+        ("CURLEW_LIMITS_PARSE_TIME", "5"),
+        ("CURLEW_PUBLISH_EVERY", "600"),
+    ] {
+        let error = Settings::load(&Flags::default(), env(&[(key, value)])).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains("has no unit") && !error.contains('\n'), "{error}");
+    }
+    // Every length of time among the rules refuses it.
+    for (key, value) in toml::Table::try_from(Rules::default()).unwrap() {
+        let takes = |value: &str| {
+            Settings::load(&Flags::default(), env(&[(&format!("CURLEW_RULES_{}", key.to_uppercase()), value)]))
+                .map_err(|e| e.to_string())
+        };
+        let is_length = takes("1h").err().is_none_or(|error| error.contains("[rules]"));
+        assert!(!is_length || takes("1").is_err_and(|error| error.contains("has no unit")), "{key}: {value}");
+    }
 }
 
 #[test]
