@@ -3,6 +3,7 @@
 use curlew_model::{HostKey, ImageId, Origin, PageId, Slot, SourceKey, is_at_or_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use url::{Host, Url};
 
@@ -230,6 +231,20 @@ pub fn image_id(url: &Url) -> ImageId {
     hashed(url.as_str(), ImageId::new)
 }
 
+/// Returns an address that somebody typed without user name and password, so that it can be shown or logged. It need
+/// not be valid: in one that is not, the password may hold any character.
+pub fn without_credentials(typed: &str) -> Cow<'_, str> {
+    let (scheme, rest) = typed.split_at(typed.find("://").map_or(0, |at| at + 3));
+    let authority = &rest[..rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len())];
+    // Where a password begins instead of a port, and holds a slash, the authority goes on behind that.
+    let is_no_port = |(host, port): (&str, &str)| !host.starts_with('[') && !port.bytes().all(|b| b.is_ascii_digit());
+    let is_cut = !authority.contains('@') && authority.rsplit_once(':').is_some_and(is_no_port);
+    match if is_cut { rest } else { authority }.rfind('@') {
+        Some(at) => format!("{scheme}…{}", &rest[at..]).into(),
+        None => typed.into(),
+    }
+}
+
 /// Returns the key of a feed or a site by its URL.
 pub fn source_key(url: &Url) -> SourceKey {
     hashed(url.as_str(), SourceKey::new)
@@ -261,6 +276,23 @@ fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_typed_address_is_shown_without_its_password() {
+        for (typed, is_shown) in [
+            ("http://me:secret@a.example/b@c", "http://…@a.example/b@c"),
+            ("https://token@a.example", "https://…@a.example"),
+            ("me:secret@a.example", "…@a.example"),
+            ("https://me:se@cret@a.example/", "https://…@a.example/"),
+            ("https://me:se/c?r#et@a.example/", "https://…@a.example/"),
+            ("https://a.example:8443/@me", "https://a.example:8443/@me"),
+            ("https://[::1]/@me", "https://[::1]/@me"),
+            ("https://a.example/?to=me@b.example", "https://a.example/?to=me@b.example"),
+            ("::nonsense::", "::nonsense::"),
+        ] {
+            assert_eq!(without_credentials(typed), is_shown);
+        }
+    }
 
     fn url(text: &str) -> Url {
         parse(text, None).unwrap_or_else(|e| panic!("{text}: {e}"))
