@@ -5,7 +5,7 @@ use crate::failure::usage;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::{World, each_source};
 use anyhow::Result;
-use curlew_model::{BackfillLine, BackfillState, Source, SourceKey};
+use curlew_model::{BackfillLine, BackfillState, SiteState, Source, SourceKey};
 use curlew_policy::polling::backfill;
 use curlew_stages::feeds::backfill::BackfillRequest;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
         each_source(world, |row| {
             // The feeds of a site belong to its back catalogue.
             match row {
-                Source::Site(site) => of.insert(site.key.clone()),
+                Source::Site(site) if !matches!(site.state, SiteState::Replaced { .. }) => of.insert(site.key.clone()),
                 Source::Feed(feed) if feed.site.is_none() && !feed.gone => of.insert(feed.key.clone()),
                 _ => false,
             };
@@ -77,7 +77,9 @@ pub(crate) fn print(all: &[BackfillLine], name: &str) -> Result<()> {
 
 fn words(line: &BackfillLine) -> String {
     let documents = count(line.documents.into(), "document");
-    let so_far = format!("{} sent, {} found in {documents}", count(line.sent, "page"), count(line.found, "address"));
+    let so_far = if line.state == BackfillState::Running { " so far" } else { "" };
+    let (asked, found) = (count(line.sent, "page"), count(line.found, "address"));
+    let progress = format!("{asked} asked for{so_far}, {found} found in {documents}");
     let state = match &line.state {
         BackfillState::Running => {
             let days = line.days.unwrap_or(1);
@@ -89,5 +91,5 @@ fn words(line: &BackfillLine) -> String {
         BackfillState::Done { reason } => format!("done: {}", shown(reason, REASON)),
         BackfillState::GivenUp { reason } => format!("given up: {}", shown(reason, REASON)),
     };
-    format!("{}  {so_far}; {state}", shown(&line.url, ADDRESS))
+    format!("{}  {progress}; {state}", shown(&line.url, ADDRESS))
 }

@@ -250,6 +250,11 @@ pub enum SiteState {
         /// Reason, in words.
         reason: String,
     },
+    /// It was never reached, and somebody named its address under the other scheme, http or https.
+    Replaced {
+        /// The address that was named.
+        by: String,
+    },
 }
 
 #[cfg(test)]

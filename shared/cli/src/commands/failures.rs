@@ -42,6 +42,7 @@ impl Failed {
     fn site(site: &SiteSource, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
         let is_waiting = site.state == SiteState::Waiting;
         let failure = match (&site.state, &site.failure) {
+            (SiteState::Replaced { .. }, _) => return None,
             (SiteState::Working { .. }, _) => held(hold)?,
             (_, Some(failure)) => failure.clone(),
             (SiteState::Feedless { reason } | SiteState::Refused { reason }, None) => {
@@ -201,6 +202,8 @@ mod tests {
         assert!(of_a_page.contains("home page") && of_a_page.contains("--feed"), "{of_a_page}");
         let working = site("http://a.example/", SiteState::Working { feeds: vec![] }, None);
         assert_eq!(Failed::of(&working, None, false), None);
+        let replaced = site("https://a.example/", SiteState::Replaced { by: "http://a.example/".into() }, None);
+        assert_eq!(Failed::of(&replaced, None, true), None);
         let hold = Hold { until: Timestamp::MAX, reason: HoldReason::TooManyRequests, since: Timestamp::MIN };
         let held = Failed::of(&working, Some(&hold), false).unwrap_or_else(|| panic!("its host is held"));
         assert!(!held.is_failure && held.reason.contains("too_many_requests"), "{held:?}");

@@ -44,6 +44,7 @@ pub(super) fn site_state(site: &SiteSource) -> String {
         (SiteState::Working { feeds }, _) => output::count(feeds.len() as u64, "feed"),
         (SiteState::Feedless { reason }, _) => format!("no feed: {reason}{remedy}"),
         (SiteState::Refused { reason }, _) => format!("refused: {reason}{remedy}"),
+        (SiteState::Replaced { by }, _) => format!("never reached: {by} was named in its place"),
     }
 }
 

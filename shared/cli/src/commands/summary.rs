@@ -7,7 +7,7 @@ use crate::output::{self, count};
 use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{
-    BackfillLine, Hold, HoldReason, HostKey, HostState, Job, Millis, Source, SourceKey, Stage, Timestamp,
+    BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Stage, Timestamp,
 };
 use curlew_wiring::Counts;
 use serde::Serialize;
@@ -139,14 +139,18 @@ impl Summary {
 
 /// Returns the sources that could not be read, with the reasons: of those named, or of all if none is.
 async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> Result<Vec<Failed>> {
-    let holds = holds(world, now).await?;
+    let (holds, pauses) = left_alone(world, now).await?;
     let is_offline = world.politeness.outage.is_down();
     let mut failed = Vec::new();
     each_source(world, |source| {
         let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
         if is_meant {
             let host = Url::parse(source.url()).ok().and_then(|url| world.politeness.key_of(&url).ok());
-            failed.extend(Failed::of(source, host.and_then(|host| holds.get(&host)), is_offline));
+            let hold = host.and_then(|host| {
+                let pause = || pauses.get(&host).filter(|_| !was_read(source));
+                holds.get(&host).or_else(pause)
+            });
+            failed.extend(Failed::of(source, hold, is_offline));
         }
         Ok(())
     })
@@ -154,22 +158,32 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> R
     Ok(failed)
 }
 
-/// Returns the hosts that are held, and those that are left alone for a while since calls did not reach them.
-async fn holds(world: &World, now: Timestamp) -> Result<BTreeMap<HostKey, Hold>> {
-    let (mut holds, mut after) = (BTreeMap::new(), None);
+/// Hosts that are left alone.
+type LeftAlone = BTreeMap<HostKey, Hold>;
+
+/// Returns the hosts that are held, and those that are paused for a while since the last call did not reach them.
+async fn left_alone(world: &World, now: Timestamp) -> Result<(LeftAlone, LeftAlone)> {
+    let (mut holds, mut pauses, mut after) = (LeftAlone::new(), LeftAlone::new(), None);
     loop {
         let rows = world.ports.hosts.list(after.as_ref(), LIST).await?;
-        let Some((last, _)) = rows.last() else { return Ok(holds) };
+        let Some((last, _)) = rows.last() else { return Ok((holds, pauses)) };
         after = Some(last.clone());
-        let unreached = |state: &HostState| {
-            let (until, since) = (state.not_before, now);
-            (state.failures > 0).then_some(Hold { until, reason: HoldReason::Network, since })
-        };
-        let held = rows.into_iter().filter_map(|(host, state)| {
-            let unreached = unreached(&state);
-            Some((host, state.hold.or(unreached)?))
-        });
-        holds.extend(held.filter(|(_, hold)| hold.until > now));
+        for (host, state) in rows {
+            if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
+                holds.insert(host, hold);
+            } else if state.failures > 0 && state.not_before > now {
+                pauses.insert(host, Hold { until: state.not_before, reason: HoldReason::Network, since: now });
+            }
+        }
+    }
+}
+
+/// True if a site or feed was read, so that a missed call or two of its host say nothing of it.
+fn was_read(source: &Source) -> bool {
+    match source {
+        Source::Site(site) => matches!(site.state, SiteState::Working { .. }),
+        Source::Feed(feed) => feed.polled_at > Timestamp::MIN && feed.trouble.is_none(),
+        Source::Extra(_) | Source::Backfill(_) => false,
     }
 }
 
@@ -190,4 +204,29 @@ fn cpu_seconds() -> f64 {
     let numbers: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
     let ticks = |n: usize| numbers.get(n).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / TICKS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::{FeedSource, SiteSource, Slot};
+
+    #[test]
+    fn a_pause_of_the_host_is_no_failure_of_what_was_read() -> Result<()> {
+        let key = SourceKey::new("0123456789abcdef0123456789abcdef")?;
+        let site = |state| {
+            let (key, slot, url) = (key.clone(), Slot::of(0), "https://a.example/".to_owned());
+            let not_before = Timestamp::MIN;
+            Source::Site(SiteSource { key, slot, url, state, image: None, not_before, failures: 0, failure: None })
+        };
+        assert!(was_read(&site(SiteState::Working { feeds: vec![] })));
+        assert!(!was_read(&site(SiteState::Waiting)));
+        let feed = |polled_at, trouble: Option<&str>| {
+            let feed = FeedSource::new(key.clone(), Slot::of(0), "https://a.example/feed");
+            Source::Feed(FeedSource { polled_at, trouble: trouble.map(str::to_owned), ..feed })
+        };
+        assert!(was_read(&feed(Timestamp::EPOCH, None)));
+        assert!(!was_read(&feed(Timestamp::MIN, None)) && !was_read(&feed(Timestamp::EPOCH, Some("missed"))));
+        Ok(())
+    }
 }

@@ -227,6 +227,9 @@ impl Backfills {
                 SiteState::Working { feeds } => feeds,
                 SiteState::Feedless { .. } => vec![],
                 SiteState::Refused { reason } => return Ok(Turn::End(given_up(row, &reason))),
+                SiteState::Replaced { by } => {
+                    return Ok(Turn::End(given_up(row, &format!("{by} was named in its place"))));
+                }
                 SiteState::Waiting => {
                     let why = Setback::Undiscovered(site.not_before);
                     return Ok(Turn::End(backfill::set_back(row, why, self.now())));

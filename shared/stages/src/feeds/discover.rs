@@ -437,8 +437,12 @@ impl Stage for Discover {
         let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.site).await? else {
             return Ok(Verdict::Drop("the site is not known".into()));
         };
-        if matches!(site.state, SiteState::Working { .. } | SiteState::Refused { .. }) {
-            return Ok(Verdict::Drop("the site's feeds are known".into()));
+        match &site.state {
+            SiteState::Waiting | SiteState::Feedless { .. } => {}
+            SiteState::Working { .. } | SiteState::Refused { .. } => {
+                return Ok(Verdict::Drop("the site's feeds are known".into()));
+            }
+            SiteState::Replaced { by } => return Ok(Verdict::Drop(format!("{by} was named in its place"))),
         }
         if self.intake.politeness.clock.now() < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.

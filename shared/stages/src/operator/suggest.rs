@@ -7,13 +7,14 @@ use crate::feeds::discover::new_feed;
 use crate::feeds::relocation::revived;
 use crate::stage::StageError;
 use curlew_model::{
-    DiscoverJob, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp, is_at_or_below,
+    DiscoverJob, FailureCause, FeedSource, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp,
+    is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::schedule::site_is_due;
 use curlew_policy::site::allowance::{self, Allowance, Full};
-use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources};
+use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, Version};
 use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ use url::Url;
 const ALLOWANCE: &str = "suggested.json";
 /// Number of rows that are written concurrently.
 const AT_ONCE: usize = 32;
+/// Number of times that a row is replaced which another process is changing.
+const TRIES: usize = 3;
 
 /// Takes suggested sites and feeds.
 #[derive(Clone)]
@@ -82,7 +85,7 @@ impl From<PortError> for SuggestError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
 pub struct RefusedAddress {
-    /// The beginning of the typed text.
+    /// The beginning of the typed text, without user name and password.
     pub typed: String,
     /// The reason.
     pub why: Refusal,
@@ -118,13 +121,16 @@ pub enum Refusal {
 }
 
 impl Suggest {
-    /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set.
+    /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set. The same address under the other
+    /// scheme is not tried any more if it was never reached.
     ///
     /// # Errors
     /// The reason why it cannot be taken, or any error of the ports.
     pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
-        self.keep(site(&url), at_once).await
+        let named = self.keep(site(&url), at_once).await?;
+        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
+        Ok(named)
     }
 
     /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the reason of
@@ -150,8 +156,9 @@ impl Suggest {
         source_of: impl Fn(&Url) -> (Source, Job),
     ) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         let hidden = self.hidden().await?;
-        let vetted = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url)));
-        let taking: Vec<_> = vetted.map(|source| self.take(source)).collect();
+        let vetted: Vec<_> = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url))).collect();
+        let together: BTreeSet<SourceKey> = vetted.iter().flatten().map(|(source, _)| source.key().clone()).collect();
+        let taking: Vec<_> = vetted.into_iter().map(|source| self.take(source, &together)).collect();
         let mut taking = futures::stream::iter(taking).buffered(AT_ONCE);
         let mut jobs = Bulk::new(self.queue.as_ref());
         let mut outcomes = Vec::with_capacity(texts.len());
@@ -174,8 +181,13 @@ impl Suggest {
     async fn take(
         &self,
         source: Result<(Source, Job), SuggestError>,
+        together: &BTreeSet<SourceKey>,
     ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
-        self.write(source?, true).await
+        let source = source?;
+        let url = source.0.url().to_owned();
+        let written = self.write(source, true).await?;
+        self.replace_other_scheme(&url, together).await?;
+        Ok(written)
     }
 
     /// Takes a site that anybody may name. One that is not known yet counts against its host's allowance for the day.
@@ -206,13 +218,16 @@ impl Suggest {
         Ok(taken.await?)
     }
 
-    /// Stores a feed. It is polled on schedule, or at once if `at_once` is set.
+    /// Stores a feed. It is polled on schedule, or at once if `at_once` is set. The same address under the other scheme
+    /// is not polled any more if it was never read.
     ///
     /// # Errors
     /// The reason why it cannot be taken, or any error of the ports.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
         let url = self.vetted(text, &self.hidden().await?)?;
-        self.keep(feed(&url), at_once).await
+        let named = self.keep(feed(&url), at_once).await?;
+        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
+        Ok(named)
     }
 
     async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<NamedSource, SuggestError> {
@@ -232,19 +247,30 @@ impl Suggest {
         let key = source.key().clone();
         let now = self.clock.now();
         let new = self.sources.insert(&source).await?;
-        let row = if new { Some(source) } else { self.known(&key).await? };
+        let row = if new { Some(source) } else { self.known(source).await? };
         // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
         let is_wanted = at_once && row.is_some_and(|row| is_untried(&row, now));
         let outcome = if new { SuggestOutcome::Taken } else { SuggestOutcome::Known };
         Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
     }
 
-    /// Returns the stored row. A retired feed is polled again when somebody names it anew, unless it has moved and
-    /// lives on at its new address.
-    async fn known(&self, key: &SourceKey) -> Result<Option<Source>, SuggestError> {
-        let Some((row, seen)) = self.sources.get(key).await? else { return Ok(None) };
+    /// Returns the stored row of a source that is named. A retired feed is polled again when somebody names it anew,
+    /// unless it has moved and lives on at its new address. A replaced site is looked at again, unless the one that
+    /// replaced it works.
+    async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
+        let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
         let feed = match row {
             Source::Feed(feed) if feed.gone => feed,
+            Source::Site(SiteSource { state: SiteState::Replaced { ref by }, .. }) => {
+                let heir = Url::parse(by).ok().map(|url| address::source_key(&url));
+                if let Some(heir) = heir
+                    && let Some((Source::Site(heir), _)) = self.sources.get(&heir).await?
+                    && matches!(heir.state, SiteState::Working { .. })
+                {
+                    return Ok(Some(Source::Site(heir)));
+                }
+                return self.rewrite(seen, named).await.map(Some);
+            }
             other => return Ok(Some(other)),
         };
         let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok()).map(|to| address::source_key(&to));
@@ -254,11 +280,38 @@ impl Suggest {
         {
             return Ok(Some(Source::Feed(heir)));
         }
-        let revived = Source::Feed(revived(feed));
+        self.rewrite(seen, Source::Feed(revived(feed))).await.map(Some)
+    }
+
+    /// Writes a row that is tried again. Whoever changes it at the same time has taken it up too.
+    async fn rewrite(&self, seen: Version, revived: Source) -> Result<Source, SuggestError> {
         match self.sources.swap(seen, &revived).await {
-            Ok(_) | Err(PortError::Conflict) => Ok(Some(revived)),
+            Ok(_) | Err(PortError::Conflict) => Ok(revived),
             Err(other) => Err(other.into()),
         }
+    }
+
+    /// Ends the attempts at the same address under the other scheme, if it was never reached: each of them would let
+    /// the host be left alone for longer, and the one that was named now would not have its turn. Addresses that were
+    /// named `together` do not replace each other.
+    async fn replace_other_scheme(&self, by: &str, together: &BTreeSet<SourceKey>) -> Result<(), SuggestError> {
+        let Some(key) = other_scheme(by).map(|url| address::source_key(&url)) else { return Ok(()) };
+        if together.contains(&key) {
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            let Some((row, seen)) = self.sources.get(&key).await? else { return Ok(()) };
+            let Some(row) = replaced(row, by) else { return Ok(()) };
+            match self.sources.swap(seen, &row).await {
+                Ok(_) => {
+                    tracing::info!(url = row.url(), by, "an address that was never reached is replaced");
+                    return Ok(());
+                }
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Ok(())
     }
 
     /// Returns the blocked hosts.
@@ -308,6 +361,34 @@ fn feed(url: &Url) -> (Source, Job) {
     (Source::Feed(feed), Job::Poll(job))
 }
 
+/// Returns an address over https if it is over http, and the other way round.
+fn other_scheme(url: &str) -> Option<Url> {
+    let mut url = Url::parse(url).ok()?;
+    let other = if url.scheme() == "https" { "http" } else { "https" };
+    url.set_scheme(other).ok()?;
+    Some(url)
+}
+
+/// Returns the row of a source that is not tried any more, if it was tried and never reached.
+fn replaced(row: Source, by: &str) -> Option<Source> {
+    match row {
+        Source::Site(site) => {
+            let is_open = matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. });
+            let cause = site.failure.as_ref().map(|failure| failure.cause);
+            let was_missed = cause.is_some_and(|cause| cause.is_unreached() || cause == FailureCause::Held);
+            let state = SiteState::Replaced { by: by.to_owned() };
+            (is_open && was_missed).then_some(Source::Site(SiteSource { state, failure: None, ..site }))
+        }
+        // A feed that was read has a format.
+        Source::Feed(feed) => {
+            let was_missed = !feed.gone && feed.format.is_empty() && feed.trouble.is_some() && feed.site.is_none();
+            let trouble = Some(format!("{by} was named in its place"));
+            was_missed.then_some(Source::Feed(FeedSource { gone: true, trouble, ..feed }))
+        }
+        Source::Extra(_) | Source::Backfill(_) => None,
+    }
+}
+
 /// True if a source waits for its first success and may be tried now.
 fn is_untried(source: &Source, now: Timestamp) -> bool {
     match source {
@@ -317,7 +398,7 @@ fn is_untried(source: &Source, now: Timestamp) -> bool {
     }
 }
 
-/// Returns the beginning of a typed text.
+/// Returns the beginning of a typed address, without a password.
 pub(crate) fn shortened(text: &str) -> String {
-    text.chars().take(80).collect()
+    address::without_credentials(text).chars().take(80).collect()
 }

@@ -2,10 +2,10 @@
 
 use crate::test_world::{FEED, TestWorld, host, key, rss, status};
 use curlew_model::{
-    DiscoverJob, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, SiteState, Stage as QueueName,
-    Timestamp, Validators,
+    DiscoverJob, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, SiteSource, SiteState, Source,
+    Stage as QueueName, Timestamp, Validators,
 };
-use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Version};
+use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources, Version};
 use curlew_stages::stage::{Stage, Verdict};
 
 const HOME: &str = "https://example.org/";
@@ -119,6 +119,80 @@ async fn what_a_site_came_to_is_forgotten_when_it_works() {
     world.discover(HOME).await;
     let site = world.site(HOME).await;
     assert!(matches!(site.state, SiteState::Working { .. }) && site.failure.is_none(), "{site:?}");
+}
+
+const HTTP_HOME: &str = "http://example.org/";
+
+fn unreached() -> Result<Reply, FetchError> {
+    Err(FetchError::Network(Failure::new(FailureCause::ConnectionRefused, "refused")))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
+    for (wrong, right) in [(HOME, HTTP_HOME), (HTTP_HOME, HOME)] {
+        let world = TestWorld::new();
+        let suggest = world.suggest();
+        let replaced = SiteState::Replaced { by: right.into() };
+        world.web.answer(&format!("{wrong}robots.txt"), unreached());
+        world.web.keep(right, document());
+        suggest.site(wrong, true).await.unwrap();
+        let job = DiscoverJob::new(key(wrong), wrong.into());
+        assert_eq!(world.discover_stage().run(&job).await.unwrap(), Verdict::Done);
+        let paused_until = world.site(wrong).await.not_before;
+        assert!(paused_until > world.now());
+        suggest.offered(right).await.unwrap();
+        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "a visitor does not decide");
+        suggest.sites(&[right.into(), wrong.into()]).await.unwrap();
+        assert_eq!(world.site(wrong).await.state, SiteState::Waiting, "both were meant");
+        suggest.site(right, true).await.unwrap();
+        assert_eq!(world.site(wrong).await.state, replaced);
+        let calls = world.web.calls().len();
+        let first = DiscoverJob::new(key(right), right.into());
+        world.discover_stage().run(&first).await.unwrap();
+        assert_eq!(world.web.calls().len(), calls, "the host is left alone for as long as before");
+        world.politeness.clock.sleep(paused_until.since(world.now())).await;
+        assert!(matches!(world.discover_stage().run(&job).await.unwrap(), Verdict::Drop(why) if why.contains(right)));
+        world.discover(right).await;
+        assert!(matches!(world.site(right).await.state, SiteState::Working { .. }));
+        assert!(world.web.calls()[calls..].iter().all(|call| call.url.as_str().starts_with(right)));
+        suggest.site(wrong, true).await.unwrap();
+        assert_eq!(world.site(wrong).await.state, replaced, "the other one works");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_address_that_was_given_up_is_tried_again_when_somebody_names_it_anew() {
+    let world = TestWorld::new();
+    let suggest = world.suggest();
+    let missed = Some(Failure::new(FailureCause::Timeout, "no answer"));
+    for (first, second) in [(HOME, HTTP_HOME), (HTTP_HOME, HOME)] {
+        suggest.site(first, true).await.unwrap();
+        let (Some((Source::Site(site), seen)), missed) =
+            (world.sources.get(&key(first)).await.unwrap(), missed.clone())
+        else {
+            panic!("no site")
+        };
+        assert_eq!(site.state, SiteState::Waiting);
+        world.sources.swap(seen, &Source::Site(SiteSource { failure: missed, ..site })).await.unwrap();
+        suggest.site(second, true).await.unwrap();
+        assert_eq!(world.site(first).await.state, SiteState::Replaced { by: second.into() });
+        assert_eq!(world.site(second).await.state, SiteState::Waiting);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_that_was_never_read_gives_way_to_its_other_address() {
+    let http = FEED.replace("https://", "http://");
+    let world = TestWorld::new();
+    let suggest = world.suggest();
+    suggest.feed(FEED, true).await.unwrap();
+    world.web.answer(ROBOTS, unreached());
+    world.poll(0).await;
+    suggest.feed(&http, true).await.unwrap();
+    assert!(world.feed().await.gone && world.feed_at(&http).await.is_some_and(|feed| !feed.gone));
+    assert!(matches!(world.poll(0).await, Verdict::Drop(_)));
+    suggest.feed(FEED, true).await.unwrap();
+    assert!(!world.feed().await.gone);
 }
 
 #[tokio::test(start_paused = true)]
