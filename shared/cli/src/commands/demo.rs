@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 const LIST: usize = 1_000;
 
 pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
+    let pages = if args.no_serve { None } else { Some(serve::bind(args.listen).await?) };
     let listener =
         TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.context("the fixture web cannot listen on loopback")?;
     let farm = Arc::new(Farm::demo());
@@ -57,8 +58,8 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         politeness(&web, &farm)?;
         output::line(&removed)?;
     }
-    if !args.no_serve && !stop.load(Ordering::Relaxed) {
-        serve::pages(world.clone(), args.listen, stop, None).await?;
+    if let Some(listener) = pages.filter(|_| !stop.load(Ordering::Relaxed)) {
+        serve::pages(world.clone(), listener, stop, None).await?;
     }
     web.stop().await;
     drop(world);

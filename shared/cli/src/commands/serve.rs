@@ -33,10 +33,11 @@ const WITHOUT_CONTACT: &str = "no contact is set, so no public host is called: n
 const NOTICE: Millis = Millis(200);
 
 pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
+    let listener = bind(listen).await?;
     let stop = stop_on_signal();
     let mut runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
-    let serving = pages(world, listen, stop.clone(), Some(WITHOUT_CONTACT));
+    let serving = pages(world, listener, stop.clone(), Some(WITHOUT_CONTACT));
     tokio::pin!(serving);
     // A search page over a crawl that has died silently would look well for weeks.
     let crawled = tokio::select! {
@@ -55,16 +56,20 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     crawled.context("crawling ended")
 }
 
+/// Takes the port of the pages. To be called before long work, which would be lost if the port is taken.
+pub(super) async fn bind(listen: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(listen)
+        .await
+        .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))
+}
+
 /// Serves the pages until told to stop; logs the warning, if it is given and no contact is set.
 pub(super) async fn pages(
     world: Arc<World>,
-    listen: SocketAddr,
+    listener: TcpListener,
     stop: Arc<AtomicBool>,
     without_contact: Option<&str>,
 ) -> Result<()> {
-    let listener = TcpListener::bind(listen)
-        .await
-        .with_context(|| format!("cannot listen on {listen}: choose another address with --listen"))?;
     let addr = listener.local_addr()?;
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     world.finder.sign_cursors(secret);
