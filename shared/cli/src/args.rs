@@ -1,7 +1,7 @@
 //! The command line, as people type it. docs/ explains the words. It is long since it is one list: every command with its
 //! flags.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
@@ -40,6 +40,30 @@ fn is_excluded_word(arg: &str) -> bool {
     let is_flag =
         |rest: &str| rest.is_empty() || rest.starts_with('-') || rest == "h" || rest.bytes().all(|b| b == b'v');
     arg.strip_prefix('-').is_some_and(|rest| !is_flag(rest))
+}
+
+/// Reads an address with its port.
+fn socket(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write ADDR:PORT, such as 127.0.0.1:8090".to_owned())
+}
+
+/// Reads a day or an instant.
+fn date(text: &str) -> Result<Timestamp, String> {
+    let wrong = |_| "write a day, such as 2026-05-01, or an instant, such as 2026-05-01T17:00:00Z".to_owned();
+    Timestamp::parse_day_or_instant(text).map_err(wrong)
+}
+
+/// Returns the command that the arguments name, in full, such as `curlew config show`.
+pub(crate) fn command_of(args: impl IntoIterator<Item = OsString>) -> String {
+    let mut command = Cli::command();
+    let mut name = command.get_name().to_owned();
+    for arg in args.into_iter().skip(1) {
+        if let Some(below) = arg.to_str().and_then(|arg| command.find_subcommand(arg)).cloned() {
+            name = format!("{name} {}", below.get_name());
+            command = below;
+        }
+    }
+    name
 }
 
 /// Flags that all commands share.
@@ -141,7 +165,7 @@ pub(crate) enum Command {
     /// Serve the search page and the forms, with the schedules running
     Serve {
         /// Address and port to listen on
-        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+        #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
         listen: SocketAddr,
     },
     /// Search the published index
@@ -180,7 +204,7 @@ pub(crate) enum Command {
     /// Ask a running `curlew serve` whether it answers; needs neither its folder nor its settings
     Health {
         /// Address and port that it listens on
-        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+        #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
         listen: SocketAddr,
     },
     /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
@@ -257,7 +281,7 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         what: Export,
         /// Only records fetched or feeds polled since this day or instant
-        #[arg(long, value_name = "DATE", value_parser = Timestamp::parse_day_or_instant)]
+        #[arg(long, value_name = "DATE", value_parser = date)]
         since: Option<Timestamp>,
     },
     /// Import feeds from another program
@@ -313,7 +337,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long)]
     pub(crate) history: bool,
     /// Only pages since this day or instant, as far as their dates are stated
-    #[arg(long, value_name = "DATE", requires = "history", value_parser = Timestamp::parse_day_or_instant)]
+    #[arg(long, value_name = "DATE", requires = "history", value_parser = date)]
     pub(crate) since: Option<Timestamp>,
     /// Maximum number of pages of each back catalogue [default: 100000]
     #[arg(long, value_name = "N", requires = "history")]
@@ -328,7 +352,7 @@ pub(crate) struct CrawlArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
     /// Address and port to serve the result on
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
     pub(crate) listen: SocketAddr,
     /// End after the crawl instead of serving its result
     #[arg(long)]

@@ -51,7 +51,8 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     // The lines that follow name missing arguments or possible values.
     let more: Vec<&str> = lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
     let more = if more.is_empty() { String::new() } else { format!(" {}", more.join(" ")) };
-    output::error_line(&format!("curlew: {what}{more} (see `curlew --help`)"));
+    let command = args::command_of(std::env::args_os());
+    output::error_line(&format!("curlew: {what}{more} (see `{command} --help`)"));
     ExitCode::from(2)
 }
 
