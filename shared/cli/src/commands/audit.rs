@@ -6,6 +6,7 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
+use curlew_policy::address::without_credentials;
 use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
 use serde_json::{Value, json};
 
@@ -47,12 +48,14 @@ fn in_words(line: &Value) -> String {
 
 /// Searches rows, audit lines, segments, splits, thumbnails and jobs.
 async fn show(world: &World, key: &str, json: bool) -> Result<()> {
-    let Some(subject) = Subject::read(key) else { bail!("'{}' is no address and no host", shown(key, ADDRESS)) };
+    let Some(subject) = Subject::read(key) else {
+        bail!("'{}' is no address and no host", shown(&without_credentials(key), ADDRESS))
+    };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
     let report = audit.of(&subject).await?;
     let jobs = jobs(world, &subject, &report).await?;
     if report.is_empty() && jobs == 0 {
-        bail!("nothing is known of '{}', and nothing is kept of it", shown(key, ADDRESS));
+        bail!("nothing is known of '{}', and nothing is kept of it", shown(&without_credentials(key), ADDRESS));
     }
     if json {
         let mut whole = json!(report);

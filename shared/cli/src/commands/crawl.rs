@@ -2,7 +2,7 @@
 
 use super::named::{self, LeftOut};
 use super::summary::Summary;
-use super::{exclusive, stop_on_signal};
+use super::{Place, exclusive, stop_on_signal};
 use crate::args::{CrawlArgs, Until};
 use crate::config::Config;
 use crate::failure::usage;
@@ -56,7 +56,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
 }
 
 /// Passes sites and feeds to a stack, which crawls them by itself.
-pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
+pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> Result<()> {
     let named = Named::gather(&args)?;
     if named.is_empty() && !args.history {
         return Err(usage(NOTHING_NAMED));
@@ -68,8 +68,9 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World) -> Result<()> {
         return Ok(output::json(&serde_json::json!({"named": taken, "left_out": left_out}))?);
     }
     output::line(&format!(
-        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see `curlew --aws status`",
-        left_out.len()
+        "{taken} sites and feeds are named, {} left out; the stack looks at those that are new within a minute: see `{} status`",
+        left_out.len(),
+        place.program()
     ))?;
     Ok(())
 }

@@ -53,7 +53,9 @@ impl<'a> View<'a> {
     /// Reports that there was nothing to show: with `empty` to a person who asked for all rows.
     fn end(self, what: &str, empty: &str) -> Result<()> {
         match self.key {
-            Some(key) if !self.found => bail!("there is no {what} '{}'", shown(key, ADDRESS)),
+            Some(key) if !self.found => {
+                bail!("there is no {what} '{}'", shown(&address::without_credentials(key), ADDRESS))
+            }
             None if !self.listed && !self.json => Ok(output::line(empty)?),
             _ => Ok(()),
         }
@@ -66,7 +68,7 @@ fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
     let more = if urls.len() > CANDIDATES { format!(" and {} more", urls.len() - CANDIDATES) } else { String::new() };
     bail!(
         "'{}' is about {}: name one of {}{more}",
-        shown(key, ADDRESS),
+        shown(&address::without_credentials(key), ADDRESS),
         output::count(urls.len() as u64, what),
         some.join(" ")
     )

@@ -70,6 +70,15 @@ impl Place {
         }
     }
 
+    /// Returns the program's name with the flags that name this place, for advice.
+    pub(super) fn program(&self) -> String {
+        match self {
+            Place::Here => "curlew".to_owned(),
+            Place::Stack(name) if name == STACK => "curlew --aws".to_owned(),
+            Place::Stack(name) => format!("curlew --aws --stack {name}"),
+        }
+    }
+
     /// Refuses a stack for a command that only works on this machine.
     fn here(&self, command: &str) -> Result<()> {
         match self {
@@ -84,7 +93,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
     match command {
         Command::Crawl(args) => match &place {
             Place::Here => crawl::run(args, config).await,
-            Place::Stack(_) => crawl::name_only(args, &place.beside(config).await?).await,
+            Place::Stack(_) => crawl::name_only(args, &place.beside(config).await?, &place).await,
         },
         Command::Demo(args) => {
             place.here("demo")?;
@@ -101,7 +110,9 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Sample { count, all, output } => match &place {
             Place::Here => publish::sample(place.alone(config).await?, count, all, output.json).await,
-            Place::Stack(_) => publish::sample_only(&place.beside(config).await?, count, all, output.json).await,
+            Place::Stack(_) => {
+                publish::sample_only(&place.beside(config).await?, &place, (count, all), output.json).await
+            }
         },
         Command::Index { year, output } => publish::index(&*place.alone(config).await?, year, output.json).await,
         Command::Status { output } => status::run(&place.beside(config).await?, output.json).await,
@@ -177,5 +188,21 @@ async fn wait_for_signal() {
             }
         }
         Err(_) => drop(tokio::signal::ctrl_c().await),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_names_the_stack() {
+        let program = |line: &str| {
+            let cli = crate::args::Cli::read(line.split(' ').map(Into::into)).unwrap_or_else(|e| panic!("{e}"));
+            Place::of(&cli.shared).program()
+        };
+        assert_eq!(program("curlew status"), "curlew");
+        assert_eq!(program("curlew --aws status"), "curlew --aws");
+        assert_eq!(program("curlew --aws --stack curlew-dev status"), "curlew --aws --stack curlew-dev");
     }
 }

@@ -3,6 +3,7 @@
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
 use curlew_feed::OpmlFeed;
+use curlew_policy::address::without_credentials;
 use curlew_stages::operator::suggest::RefusedAddress;
 use serde::Serialize;
 use std::path::Path;
@@ -15,7 +16,7 @@ const SHOWN: usize = 300;
 /// A site or feed that was named and could not be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
-    /// The address or name as given.
+    /// The address or name as given, without user name and password.
     named: String,
     /// The reason, in English.
     reason: String,
@@ -24,7 +25,7 @@ pub(crate) struct LeftOut {
 impl LeftOut {
     /// Prints it on standard error at once, and returns it for the summary.
     pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
-        let (named, reason) = (shown(named, SHOWN), shown(&refused.why.to_string(), SHOWN));
+        let (named, reason) = (shown(&without_credentials(named), SHOWN), shown(&refused.why.to_string(), SHOWN));
         output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}"));
         LeftOut { named, reason }
     }

@@ -148,7 +148,7 @@ async fn feeds(world: &World, names: &[String]) -> Result<Vec<FeedSource>> {
             found = feeds.values().filter(is_its).collect();
         }
         if found.is_empty() {
-            let name = shown(name, ADDRESS);
+            let name = shown(&address::without_credentials(name), ADDRESS);
             if sites.is_empty() {
                 bail!("no feed of '{name}' is known: `curlew crawl {name}` finds it");
             }

@@ -1,6 +1,6 @@
 //! `curlew index` and `curlew sample`: run by hand what the schedules run.
 
-use super::stop_on_signal;
+use super::{Place, stop_on_signal};
 use crate::output;
 use crate::progress::Progress;
 use crate::runner::{End, Runner};
@@ -45,13 +45,13 @@ fn how_many(count: usize, all: bool) -> HowMany {
 }
 
 /// Sends the re-checks of a stack, which then makes them by itself.
-pub(super) async fn sample_only(world: &World, count: usize, all: bool, json: bool) -> Result<()> {
+pub(super) async fn sample_only(world: &World, place: &Place, (count, all): (usize, bool), json: bool) -> Result<()> {
     let sent = world.sample.run(how_many(count, all)).await?;
     if json {
         return Ok(output::json(&json!({ "sampled": sent }))?);
     }
     let pages = output::count_are(sent as u64, "page");
-    output::line(&format!("{pages} to be re-checked; the stack does so now: see `curlew --aws status`"))?;
+    output::line(&format!("{pages} to be re-checked; the stack does so now: see `{} status`", place.program()))?;
     Ok(())
 }
 

@@ -9,6 +9,8 @@ use curlew_stages::feeds::websub::web_secret;
 
 /// Maximum number of hits that one search shows.
 const MOST: usize = 1_000;
+/// Advice where nothing is published yet.
+const EMPTY: &str = "The index is empty: name a site, as in `curlew crawl example.org --contact you@example.org`. What a crawl accepts is published at its end.";
 /// The operator whose value may contain blanks.
 const AUTHOR: &str = "author:";
 /// Maximum number of characters of a line for people.
@@ -43,6 +45,9 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
     output::line(&heading(&found))?;
+    if found.total == 0 && world.index.years().await?.is_empty() {
+        output::line(EMPTY)?;
+    }
     for word in &found.unknown {
         output::line(&format!("No page has '{}'.", shown(word, LINE)))?;
     }
