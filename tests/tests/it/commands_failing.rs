@@ -12,7 +12,14 @@ use std::time::{Duration, Instant};
 fn wrong_usage_is_one_line_and_two() {
     let alone = Store::alone();
     alone.run(&["crawl", "--frobnicate", "a.test"]).refused(2, &["--frobnicate", "--help"]);
-    alone.run(&["frobnicate"]).refused(2, &["frobnicate", "--help"]);
+    alone.run(&["frobnicate"]).refused(2, &["frobnicate", "(see `curlew --help`)"]);
+    alone.run(&["crawl", "--until", "soon"]).refused(2, &["'soon'", "(see `curlew crawl --help`)"]);
+    alone.run(&["key", "shwo"]).refused(2, &["shwo", "(see `curlew key --help`)"]);
+    for command in ["demo", "serve", "health"] {
+        alone.run(&[command, "--listen", "8080"]).refused(2, &["write ADDR:PORT, such as 127.0.0.1:8090", command]);
+    }
+    alone.run(&["export", "records", "--since", "yesterday"]).refused(2, &["'yesterday'", "2026-05-01"]);
+    alone.run(&["crawl", "--history", "--since", "05/01/2026"]).refused(2, &["2026-05-01"]);
     alone.run(&["crawl", "--workers", "many", "a.test"]).refused(2, &["many"]);
     alone.run(&["crawl", "--workers", "0", "a.test"]).refused(2, &["workers"]);
     alone.run(&["crawl", "--allow-net", "10.0.0.0/99", "a.test"]).refused(2, &["10.0.0.0/99"]);
@@ -32,10 +39,30 @@ fn wrong_usage_is_one_line_and_two() {
     ] {
         alone.run(&["crawl", site, "--contact", "me@example.org"]).refused(2, &["cannot be crawled"]);
     }
+    for command in ["crawl", "poll"] {
+        let ran = alone.run(&[command, "http://me:secret@example.org/", "--contact", "me@example.org"]);
+        assert!(ran.code() != 0 && ran.stderr.contains("http://…@example.org/"), "{ran:?}");
+        assert!(!format!("{ran:?}").contains("secret"), "{ran:?}");
+    }
     alone.run(&["crawl", "example.org"]).refused(2, &["contact", "--contact"]);
     alone.run(&["crawl", "--feed", "https://example.org/feed.xml"]).refused(2, &["contact", "--contact"]);
     assert_eq!(start(["--version"]).wait(LIMIT).ok().stdout.split(' ').next(), Some("curlew"));
     assert!(start(["--help"]).wait(LIMIT).ok().stdout.contains("Usage:"));
+}
+
+#[test]
+fn a_port_that_is_taken_is_said_before_the_work_begins() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = taken.local_addr().unwrap().to_string();
+    let alone = Store::alone();
+    for command in ["demo", "serve"] {
+        let began = std::time::Instant::now();
+        let ran = alone.run(&[command, "--listen", &addr]);
+        assert_eq!(ran.code(), 1, "{ran:?}");
+        assert!(ran.stderr.contains(&addr) && ran.stderr.contains("--listen"), "{ran:?}");
+        assert!(!ran.stdout.contains("small sites are up"), "{ran:?}");
+        assert!(began.elapsed() < std::time::Duration::from_secs(30), "{ran:?}");
+    }
 }
 
 #[test]
