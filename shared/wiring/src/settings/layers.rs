@@ -97,8 +97,9 @@ impl Layers {
             // After its message the error names the key: "in `rules.min_pause`".
             let said = e.to_string();
             let key = said.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
-            let of = key.map(|key| format!(" by {ENV_PREFIX}{}", key.replace('.', "_").to_uppercase()));
-            BadSettings(format!("the settings are wrong{}: {}", of.unwrap_or_default(), what_is_wrong(&e)))
+            let which = key.map(|key| format!("setting {ENV_PREFIX}{} is", key.replace('.', "_").to_uppercase()));
+            let which = which.unwrap_or_else(|| "settings are".to_owned());
+            BadSettings(format!("the {which} wrong: {}", what_is_wrong(&e)))
         };
         self.both.clone().try_into().map_err(wrong)
     }
