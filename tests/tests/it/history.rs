@@ -80,3 +80,13 @@ fn a_crawl_that_is_killed_again_and_again_loses_no_older_page() {
     let found = addresses(&store.records());
     assert!(found == all, "{} of {}", found.len(), all.len());
 }
+
+#[test]
+fn a_site_without_a_feed_is_no_failure_if_its_sitemap_is_read() {
+    let (web, store, all) = catalogues(&[(Catalogue::Sitemap, 20)]);
+    let start = web.starts().remove(0);
+    assert_eq!(store.run(&["crawl", "--json", &start]).code(), 1, "nothing of it can be read");
+    let summary = store.run(&["crawl", "--json", "--history", &start]).ok().json();
+    assert_eq!(summary["failed"][0]["cause"], "no_feed", "{summary}");
+    assert_eq!(addresses(&store.records()), all);
+}

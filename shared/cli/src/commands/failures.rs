@@ -14,7 +14,7 @@ const MOST: usize = 20;
 pub(crate) struct Failed {
     /// `site` or `feed`.
     kind: &'static str,
-    url: String,
+    pub(crate) url: String,
     /// The kind of failure; unknown for a feed, whose row stores only a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<FailureCause>,

@@ -92,9 +92,11 @@ impl Summary {
         Summary { left_out, ..self }
     }
 
-    /// Returns the number of sites and feeds at which the crawl failed.
+    /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue names
+    /// pages is none of them.
     pub(crate) fn failures(&self) -> usize {
-        self.failed.iter().filter(|failed| failed.is_failure).count()
+        let is_read = |url: &str| self.history.iter().any(|line| line.url == url && line.found > 0);
+        self.failed.iter().filter(|failed| failed.is_failure && !is_read(&failed.url)).count()
     }
 
     /// Prints the summary for people.
