@@ -161,7 +161,7 @@ mod tests {
 
     fn job(n: u64, length: usize) -> Job {
         let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-        Job::Poll(PollJob { feed, url: "x".repeat(length), deferrals: 0, on_request: false })
+        Job::Poll(PollJob::new(feed, "x".repeat(length)))
     }
 
     fn mark(c: &Connection, name: &str) -> rusqlite::Result<usize> {

@@ -142,7 +142,7 @@ pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
         purpose: Purpose::Recheck,
     };
     let host = HostKey::new(host).unwrap();
-    Job::Fetch(VisitJob { host, feed: None, site_image: None, items: urls.iter().map(item).collect(), deferrals: 0 })
+    Job::Fetch(VisitJob::new(host, urls.iter().map(item).collect()))
 }
 
 /// A visit of pages that a feed named, and their ids.

@@ -2,6 +2,7 @@
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
 use crate::ownership::{Challenge, OwnerRequest};
+use crate::polling::is_default;
 use crate::record::{EntryHints, StatedPreferences};
 use crate::source::Validators;
 use crate::time::Timestamp;
@@ -97,6 +98,17 @@ impl Job {
         self
     }
 
+    /// Returns the same job, which found its host key in use once more. Only of these jobs many may wait for one host key.
+    #[must_use]
+    pub fn waited(mut self) -> Job {
+        match &mut self {
+            Job::Poll(j) => j.waits = j.waits.saturating_add(1),
+            Job::Fetch(j) => j.waits = j.waits.saturating_add(1),
+            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Extract(_) => {}
+        }
+        self
+    }
+
     /// Serializes to a message: JSON with the version in front.
     ///
     /// # Errors
@@ -184,6 +196,9 @@ pub struct PollJob {
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+    /// Number of times in a row that it found its host key in use.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits: u8,
     /// True if a person requested it, so that the feed's schedule does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_request: bool,
@@ -192,7 +207,7 @@ pub struct PollJob {
 impl PollJob {
     /// Creates the job that a feed's schedule sends.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
-        PollJob { feed, url, deferrals: 0, on_request: false }
+        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false }
     }
 }
 
@@ -238,21 +253,24 @@ pub struct VisitJob {
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+    /// Number of times in a row that it found its host key in use.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits: u8,
 }
 
 impl VisitJob {
     /// Maximum number of URLs in one visit.
     pub const MAX_ITEMS: usize = 100;
 
+    /// Creates a visit of a host key for these URLs, which no feed names.
+    pub fn new(host: HostKey, items: Vec<VisitItem>) -> VisitJob {
+        VisitJob { host, feed: None, site_image: None, items, deferrals: 0, waits: 0 }
+    }
+
     /// Splits items into visits to one host key.
     pub fn several(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = VisitJob> {
-        items.chunks(VisitJob::MAX_ITEMS).map(move |items| VisitJob {
-            host: host.clone(),
-            feed: feed.cloned(),
-            site_image: None,
-            items: items.to_vec(),
-            deferrals: 0,
-        })
+        let visit = |items: &[VisitItem]| VisitJob::new(host.clone(), items.to_vec());
+        items.chunks(VisitJob::MAX_ITEMS).map(move |items| VisitJob { feed: feed.cloned(), ..visit(items) })
     }
 }
 
@@ -396,7 +414,13 @@ mod tests {
 
     fn poll() -> Result<Job, crate::InvalidId> {
         let feed = SourceKey::new("0123456789abcdef0123456789abcdef")?;
-        Ok(Job::Poll(PollJob { feed, url: "https://example.org/feed".into(), deferrals: 2, on_request: false }))
+        Ok(Job::Poll(PollJob {
+            feed,
+            url: "https://example.org/feed".into(),
+            deferrals: 2,
+            waits: 0,
+            on_request: false,
+        }))
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl<S: Settlement> Worker<'_, S> {
                 tracing::debug!(reason, "a job was dropped");
                 self.queue.done(handle).await
             }
-            Ok(Verdict::Defer(until)) => self.queue.defer(handle, job, until).await,
+            Ok(Verdict::Defer(until)) => self.queue.defer(handle, &job.clone().waited(), until).await,
             Err(error) => self.failed((handle, receives), job, (&with_causes(&error), error.kind())).await,
         }
     }

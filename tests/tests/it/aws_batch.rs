@@ -83,7 +83,7 @@ fn visit(host: &str, pages: usize) -> VisitJob {
     };
     let site_image = Some(format!("http://{host}/images/site.png"));
     let host = HostKey::new(host).unwrap();
-    VisitJob { host, feed: None, site_image, items: (0..pages).map(item).collect(), deferrals: 0 }
+    VisitJob { site_image, ..VisitJob::new(host, (0..pages).map(item).collect()) }
 }
 
 /// Returns the event with which the queue's mapping invokes the function.

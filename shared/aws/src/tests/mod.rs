@@ -68,5 +68,5 @@ impl Pass for RealTime {
 /// Returns a job for the poll queue, identified by its number.
 fn poll(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: format!("https://example.org/feed/{n}"), deferrals: 0, on_request: false })
+    Job::Poll(PollJob::new(feed, format!("https://example.org/feed/{n}")))
 }

@@ -118,7 +118,7 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
         };
         return Ok(not_sent("too soon", Some(at), Some(reason)));
     }
-    let job = PollJob { feed: feed.key.clone(), url: feed.url.clone(), deferrals: 0, on_request: true };
+    let job = PollJob { on_request: true, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
     world.ports.queue.send(&[(Job::Poll(job), now)]).await?;
     Ok(not_sent("sent", None, None))
 }

@@ -32,7 +32,7 @@ fn visit(pages: usize) -> VisitJob {
         VisitItem { url, page, purpose: Purpose::New { hints: EntryHints::default() } }
     };
     let items = (0..pages).map(item).collect();
-    VisitJob { host: HostKey::new("example.org").unwrap(), feed: None, site_image: None, items, deferrals: 0 }
+    VisitJob::new(HostKey::new("example.org").unwrap(), items)
 }
 
 /// Hands a job out to processes that die with it.

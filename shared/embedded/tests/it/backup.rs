@@ -26,7 +26,7 @@ fn open(dir: &Path) -> Store {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+    Job::Poll(PollJob::new(feed, String::new()))
 }
 
 /// Returns the numbers of the jobs of a store.

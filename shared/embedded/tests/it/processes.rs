@@ -42,7 +42,7 @@ fn say(what: &str) {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+    Job::Poll(PollJob::new(feed, String::new()))
 }
 
 /// The other process; as a test of its own it does nothing.

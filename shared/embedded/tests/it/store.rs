@@ -33,7 +33,7 @@ fn host(name: &str) -> HostKey {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob { feed, url: String::new(), deferrals: 0, on_request: false })
+    Job::Poll(PollJob::new(feed, String::new()))
 }
 
 #[tokio::test]

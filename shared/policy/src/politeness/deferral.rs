@@ -1,8 +1,6 @@
 //! Deferral of work that could not be done now: when it is tried again, and when it is given up.
-use crate::rules::BUSY_RETRY;
-
 use crate::robots::UNREACHABLE_RETRY;
-use crate::rules::Rules;
+use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, Rules};
 use curlew_model::{HoldReason, Millis, Timestamp};
 
 /// Decision about work that could not be done now.
@@ -75,6 +73,13 @@ pub fn least_wait(deferrals: u32) -> Millis {
     BUSY_RETRY.saturating_mul(2 << (2 * deferrals.min(5)))
 }
 
+/// Returns when a job asks for its host key again that is in use until about `until`, after this number of such answers in a
+/// row. Its delay doubles: where many visits wait for one slow host, each of their questions costs a request.
+pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
+    let longer = until.since(now).min(BUSY_RETRY.saturating_mul(3)).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
+    until.max(now + longer)
+}
+
 /// A whole job waits, since its host is held until then for this reason.
 pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules: &Rules) -> Deferral {
     match counts_against_page(reason) {
@@ -133,6 +138,15 @@ mod tests {
         }
         assert_eq!(deferrals, rules.max_deferrals);
         assert!(waits.is_sorted() && waits.last() > Some(&Millis::from_hours(1)), "{waits:?}");
+    }
+
+    #[test]
+    fn a_busy_host_is_asked_for_less_often_up_to_a_bound() {
+        let soon = NOW + BUSY_RETRY;
+        let waits: Vec<_> = (0..6).map(|waits| of_busy_host(waits, soon, NOW).since(NOW).0 / BUSY_RETRY.0).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 8, 8]);
+        let far = NOW + Millis::from_hours(1);
+        assert_eq!(of_busy_host(9, far, NOW), far, "a time that is known is kept");
     }
 
     #[test]

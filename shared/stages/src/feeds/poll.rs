@@ -10,7 +10,7 @@ use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Rejection, Source, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::politeness::pace;
+use curlew_policy::politeness::{deferral, pace};
 use curlew_policy::polling::decision::{
     self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
 };
@@ -249,7 +249,10 @@ impl Stage for Poll {
         let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match politeness.open_briefly(&host, &format!("poll {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Busy(until) => {
+                let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
+                return Ok(Verdict::Defer(again));
+            }
             LeaseOutcome::Held(until, why) => {
                 let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
                 return self.put_off(job, (feed, seen), &put_off).await;

@@ -24,7 +24,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
-use curlew_policy::politeness::deferral::{ItemWait, Remainder};
+use curlew_policy::politeness::deferral::{self, ItemWait, Remainder};
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
@@ -419,7 +419,10 @@ impl Stage for Fetch {
         };
         let visit = match self.politeness.open(&job.host, &owner).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Busy(until) => {
+                let again = deferral::of_busy_host(job.waits, until, self.politeness.clock.now());
+                return Ok(Verdict::Defer(again));
+            }
             LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,
             LeaseOutcome::Blocked => {
                 for item in &job.items {

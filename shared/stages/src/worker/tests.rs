@@ -37,7 +37,7 @@ impl Stages for Script {
 
 fn poll(url: &str) -> Job {
     let feed = SourceKey::new(&"ab".repeat(16)).unwrap();
-    Job::Poll(curlew_model::PollJob { feed, url: url.to_owned(), deferrals: 0, on_request: false })
+    Job::Poll(curlew_model::PollJob::new(feed, url.to_owned()))
 }
 
 struct Post {
@@ -96,6 +96,17 @@ async fn to_wait_is_no_failure() {
             assert_eq!(post.work(&stages, DAY).await, 1);
         }
         assert_eq!(post.reasons().await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_waits_says_how_often() {
+    let post = sent("a").await;
+    let stages = Script::of(|_| Some(Ok(Verdict::Defer("2026-11-21T00:00:02Z".parse().unwrap()))));
+    for waits in 1..4 {
+        post.work(&stages, DAY).await;
+        let waiting = post.jobs.waiting(post.clock.now(), 1).await.unwrap();
+        assert!(matches!(&waiting[0].job, Ok(Job::Poll(job)) if job.waits == waits), "{waiting:?}");
     }
 }
 

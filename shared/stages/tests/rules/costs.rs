@@ -128,8 +128,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let intake =
         Intake::new(politeness, world.sources.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
     let poll = Poll { intake: Arc::new(intake) };
-    let job =
-        curlew_model::PollJob { feed: crate::test_world::key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
+    let job = curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into());
     poll.run(&job).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(9)).await;
     ledger.taken();

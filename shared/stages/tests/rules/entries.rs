@@ -38,7 +38,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
         let item =
             format!("<item><guid isPermaLink='false'>{id}</guid><link>https://example.org/a{form}</link></item>");
         world.web.answer(&url, Ok(rss(&item)));
-        let job = PollJob { feed: key(&url), url, deferrals: 0, on_request: false };
+        let job = PollJob::new(key(&url), url);
         assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     }
     let pages: std::collections::BTreeSet<_> =

@@ -237,12 +237,7 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
     assert_eq!(named.outcome, curlew_stages::operator::suggest::SuggestOutcome::Known);
     assert!(world.feed().await.gone, "it lives on at its new address");
     let poll = world.poll_stage();
-    let job = curlew_model::PollJob {
-        feed: key("https://example.org/rss"),
-        url: String::new(),
-        deferrals: 0,
-        on_request: false,
-    };
+    let job = curlew_model::PollJob::new(key("https://example.org/rss"), String::new());
     world.politeness.clock.sleep(Millis::from_hours(9)).await;
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(world.calls(CallKind::Feed).last().unwrap().validators.etag.as_deref(), Some("\"1\""));

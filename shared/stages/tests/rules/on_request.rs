@@ -18,7 +18,7 @@ fn document() -> Reply {
 }
 
 async fn ask(world: &TestWorld) -> Verdict {
-    let job = PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: true };
+    let job = PollJob { on_request: true, ..PollJob::new(key(FEED), FEED.into()) };
     world.poll_stage().run(&job).await.unwrap()
 }
 

@@ -3,6 +3,7 @@
 use crate::test_world::{FEED, TestWorld, host, moved, rss, status};
 use async_trait::async_trait;
 use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
+use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
@@ -75,6 +76,9 @@ async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
     let until = state(&world).await.lease.map(|lease| lease.until).unwrap();
     let visit = crate::test_world::visit("example.org", &["https://example.org/a"], &crate::test_world::new());
     assert!(matches!(world.fetch(&visit).await, Verdict::Defer(at) if at <= until));
+    let patient = curlew_model::VisitJob { waits: 3, ..visit.clone() };
+    let Verdict::Defer(at) = world.fetch(&patient).await else { panic!("the lease is in force") };
+    assert!(at.since(world.now()) >= BUSY_RETRY.saturating_mul(8), "who found it in use three times asks less often");
     world.politeness.clock.sleep(until.since(world.now())).await;
     let ended = world.now();
     assert_eq!(world.fetch(&visit).await, Verdict::Done);

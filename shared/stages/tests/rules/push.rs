@@ -50,7 +50,7 @@ impl Listening {
     }
 
     fn poll_job(&self) -> curlew_model::PollJob {
-        curlew_model::PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: false }
+        curlew_model::PollJob::new(key(FEED), FEED.into())
     }
 
     /// Takes the waiting jobs for hubs out of the queue.

@@ -106,7 +106,7 @@ impl TestWorld {
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
         self.poll_stage()
-            .run(&PollJob { feed: key(FEED), url: FEED.into(), deferrals, on_request: false })
+            .run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) })
             .await
             .unwrap()
     }
@@ -279,7 +279,7 @@ pub(crate) fn html(head: &str) -> String {
 
 pub(crate) fn visit(name: &str, urls: &[&str], purpose: &Purpose) -> VisitJob {
     let items = urls.iter().map(|url| VisitItem { url: (*url).into(), page: page(url), purpose: purpose.clone() });
-    VisitJob { host: host(name), feed: None, site_image: None, items: items.collect(), deferrals: 0 }
+    VisitJob::new(host(name), items.collect())
 }
 
 pub(crate) fn new() -> Purpose {

@@ -74,7 +74,7 @@ async fn site() -> TestWorld {
 fn visit(names: &[&str], purpose: impl Fn(&str) -> Purpose) -> VisitJob {
     let item = |name: &&str| VisitItem { url: url(name), page: page(&url(name)), purpose: purpose(name) };
     let items = names.iter().map(item).collect();
-    VisitJob { host: host("example.org"), feed: None, site_image: None, items, deferrals: 0 }
+    VisitJob::new(host("example.org"), items)
 }
 
 /// A new page, as its feed announces it: every second one by its title.
@@ -96,7 +96,7 @@ fn calls(world: &TestWorld) -> usize {
 /// Runs an hour: what is due of the visits, and the feed at each eighth.
 async fn hour(world: &TestWorld, hour: u64) {
     if hour.is_multiple_of(8) && world.feed().await.not_before <= world.now() {
-        let job = PollJob { feed: key(FEED), url: FEED.into(), deferrals: 0, on_request: false };
+        let job = PollJob::new(key(FEED), FEED.into());
         world.poll_stage().run(&job).await.unwrap();
     }
     for delivery in world.jobs.receive(QueueName::Fetch, 50, Millis::from_hours(1), world.now()).await.unwrap() {

@@ -230,12 +230,7 @@ pub(super) fn working_site(n: u64, slot: u64) -> Source {
 
 /// A job for the poll queue, told apart by its number.
 pub(super) fn poll(n: u64) -> Job {
-    Job::Poll(PollJob {
-        feed: source_key(n),
-        url: format!("https://example.org/feed/{n}"),
-        deferrals: 0,
-        on_request: false,
-    })
+    Job::Poll(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
 }
 
 /// A job for the extract queue whose message is longer than `bytes`.

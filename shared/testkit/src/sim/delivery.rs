@@ -177,7 +177,7 @@ async fn believe(shared: &Shared, body: &str) -> Result<(), PortError> {
         let Ok(host) = address::host_key(&url, &shared.groups) else { continue };
         let purpose = Purpose::New { hints: EntryHints::default() };
         let items = vec![VisitItem { page: address::page_id(&url), url: url.into(), purpose }];
-        let visit = VisitJob { host, feed: None, site_image: None, items, deferrals: 0 };
+        let visit = VisitJob::new(host, items);
         let now: Timestamp = shared.clock.now();
         shared.jobs.send(&[(Job::Fetch(visit), now)]).await?;
     }

@@ -89,7 +89,7 @@ impl Fetch {
             }
             Deferral::Again { at, deferrals } => {
                 self.politeness.events.note(&Event::PutOff);
-                let rest = VisitJob { items: items.to_vec(), deferrals, ..job.clone() };
+                let rest = VisitJob { items: items.to_vec(), deferrals, waits: 0, ..job.clone() };
                 Ok(self.queue.send(&[(Job::Fetch(rest), at)]).await?)
             }
         }

@@ -277,13 +277,7 @@ impl Fetch {
     }
 
     async fn send_visit(&self, page: &Page, item: VisitItem, at: Timestamp) -> Result<(), StageError> {
-        let visit = VisitJob {
-            host: page.host.clone(),
-            feed: page.feed.clone(),
-            site_image: None,
-            items: vec![item],
-            deferrals: 0,
-        };
+        let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
         self.queue.send(&[(Job::Fetch(visit), at)]).await?;
         Ok(())
     }
