@@ -7,6 +7,11 @@ use crate::tools;
 use anyhow::{Result, bail};
 use std::path::Path;
 
+/// Crates that others may use by themselves: the matcher of robots.txt, the reader of feeds, the extractor of articles, and what
+/// these import.
+const LIBRARIES: [&str; 6] =
+    ["curlew-model", "curlew-suffix", "curlew-text", "curlew-policy", "curlew-feed", "curlew-article"];
+
 /// Runs all checks; clippy only if `with_clippy`, since other compilation may be running (.ci/run).
 pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     let mut failed = Vec::new();
@@ -21,6 +26,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, WATCH]))));
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     step(docs());
+    step(packages());
     let deny = tools::cargo_deny()?;
     // These checks need nothing but the lock file and the sources that cargo has fetched already.
     step(run(program(&deny).args(["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"])));
@@ -34,6 +40,13 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
         return Ok(());
     }
     bail!("lint failed:\n  {}", failed.join("\n  "))
+}
+
+/// Makes packages of the libraries, without compiling them once more.
+fn packages() -> Result<()> {
+    // What they depend on is fetched by now.
+    let flags = ["package", "--offline", "--locked", "--no-verify", "--allow-dirty", "--quiet"];
+    run(cargo().args(flags).args(LIBRARIES.iter().flat_map(|library| ["-p", library])))
 }
 
 /// Checks the dependencies against the advisory database, and returns a description of the step with its outcome.

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: runs all tests.
 
 use crate::emulator::{Emulator, REGION};
-use crate::run::{output, program, run, target};
+use crate::run::{cargo, output, program, run, target};
 use crate::{dist, functions, tools};
 use anyhow::{Result, bail};
 use std::path::Path;
@@ -17,6 +17,10 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
     let packages = dist::for_tests(&built.programs.join("curlew"))?;
 
     none_ignored(&nextest)?;
+    if args.is_empty() {
+        // nextest does not run the examples of the documentation.
+        run(cargo().args(["test", "--doc", "--workspace", "--locked"]))?;
+    }
     let emulator = Emulator::start(&ministack, &target()?.join("ministack"))?;
     run(program(&nextest)
         .args(["nextest", "run", "--workspace", "--locked", "--no-tests=fail"])
