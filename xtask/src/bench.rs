@@ -7,6 +7,7 @@
 mod crawls;
 mod documents;
 mod feeds;
+mod history;
 pub(crate) mod process;
 mod search;
 mod served;
@@ -26,13 +27,14 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 8] = [
+const PARTS: [(&str, Part); 9] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
     ("simulation", simulation::measure),
     ("pages", crawls::pages),
     ("hosts", crawls::hosts),
+    ("history", history::measure_history),
     ("demo", crawls::demo),
     ("siege", siege::measure_siege),
 ];

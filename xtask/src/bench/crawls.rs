@@ -36,7 +36,7 @@ const ROUNDS: usize = 5;
 
 /// Measures processor time a page, through the whole pipeline and through extraction alone.
 pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
-    let web = Web::start(bench, PAGES)?;
+    let web = Web::start(bench, &PAGES.flags())?;
     let data = bench.folder.join("pages");
     let crawl = crawl(bench, &web, PAGES, &data)?;
     let pages = (PAGES.hosts * PAGES.pages) as f64;
@@ -59,7 +59,7 @@ pub(crate) fn pages(bench: &Bench, table: &mut Table) -> Result<()> {
 
 /// Measures memory with many hosts, and searches in their pages.
 pub(crate) fn hosts(bench: &Bench, table: &mut Table) -> Result<()> {
-    let web = Web::start(bench, HOSTS)?;
+    let web = Web::start(bench, &HOSTS.flags())?;
     let data = bench.folder.join("hosts");
     let crawl = crawl(bench, &web, HOSTS, &data)?;
     let pages = (HOSTS.hosts * HOSTS.pages) as f64;

@@ -31,7 +31,7 @@ const DRIP: Duration = Duration::from_secs(1);
 const BAR: f64 = 50.0;
 
 pub(crate) fn measure_siege(bench: &Bench, table: &mut Table) -> Result<()> {
-    let (quiet, heavy) = (Web::start(bench, QUIET)?, Web::start(bench, HEAVY)?);
+    let (quiet, heavy) = (Web::start(bench, &QUIET.flags())?, Web::start(bench, &HEAVY.flags())?);
     let data = bench.folder.join("siege");
     crawl(bench, &quiet, QUIET, &data)?;
     let settings = bench.folder.join("siege.toml");

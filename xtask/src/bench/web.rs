@@ -22,6 +22,15 @@ pub(crate) struct Size {
     pub(crate) bytes: usize,
 }
 
+impl Size {
+    /// Returns the flags of the fixture web for sites of this size.
+    pub(crate) fn flags(self) -> Vec<String> {
+        let numbers = [("--hosts", self.hosts), ("--pages", self.pages), ("--bytes", self.bytes)];
+        let flags = numbers.iter().flat_map(|(name, number)| [(*name).to_owned(), number.to_string()]);
+        flags.chain(["--no-images".to_owned()]).collect()
+    }
+}
+
 /// The running fixture web. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Web {
@@ -31,12 +40,11 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// Starts sites of this size.
-    pub(crate) fn start(bench: &Bench, size: Size) -> Result<Web> {
-        let numbers = [("--hosts", size.hosts), ("--pages", size.pages), ("--bytes", size.bytes)];
+    /// Starts the sites that these flags describe.
+    pub(crate) fn start(bench: &Bench, flags: &[String]) -> Result<Web> {
         let mut child = Command::new(&bench.fixtureweb)
-            .args(numbers.iter().flat_map(|(name, number)| [(*name).to_owned(), number.to_string()]))
-            .args(["--listen", "127.0.0.1:0", "--no-images", "--sites"])
+            .args(flags)
+            .args(["--listen", "127.0.0.1:0", "--sites"])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
