@@ -26,7 +26,7 @@ usage: cargo xtask TASK
   dist [PROGRAM]     the archive, the Debian package and the image to install, with checksums and licences, in target/dist/;
                      of a PROGRAM that is built already, as the tests want them, in target/packages/
   docs               the site of docs/ into target/site/; dead links are errors
-  fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
+  fuzz [SECONDS] [TARGET…]  every fuzz target for 20 seconds each (fuzz/)
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
