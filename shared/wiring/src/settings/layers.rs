@@ -140,7 +140,7 @@ impl Layers {
 }
 
 /// Returns the settings that hold where nothing else is stated.
-fn usual() -> File {
+pub(super) fn usual() -> File {
     let calls = Config::new(String::new(), String::new());
     File {
         data: Some(PathBuf::from("curlew-data")),

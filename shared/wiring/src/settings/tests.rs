@@ -31,6 +31,13 @@ fn flags_override_the_environment_which_overrides_the_file() {
 }
 
 #[test]
+fn the_defaults_that_are_shown_are_those_that_hold() {
+    let without_limits = File { limits: Limits::default(), ..layers::usual() };
+    let [shown, held] = [without_limits, File::default()].map(|file| merge(file, &Flags::default()).unwrap());
+    assert_eq!(format!("{shown:?}"), format!("{held:?}"));
+}
+
+#[test]
 fn a_wrong_setting_is_one_clear_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("curlew.toml");
