@@ -120,7 +120,7 @@ fn made_up_word(luck: u64) -> String {
     (0..3).flat_map(syllable).collect()
 }
 
-/// What happens in a simulated time.
+/// Counts of a simulated time.
 struct Run<'a> {
     world: &'a TestWorld,
     program: &'a Program,

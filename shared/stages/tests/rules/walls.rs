@@ -345,7 +345,8 @@ async fn a_wall_is_remembered_by_its_vendor_and_since_when_it_stands() {
     assert!(known.since.unwrap().since(began) < Millis::from_hours(1) && known.holds > 1);
 }
 
-/// How a look-alike ends: how many pages stay indexed, why the others are gone, and what the host is held for.
+/// Expected end of a look-alike: the number of pages that stay indexed, the reason why the others are gone, and that of
+/// the host's hold.
 type End = (usize, Option<Gone>, Option<HoldReason>);
 
 /// Honest pages that look like a wall, and how they end.

@@ -1,4 +1,4 @@
-//! What the model web answers to a call at a moment, and what its robots.txt files say.
+//! Answers of the model web to a call at a moment, and its robots.txt files.
 
 use super::world::{Page, RobotsAnswer, RobotsText, Route, World};
 use crate::bad_time::{HOUR, MINUTE, Moment, failure_at};
@@ -106,7 +106,7 @@ impl World {
         self.robots.get(base)?.iter().rev().find(|(from, _)| *from <= now).map(|(_, answer)| answer)
     }
 
-    /// Whether a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the time for
+    /// Returns true if a call to `url` at `now` may be justified by robots.txt: by an answer that it gave within the time for
     /// which one may be gone by, `slack` for a visit under way, or by an older one while it cannot be reached.
     pub(super) fn may_call(&self, url: &Url, now: Moment, slack: Millis) -> bool {
         let from = now.saturating_sub(ROBOTS_AGE + slack.0);
@@ -165,7 +165,7 @@ impl World {
     }
 }
 
-/// What asking for robots.txt came to.
+/// Result of asking for robots.txt.
 enum Said<'a> {
     Text(&'a RobotsText),
     Everything,
@@ -186,7 +186,7 @@ fn base(url: &Url) -> String {
     format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
-/// What the address guard of the model says of a URL.
+/// Answer of the model's address guard about a URL.
 ///
 /// # Errors
 /// Why it is refused.

@@ -1,4 +1,4 @@
-//! What must always hold (design, section 7): one plain function each, over what happened.
+//! Invariants (design, section 7): one plain function each, over the trace of a run.
 
 mod outside;
 mod past;
@@ -28,7 +28,7 @@ pub struct Violation {
     pub invariant: &'static str,
     /// When, in the time of the run.
     pub at: Timestamp,
-    /// What was seen.
+    /// Observation that breaks it.
     pub what: String,
 }
 
@@ -325,7 +325,7 @@ pub fn twice_is_once(troubled: &Trace, calm: &Trace) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What became of a page, without the time and the place.
+/// End of a page, without the time and the place.
 fn outcome(state: &PageState) -> String {
     match state {
         PageState::Accepted { content_hash, .. } => format!("accepted as {content_hash}"),

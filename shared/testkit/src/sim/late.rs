@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How old a load_eventual may be.
+/// Maximum age of the answer of `load_eventual`.
 const LATE: Millis = Millis::from_secs(2);
 
 /// A state that was replaced.
@@ -25,7 +25,7 @@ struct Replaced {
 pub(super) struct Late {
     hosts: Arc<MemoryHosts>,
     clock: Arc<TokioClock>,
-    /// What was replaced lately, the oldest first.
+    /// Values that were replaced lately, the oldest first.
     before: Mutex<BTreeMap<HostKey, Vec<Replaced>>>,
     /// Counts eventually consistent reads, for their luck.
     reads: AtomicU64,

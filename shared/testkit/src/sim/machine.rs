@@ -32,7 +32,7 @@ pub(super) const PEOPLE: usize = 99;
 const VISIBILITY: Millis = Millis::from_mins(15);
 /// Pages that are extracted in one batch and share a segment.
 const BATCH: usize = 4;
-/// How long a machine waits when it could not look at its queues.
+/// Wait of a machine that could not look at its queues.
 const LOOK_AGAIN: Millis = Millis::from_secs(1);
 /// So much of each hour is bad.
 const BAD_TIME: Moment = 20 * MINUTE;
@@ -192,7 +192,8 @@ fn report(machine: &Machine, done: Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// How long to wait for what is due next. What is handed out comes back by itself, so it is looked for now and then.
+/// Returns the time to wait for the next due job. A job that was handed out comes back by itself, so it is looked for
+/// now and then.
 async fn until_next(machine: &Machine) -> Millis {
     let now = machine.shared.clock.now();
     let due = machine.shared.jobs.next_due().await.ok().flatten();

@@ -75,7 +75,7 @@ const MACHINE_RATES: [Rates; 4] = [
 const NO_FAULTS: Rates =
     Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis::ZERO };
 
-/// What is to be simulated.
+/// Description of one simulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Everything follows from it.
@@ -96,7 +96,7 @@ pub struct Scenario {
     pub owners: bool,
     /// Feeds have archives and hosts have sitemaps, which people ask for.
     pub history: bool,
-    /// What is taken away from the program.
+    /// Rule that is taken out of the program.
     pub mutation: Option<Mutation>,
 }
 
@@ -281,7 +281,7 @@ fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
     running
 }
 
-/// What was given up is taken up again, as an operator would who has mended what was broken.
+/// Takes up again the jobs that were given up, as an operator would who has mended what was broken.
 async fn redrive(shared: &Shared) {
     let now = shared.clock.now();
     for dead in shared.jobs.dead(ROWS).await.unwrap_or_default() {
@@ -336,7 +336,7 @@ async fn end(shared: &Arc<Shared>) {
     shared.trace().end = end;
 }
 
-/// Whether a page was revised before its last re-check began, and its record does not say so.
+/// Returns true if a page was revised before its last re-check began, and its record does not say so.
 async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool {
     let Some(Route::Page(Shown { revised_from: Some(from), .. })) = shared.world.routes.get(&page.url) else {
         return false;
@@ -347,7 +347,7 @@ async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool 
     is_late && record.is_ok_and(|record| record.is_some_and(|record| !record.text.contains(REVISED_WORD)))
 }
 
-/// Whether the record of a page can be read, and its thumbnail, if that lies beside it.
+/// Returns true if the record of a page can be read, and its thumbnail, if that lies beside it.
 async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
     let blobs = shared.blobs.as_ref();
     let record = match RecordReader(blobs).read(location).await {

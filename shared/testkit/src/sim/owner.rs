@@ -138,7 +138,7 @@ pub(super) async fn look(shared: &Arc<Shared>, dead: &[(Job, String)]) -> (Vec<R
     (forgotten, not_allowed)
 }
 
-/// Whether everything that was asked for a host has been carried out or refused.
+/// Returns true if every request about a host has been carried out or refused.
 fn is_decided(host: &str, requests: &[RequestSnapshot], dead: &[(Job, String)]) -> bool {
     let is_given_up = dead.iter().any(|(job, _)| matches!(job, Job::Own(job) if job.host == host));
     !is_given_up && requests.iter().filter(|request| request.host == host).all(|request| request.outcome.is_some())

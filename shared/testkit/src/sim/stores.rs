@@ -1,4 +1,4 @@
-//! What all machines of a run share: the stores, the web, the time, and the record of what happened.
+//! The shared part of all machines of a run: the stores, the web, the time, and the record of events.
 
 use super::Scenario;
 use super::answer::moment;
@@ -23,7 +23,7 @@ use tokio::sync::Notify;
 /// A run whose log has so many lines goes round in circles.
 const TOO_MUCH: usize = 10_000;
 
-/// What all machines share.
+/// The part that all machines share.
 pub(super) struct Shared {
     pub(super) plan: Scenario,
     pub(super) world: World,

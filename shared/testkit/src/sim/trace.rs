@@ -1,4 +1,4 @@
-//! What happened in a run, as far as the invariants need to know.
+//! Events of a run, as far as the invariants need them.
 
 use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, Timestamp};
 use curlew_ports::CallKind;
@@ -15,19 +15,19 @@ pub struct CallSnapshot {
     pub host: HostKey,
     /// Its URL.
     pub url: String,
-    /// What for.
+    /// Purpose of the call.
     pub kind: CallKind,
     /// The machine that made it.
     pub machine: usize,
-    /// When it began.
+    /// Time of its begin.
     pub start: Timestamp,
-    /// When it ended: with an answer, or because its machine did.
+    /// Time of its end: with an answer, or because its machine did.
     pub end: Timestamp,
-    /// What came of it.
+    /// Result of the call.
     pub came_to: CallResult,
-    /// What the ledger said of the host key as it began.
+    /// The ledger's answer about the host key as it began.
     pub ledger: LedgerSnapshot,
-    /// What robots.txt said as it began.
+    /// The rules of robots.txt as it began.
     pub robots: RobotsSnapshot,
     /// The address guard refuses this URL.
     pub refused: bool,
@@ -35,7 +35,7 @@ pub struct CallSnapshot {
     pub polled_at: Option<Timestamp>,
 }
 
-/// What came of a call.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallResult {
     /// This status.
@@ -49,13 +49,13 @@ pub enum CallResult {
 }
 
 impl CallResult {
-    /// Whether a visit that is told this has to end.
+    /// Returns true if a visit that is told this has to end.
     pub fn ends_the_visit(self) -> bool {
         matches!(self, CallResult::Network | CallResult::Status(403 | 429 | 500..))
     }
 }
 
-/// What the ledger said of a host key at one moment.
+/// The ledger's answer about a host key at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LedgerSnapshot {
     /// The token and the end of the lease.
@@ -66,7 +66,7 @@ pub struct LedgerSnapshot {
     pub blocked: bool,
 }
 
-/// What robots.txt said of a URL at one moment.
+/// Answer of robots.txt about a URL at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RobotsSnapshot {
     /// A copy of it was in the store.
@@ -84,15 +84,15 @@ pub struct JobRun {
     pub at: Timestamp,
     /// The job, for people.
     pub job: String,
-    /// How often it was handed out, this time included.
+    /// Number of times that it was handed out, this time included.
     pub receives: u32,
-    /// How the run ended; `None` if the job was settled without one.
+    /// End of the run; `None` if the job was settled without one.
     pub end: Option<JobEnd>,
-    /// What the worker decided.
+    /// Decision of the worker.
     pub settled: SettledAs,
 }
 
-/// How a run of a job ended.
+/// End of a job's run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobEnd {
     /// Done, or pointless.
@@ -107,7 +107,7 @@ pub enum JobEnd {
     Hopeless,
 }
 
-/// How a worker settled a delivery.
+/// Settlement of a delivery by a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettledAs {
     /// Acknowledged.
@@ -195,7 +195,7 @@ pub struct Stop {
     pub until: Option<Timestamp>,
 }
 
-/// What is left of a host whose owner had it forgotten.
+/// Remains of a host whose owner had it forgotten.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remains {
     /// The host.
@@ -235,7 +235,7 @@ pub struct EntrySnapshot {
     pub page: PageId,
 }
 
-/// What was left when nothing moved any more.
+/// State of everything once nothing moved any more.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct End {
     /// When.
@@ -281,7 +281,7 @@ pub struct Trace {
     pub requests: Vec<RequestSnapshot>,
     /// Times in which hosts are left alone.
     pub stops: Vec<Stop>,
-    /// What was left.
+    /// State at the end.
     pub end: End,
     /// Everything in one line each, for people.
     pub log: Vec<(Timestamp, String)>,

@@ -98,7 +98,7 @@ impl MachineWeb {
         UnderWay { shared: self.shared.clone(), number, came_to: CallResult::Cut }
     }
 
-    /// What the stores, seen without any faults, and robots.txt itself say at this moment.
+    /// Returns the answers of the stores, seen without any faults, and of robots.txt itself at this moment.
     async fn look(&self, call: &Call, url: &Url) -> Option<(curlew_model::HostKey, LedgerSnapshot, RobotsSnapshot)> {
         let host = address::host_key(url, &self.shared.groups).ok()?;
         let (state, _) = self.shared.hosts.load(&host).await.ok()?;

@@ -88,7 +88,7 @@ impl<'a> Witness<'a> {
         shared.trace().runs.push(run);
     }
 
-    /// Whether a mutation keeps a job from being run.
+    /// Returns true if a mutation keeps a job from being run.
     async fn is_skipped(&self, job: &Job) -> bool {
         match job {
             Job::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
@@ -117,7 +117,7 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// What the worker is told of an outcome.
+    /// Returns the outcome as the worker is told it.
     fn mutated(&self, outcome: Result<Verdict, StageError>) -> Result<Verdict, StageError> {
         let is_throttled = matches!(outcome, Err(StageError::Port(PortError::Throttled { .. })));
         if is_throttled && self.has(Mutation::ThrottlingCounts) {

@@ -12,13 +12,13 @@ use url::Url;
 #[derive(Clone, Debug)]
 pub(super) struct World {
     pub(super) hosts: Vec<Host>,
-    /// What is at which URL, but for robots.txt.
+    /// Answers by URL, but for robots.txt.
     pub(super) routes: BTreeMap<String, Route>,
     /// robots.txt by `scheme://name`.
     pub(super) robots: BTreeMap<String, Vec<(Moment, RobotsAnswer)>>,
     /// Texts of robots.txt files.
     pub(super) texts: Vec<RobotsText>,
-    /// What somebody names at the start: sites and feeds.
+    /// Sites and feeds that somebody names at the start.
     pub(super) named: Vec<Named>,
     /// Hubs, in a run with some.
     pub(super) hubs: Vec<Hub>,
@@ -47,7 +47,7 @@ pub(super) struct Host {
     pub(super) slow: u64,
 }
 
-/// What robots.txt answers in some time.
+/// Answer of robots.txt in some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RobotsAnswer {
     /// The number of a text.
@@ -64,7 +64,7 @@ pub(super) struct RobotsText {
     pub(super) delay: Millis,
 }
 
-/// What is at a URL.
+/// Answer at a URL.
 #[derive(Clone, Debug)]
 pub(super) enum Route {
     Home {
@@ -237,7 +237,7 @@ impl Maker {
         self.world.robots.insert(format!("http://{name}"), vec![(0, to_tls)]);
     }
 
-    /// What is on a host: a home page, its pages, its feeds.
+    /// Makes the content of a host: a home page, its pages, its feeds.
     fn site(&mut self, n: usize) {
         let names = self.world.hosts[n].names.clone();
         let mut links = vec![];
@@ -260,7 +260,7 @@ impl Maker {
         self.names(n, &name, feeds);
     }
 
-    /// How the feeds of a site become known.
+    /// Chooses how the feeds of a site become known.
     fn names(&mut self, n: usize, name: &str, feeds: Vec<String>) {
         let home = format!("https://{name}/");
         let at = if self.dice.percent(70) { 0 } else { self.dice.between(0, 2 * HOUR) };

@@ -1,4 +1,4 @@
-//! What must always hold towards owners of sites and hubs.
+//! Invariants towards owners of sites and hubs.
 
 use super::{Violation, is_on, violated};
 use crate::sim::hub::FALSE_PATH;
