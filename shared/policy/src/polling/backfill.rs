@@ -7,7 +7,8 @@
 use crate::address::hash64;
 use crate::page::dates;
 use crate::rules::{
-    BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_TRIES, BUSY_RETRY, Rules,
+    BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_PORTION, BACKFILL_TRIES, BUSY_RETRY,
+    Rules,
 };
 use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, HostState,
@@ -203,6 +204,14 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     let ends = state.window.began + rules.window;
     let is_half_spent = ends > now && state.window.spent.saturating_mul(2) >= rules.window_limit;
     is_half_spent.then(|| (ends, "the rest of the time on its host is for new posts".to_owned()))
+}
+
+/// Returns when a step is tried again while a visit of its host is under way: perhaps it is that of the last portion, and a
+/// further one would only wait for it.
+pub fn while_visited(state: &HostState, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
+    let lease = state.lease.as_ref().filter(|lease| lease.until > now)?;
+    let portion = u64::try_from(BACKFILL_PORTION).unwrap_or(u64::MAX);
+    Some(lease.until.min(room_until(state, portion, rules, now)))
 }
 
 /// Records that a step took this number of pages and documents: they are spread over the day, and what a cycle brings

@@ -196,6 +196,10 @@ impl Backfills {
         if let Some((until, why)) = backfill::obstacle(&state, &politeness.rules, self.now()) {
             return Ok(Ok(backfill::set_back(row, Setback::Later(until, why), self.now())));
         }
+        if let Some(until) = backfill::while_visited(&state, &politeness.rules, self.now()) {
+            // The row stays as it is: the visit may be that of another delivery of this job.
+            return Ok(Err(until));
+        }
         let (sent, documents) = (row.sent, row.documents);
         for _ in 0..TURNS {
             let turn = match backfill::next(&row) {

@@ -105,10 +105,7 @@ impl TestWorld {
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
-        self.poll_stage()
-            .run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) })
-            .await
-            .unwrap()
+        self.poll_stage().run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) }).await.unwrap()
     }
 
     pub(crate) fn poll_stage(&self) -> Poll {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
-use curlew_model::{Hold, HoldReason, Window};
+use curlew_model::{Hold, HoldReason, Lease, Window};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const FEED: &str = "https://example.org/feed";
@@ -194,6 +194,18 @@ fn sitemaps_follow_where_no_feed_leads_back_and_a_person_asks_or_there_is_no_fee
         assert_eq!(next(&Backfill { phase: feeds, ..row }), Work::Feed(key(9)));
     }
     assert!(may_descend(0) && !may_descend(BACKFILL_DEPTH));
+}
+
+#[test]
+fn a_portion_waits_for_the_visit_that_is_under_way() {
+    let rules = Rules::default();
+    let lease = |until| Lease { owner: "fetch".into(), until, token: 1 };
+    let visited = |until| HostState { lease: Some(lease(until)), ..HostState::default() };
+    let again = |until| while_visited(&visited(until), &rules, NOW);
+    assert_eq!(again(NOW + Millis(5)), Some(NOW + Millis(5)));
+    assert_eq!(again(NOW + Millis::from_mins(5)), Some(NOW + Millis::from_secs(40)), "the time of a portion");
+    assert_eq!(again(NOW), None);
+    assert_eq!(while_visited(&HostState::default(), &rules, NOW), None);
 }
 
 #[test]
