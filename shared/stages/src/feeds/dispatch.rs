@@ -1,7 +1,7 @@
 //! Dispatch: once a minute, sends jobs for the feeds and sites whose minute of the cycle has come.
 //!
 //! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on with and
-//! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than [`MARK_EVERY`], and more
+//! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than `MARK_EVERY`, and more
 //! than come in a minute.
 
 use crate::bulk::Bulk;
