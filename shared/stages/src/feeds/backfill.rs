@@ -18,7 +18,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
-use curlew_policy::rules::BACKFILL_PORTION;
+use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
 use curlew_ports::{Version, update_host};
 use lists::PageAddress;
 use std::collections::BTreeMap;
@@ -74,8 +74,12 @@ impl Stage for Backfills {
             self.erase_lists(&row.key).await?;
             return Ok(Verdict::Drop("the backfill has ended".into()));
         }
-        if row.step != job.step {
+        if row.step > job.step {
             return Ok(Verdict::Drop("the backfill has come further".into()));
+        }
+        if row.step < job.step && !backfill::is_lost(&row, self.now()) {
+            // The row is written after the job of the next step is sent, so it may not be there yet.
+            return Ok(Verdict::Defer(self.now() + BUSY_RETRY));
         }
         if self.now() < row.due {
             return Ok(Verdict::Defer(row.due));

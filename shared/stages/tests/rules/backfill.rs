@@ -367,6 +367,8 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     assert_eq!((after.step, after.sent), (1, 10));
     assert!(matches!(stage.run(&job(0)).await.unwrap(), Verdict::Drop(_)));
     assert_eq!(stage.run(&job(1)).await.unwrap(), Verdict::Defer(after.due));
+    let early = stage.run(&job(2)).await.unwrap();
+    assert!(matches!(early, Verdict::Defer(at) if at > world.now()), "a job that is faster than its row is not lost");
     for delivery in world.jobs.receive(QueueName::Poll, 9, Millis(1), after.due).await.unwrap() {
         world.jobs.ack(&delivery.receipt).await.unwrap();
     }
