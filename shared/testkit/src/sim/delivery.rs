@@ -136,22 +136,26 @@ async fn deliver(
     {
         *is_on = false;
     }
-    let (is_gone, is_blocked) = before.unwrap_or_default();
+    let (is_gone, is_blocked, not_before) = before.unwrap_or_default();
     let at = shared.clock.now();
-    let (feed, callback, is_calm) = (of.topic.clone(), callback.to_owned(), shared.is_calm());
+    // Nothing is found out about a feed that failed until it may be polled again.
+    let is_calm = shared.is_calm() && not_before <= at;
+    let (feed, callback) = (of.topic.clone(), callback.to_owned());
     let snapshot = DeliverySnapshot { at, feed, callback, signed, answer, is_gone, is_blocked, is_calm };
     shared.trace().deliveries.push(snapshot);
     Ok(answer)
 }
 
-/// Returns whether the feed of a callback is retired, and whether its host is blocked, as the stores have it.
-async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool)> {
+/// Returns whether the feed of a callback is retired, whether its host is blocked, and from when on it may be polled, as the
+/// stores have it.
+async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool, Timestamp)> {
     let key = SourceKey::new(callback.split('.').next()?).ok()?;
     let Some((Source::Feed(feed), _)) = shared.sources.get(&key).await.ok()? else { return None };
     let url = Url::parse(&feed.url).ok()?;
     let (state, _) = shared.hosts.load(&address::host_key(&url, &shared.groups).ok()?).await.ok()?;
     let name = url.host_str()?;
-    Some((feed.gone, state.blocked.iter().any(|blocked| is_at_or_below(name, blocked))))
+    let is_blocked = state.blocked.iter().any(|blocked| is_at_or_below(name, blocked));
+    Some((feed.gone, is_blocked, feed.not_before))
 }
 
 fn false_news(topic: &str) -> String {

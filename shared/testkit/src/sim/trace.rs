@@ -150,7 +150,7 @@ pub struct DeliverySnapshot {
     pub is_gone: bool,
     /// The host of the feed was blocked before it came.
     pub is_blocked: bool,
-    /// Nothing goes wrong any more.
+    /// Nothing goes wrong any more, and the feed may be polled.
     pub is_calm: bool,
 }
 
