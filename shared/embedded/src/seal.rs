@@ -63,7 +63,7 @@ pub enum BackupError {
         dir: PathBuf,
         /// The file in it.
         file: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The folder to restore into is in use already.

@@ -20,7 +20,7 @@ pub(super) async fn take(config: &Config, dir: PathBuf, json: bool) -> Result<()
     Ok(output::line(&format!("{} are in {}: {}", size(taken.files, taken.bytes), dir.display(), KEEP))?)
 }
 
-/// What a person has to know of a backup.
+/// Advice about a backup.
 const KEEP: &str = "keep it as private as the store, and delete it in time, since it has what is removed later";
 
 pub(super) async fn restore(config: &Config, dir: PathBuf, replace: bool, json: bool) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Fsck: compares rows of pages, records, manifests, splits, thumbnails and jobs with each other.
 //!
-//! What a crash may leave is no damage: it is finished by the jobs that wait. Only where no job, sweep or publishing will
+//! The remains of a crash are no damage: the jobs that wait finish them. Only where no job, sweep or publishing will
 //! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is under
 //! way elsewhere can look like damage.
 
@@ -146,7 +146,7 @@ enum RowFact {
     Closed,
 }
 
-/// What the jobs name.
+/// Pages and objects that jobs name.
 #[derive(Default)]
 struct JobFacts {
     pages: HashSet<PageId>,
