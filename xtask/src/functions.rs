@@ -26,7 +26,7 @@ const ARCHITECTURE: &str = "x86_64";
 /// Maximum size of a function's zip, in bytes: a larger one takes longer to start.
 const MOST_BYTES: u64 = 12 * 1024 * 1024;
 
-/// Result of a build.
+/// Result of a build in the profile of the tests.
 pub(crate) struct Built {
     /// The folder that holds the template to deploy.
     pub(crate) stack: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct Built {
 /// Builds all of them in the profile of the tests. The stack is the template with a zip for each function, which `sam
 /// deploy` uploads unchanged.
 pub(crate) fn build() -> Result<Built> {
-    run(cargo().args(["build", "--workspace", "--bins", "--locked", "--features", FEATURES]))?;
+    let programs = build_programs()?;
     let built = target()?.join("debug");
     let stack = emptied("stack")?;
     let mut template = read(TEMPLATE)?;
@@ -55,17 +55,25 @@ pub(crate) fn build() -> Result<Built> {
     }
     fs::write(stack.join("template.yaml"), template)?;
     fs::write(stack.join("watch.yaml"), read(WATCH)?)?;
-    Ok(Built { stack, programs: programs(|name| built.join(name))? })
+    Ok(Built { stack, programs })
 }
 
-/// Builds all of them as they are deployed, and checks each function's zip against the size limit.
-pub(crate) fn release() -> Result<Built> {
-    let (target, stack) = (target()?, target()?.join("sam"));
-    let functions = format!("{}*", FUNCTION.0);
-    // All at once first: SAM then builds each package, and finds it built.
-    run(with_cargo_lambda(&mut cargo())?
-        .args(["lambda", "build", "--release", "--locked", "--features", FEATURES])
-        .args([functions.as_str()].iter().chain(&PROGRAMS).flat_map(|package| ["--package", *package])))?;
+/// Builds every program in the profile of the tests, and copies those that are no functions to a folder where no later
+/// build replaces them; returns that folder.
+pub(crate) fn build_programs() -> Result<PathBuf> {
+    run(cargo().args(["build", "--workspace", "--bins", "--locked", "--features", FEATURES]))?;
+    let (built, folder) = (target()?.join("debug"), emptied("programs")?);
+    for name in PROGRAMS {
+        let (built, copy) = (built.join(name), folder.join(name));
+        fs::copy(&built, &copy).with_context(|| format!("{} cannot be copied", built.display()))?;
+    }
+    Ok(folder)
+}
+
+/// Builds the functions as they are deployed, and checks each zip against the size limit; returns the folder that holds the
+/// template to deploy.
+pub(crate) fn release() -> Result<PathBuf> {
+    let stack = target()?.join("sam");
     let architecture = format!("Architecture={ARCHITECTURE}");
     run(with_cargo_lambda(&mut sam()?)?
         .args(["build", "--template-file", TEMPLATE, "--parameter-overrides", &architecture, "--build-dir"])
@@ -86,8 +94,7 @@ pub(crate) fn release() -> Result<Built> {
     if !too_large.is_empty() {
         bail!("a zip may have {MOST_BYTES} bytes, and these have more: {}", too_large.join(", "));
     }
-    // cargo-lambda names every program a bootstrap.
-    Ok(Built { stack, programs: programs(|name| target.join("lambda").join(name).join("bootstrap"))? })
+    Ok(stack)
 }
 
 /// Returns the names of the functions, which are those of their folders.
@@ -107,16 +114,6 @@ with zipfile.ZipFile(sys.argv[2], 'w', zipfile.ZIP_DEFLATED, compresslevel=int(s
     archive.write(sys.argv[1], 'bootstrap')";
     let mut python = program("python3");
     output(python.args(["-c", SCRIPT]).arg(bootstrap).arg(archive).arg(level.to_string())).map(drop)
-}
-
-/// Copies the programs under their own names to a folder where no later build replaces them.
-fn programs(built: impl Fn(&str) -> PathBuf) -> Result<PathBuf> {
-    let folder = emptied("programs")?;
-    for name in PROGRAMS {
-        let (built, copy) = (built(name), folder.join(name));
-        fs::copy(&built, &copy).with_context(|| format!("{} cannot be copied", built.display()))?;
-    }
-    Ok(folder)
 }
 
 fn read(path: &str) -> Result<String> {
