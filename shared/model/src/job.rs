@@ -84,15 +84,15 @@ impl Job {
         }
     }
 
-    /// Returns the same job, deferred once more.
+    /// Returns the same job, deferred once more. Its waits for its host key count anew after that.
     #[must_use]
     pub fn deferred(mut self) -> Job {
         match &mut self {
             Job::Discover(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Own(j) => j.deferrals = j.deferrals.saturating_add(1),
-            Job::Poll(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
-            Job::Fetch(j) => j.deferrals = j.deferrals.saturating_add(1),
+            Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Backfill(_) | Job::Extract(_) => {}
         }
         self
@@ -421,6 +421,14 @@ mod tests {
             waits: 0,
             on_request: false,
         }))
+    }
+
+    #[test]
+    fn waits_count_anew_after_a_deferral() -> Result<(), crate::InvalidId> {
+        let waiting = poll()?.waited().waited();
+        assert!(matches!(&waiting, Job::Poll(job) if (job.waits, job.deferrals) == (2, 2)));
+        assert!(matches!(waiting.deferred(), Job::Poll(job) if (job.waits, job.deferrals) == (0, 3)));
+        Ok(())
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod hex;
 mod host;
 mod ids;
 mod job;
+mod language;
 mod ownership;
 mod page;
 mod polling;
@@ -39,6 +40,7 @@ pub use job::{
     BackfillJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob,
     VisitItem, VisitJob,
 };
+pub use language::primary_language;
 pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};

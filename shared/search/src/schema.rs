@@ -100,12 +100,9 @@ pub(crate) fn date(record: &Record) -> Timestamp {
     record.published.filter(|published| *published <= record.fetched_at).unwrap_or(record.fetched_at)
 }
 
-/// Returns the primary subtag of a BCP 47 tag in lower case: two or three letters (RFC 5646 §2.2.1, ISO 639). Anything
-/// else gives an empty string, so that pages cannot fill the index with invented languages.
+/// Returns the primary subtag of a page's language tag; an empty string if there is none.
 pub(crate) fn primary_language(tag: Option<&str>) -> String {
-    let primary = tag.and_then(|tag| tag.split(['-', '_']).next()).unwrap_or_default().trim();
-    let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
-    if is_subtag { primary.to_ascii_lowercase() } else { String::new() }
+    tag.and_then(curlew_model::primary_language).unwrap_or_default()
 }
 
 /// Converts a record to the engine's document; at most `text_bytes` bytes of each of its texts are searchable.

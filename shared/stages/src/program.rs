@@ -157,9 +157,9 @@ impl Program {
             scope: scope.clone(),
             groups: groups.clone(),
         };
-        let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), blobs.clone());
-        let backfills = Backfills { intake: Arc::new(intake) };
         let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone());
+        let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), removal.clone());
+        let backfills = Backfills { intake: Arc::new(intake) };
         let sample = Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() };
         Program {
             own: Own {
@@ -239,7 +239,7 @@ impl Program {
             },
             suggest,
             blocks,
-            overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), events.clone()),
+            overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), removal.clone()),
             finder: Arc::new(Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone())),
             removal,
             clock: clock.clone(),

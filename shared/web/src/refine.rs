@@ -2,7 +2,7 @@
 
 use crate::language::Language;
 use crate::words::Search;
-use curlew_model::MAX_QUERY_BYTES;
+use curlew_model::{MAX_QUERY_BYTES, primary_language};
 use curlew_stages::catalog::results::SearchHit;
 use url::form_urlencoded;
 
@@ -49,7 +49,7 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
     }
     let add = |label: String, filter: &str| Change { label, href: Some(address(&with(query, filter))), removes: false };
     if !parts(query).any(|part| has_name(part, "lang")) {
-        let tags = hits.iter().filter_map(|hit| primary(hit.language.as_deref()?));
+        let tags = hits.iter().filter_map(|hit| primary_language(hit.language.as_deref()?));
         let tags = distinct(tags);
         if tags.len() > 1 {
             changes.extend(tags.iter().map(|tag| add(language.full_name_of(tag), &format!("lang:{tag}"))));
@@ -139,13 +139,6 @@ fn parts(query: &str) -> impl Iterator<Item = &str> {
         c.is_whitespace() && !is_quoted
     };
     query.split(is_between).filter(|part| !part.is_empty())
-}
-
-/// Returns the primary subtag of a language tag in lower case, if it has the form of one.
-fn primary(tag: &str) -> Option<String> {
-    let primary = tag.split(['-', '_']).next().unwrap_or_default();
-    let is_subtag = matches!(primary.len(), 2 | 3) && primary.bytes().all(|b| b.is_ascii_alphabetic());
-    is_subtag.then(|| primary.to_ascii_lowercase())
 }
 
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {

@@ -14,7 +14,7 @@ use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
 use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
-use curlew_ports::{Blobs, Event, Pages, Queue, Sources};
+use curlew_ports::{Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use url::Url;
@@ -44,9 +44,8 @@ impl Intake {
         sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
-        blobs: Arc<dyn Blobs>,
+        removal: Removal,
     ) -> Intake {
-        let removal = Removal::new(pages.clone(), blobs, politeness.clock.clone(), politeness.events.clone());
         Intake { politeness, sources, pages, queue, removal: Arc::new(removal), listening: false }
     }
 

@@ -17,7 +17,7 @@ use curlew_model::{
     VisitItem,
 };
 use curlew_policy::address::{self, hash_hex};
-use curlew_ports::{Blobs, Clock, Events, Pages, PortError, Queue};
+use curlew_ports::{Blobs, Clock, Pages, PortError, Queue};
 use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -57,9 +57,8 @@ impl Overrides {
         blobs: Arc<dyn Blobs>,
         queue: Arc<dyn Queue>,
         clock: Arc<dyn Clock>,
-        events: Arc<dyn Events>,
+        removal: Removal,
     ) -> Overrides {
-        let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events);
         Overrides { pages, blobs, queue, clock, removal }
     }
 

@@ -8,6 +8,7 @@ use curlew_model::{
 };
 use curlew_policy::politeness::admission;
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Reply, Sources, update_host};
+use curlew_stages::catalog::removal::Removal;
 use curlew_stages::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::program::Program;
@@ -333,7 +334,8 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
             let queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
             let blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
             let pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), sources, pages, queue, blobs)) }
+            let removal = Removal::new(pages.clone(), blobs, world.politeness.clock.clone(), Arc::new(()));
+            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), sources, pages, queue, removal)) }
         };
         let stage = faulty(&world);
         for _ in 0..4 {

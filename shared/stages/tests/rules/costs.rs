@@ -1,5 +1,6 @@
 //! Costs of a page, a poll and a query, counted in the operations that cloud stores bill.
 
+use crate::index::removal;
 use crate::test_world::{FEED, TestWorld, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -125,8 +126,8 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     world.web.answer(FEED, Ok(status(304)));
     let ledger = Counted::over(&world.hosts);
     let politeness = politeness(&world, ledger.clone());
-    let intake =
-        Intake::new(politeness, world.sources.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
+    let intake = Intake::new(politeness, sources, pages, jobs, removal(&world));
     let poll = Poll { intake: Arc::new(intake) };
     let job = curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into());
     poll.run(&job).await.unwrap();
