@@ -43,6 +43,7 @@ const ARTICLE: &str = "curlew-article";
 const SCREEN: &str = "curlew-screen";
 const SIGNATURE: &str = "curlew-signature";
 const SEARCH: &str = "curlew-search";
+const WARC: &str = "curlew-warc";
 const PORTS: &str = "curlew-ports";
 const STAGES: &str = "curlew-stages";
 const FETCHER: &str = "curlew-fetcher";
@@ -70,9 +71,14 @@ const RULES: &[Rule] = &[
     Rule { name: ARTICLE, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: SIGNATURE, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: WARC, knows: &[], kind: Kind::Pure },
     Rule { name: SEARCH, knows: &[MODEL], kind: Kind::Plain },
     Rule { name: PORTS, knows: &[MODEL], kind: Kind::Plain },
-    Rule { name: STAGES, knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, PORTS], kind: Kind::Plain },
+    Rule {
+        name: STAGES,
+        knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS],
+        kind: Kind::Plain,
+    },
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
@@ -113,6 +119,7 @@ const RULES: &[Rule] = &[
             SCREEN,
             SEARCH,
             SIGNATURE,
+            WARC,
             PORTS,
             STAGES,
             FETCHER,
@@ -128,7 +135,7 @@ const RULES: &[Rule] = &[
     },
     // The library of the tests, for tests only. They examine programs from outside, so they need few inner crates.
     Rule { name: TESTS, knows: &[MODEL, FIXTUREWEB, TESTKIT], kind: Kind::Workshop },
-    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, STAGES], kind: Kind::Workshop },
+    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, WARC, STAGES], kind: Kind::Workshop },
     Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
 ];
 

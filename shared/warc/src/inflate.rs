@@ -1,0 +1,100 @@
+//! Decompression of whole files: gzip, a member a record or one for all, and zstd, likewise.
+
+use flate2::bufread::MultiGzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that are read at once.
+const STEP: usize = 128 << 10;
+/// Maximum ratio of a file to its compressed form, as for bodies that are fetched.
+const MAX_RATIO: u64 = 200;
+/// The ratio is judged from this size on, in bytes.
+const RATIO_FLOOR: u64 = 64 << 20;
+/// First bytes of a gzip member (RFC 1952 §2.3).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// First bytes of a zstd frame (RFC 8878 §3.1.1).
+const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// First bytes of the frame with a dictionary for the others (IIPC, "Use of Zstandard in WARC files").
+const DICTIONARY: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
+/// Last three bytes of the magic number of a skippable frame (RFC 8878 §3.1.2); the first is from 0x50 to 0x5f.
+const SKIPPABLE: [u8; 3] = [0x2a, 0x4d, 0x18];
+
+/// Compression of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Gzip,
+    Zstd,
+    WithDictionary,
+}
+
+impl Form {
+    fn of(start: &[u8]) -> Form {
+        match start {
+            _ if start.starts_with(&GZIP) => Form::Gzip,
+            _ if start.starts_with(&DICTIONARY) => Form::WithDictionary,
+            _ if start.starts_with(&ZSTD) => Form::Zstd,
+            [0x50..=0x5f, rest @ ..] if rest.starts_with(&SKIPPABLE) => Form::Zstd,
+            _ => Form::Plain,
+        }
+    }
+}
+
+/// Returns a reader of a file's uncompressed content. Reading fails once the content is more than 200 times as large as
+/// what was read of the file, from 64 MiB on.
+///
+/// # Errors
+/// If the file cannot be read, or its form is not understood: compressed twice, or with a dictionary.
+pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let coded = Arc::new(AtomicU64::new(0));
+    let mut file = BufReader::with_capacity(STEP, Counted { inner: file, count: coded.clone() });
+    let form = Form::of(file.fill_buf()?);
+    let decoder: Box<dyn Read + Send> = match form {
+        Form::Plain => return Ok(Box::new(file)),
+        Form::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Form::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
+        Form::WithDictionary => return Err(invalid("it is compressed with a dictionary, which is not understood")),
+    };
+    let mut content = BufReader::with_capacity(STEP, Bounded { inner: decoder, coded, made: 0 });
+    if Form::of(content.fill_buf()?) != Form::Plain {
+        return Err(invalid("it is compressed twice"));
+    }
+    Ok(Box::new(content))
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    inner: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Refuses to make too much of too little.
+struct Bounded {
+    inner: Box<dyn Read + Send>,
+    coded: Arc<AtomicU64>,
+    made: u64,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.made += read as u64;
+        if self.made > RATIO_FLOOR && self.made > self.coded.load(Ordering::Relaxed).saturating_mul(MAX_RATIO) {
+            return Err(invalid("what it holds is more than 200 times its size"));
+        }
+        Ok(read)
+    }
+}
