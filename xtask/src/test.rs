@@ -35,6 +35,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)
+        .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", built.stack)

@@ -115,6 +115,11 @@ pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
+/// Finds a Python with DuckDB, and pandas with pyarrow, which read in tests what is exported.
+pub(crate) fn duckdb() -> Result<PathBuf> {
+    python_tool("duckdb", "python")
+}
+
 /// Finds a Python with Xapian and SQLite's FTS5, for the same: Debian's, or the one that `CURLEW_XAPIAN_PYTHON` names.
 pub(crate) fn xapian() -> Result<PathBuf> {
     let python = named("CURLEW_XAPIAN_PYTHON")?.unwrap_or_else(|| DEBIAN_PYTHON.into());
@@ -325,6 +330,7 @@ mod tests {
             "cargo-lambda",
             "axe-playwright-python",
             "bm25s",
+            "duckdb",
             "mkdocs-material",
         ] {
             let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");

@@ -1,6 +1,8 @@
 //! The command line, as people type it. docs/ explains the words. It is long since it is one list: every command with its
 //! flags.
 
+use crate::export::ExportFormat;
+use crate::export::columns::{Column, column};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
@@ -275,14 +277,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Write records or feeds as JSON Lines, or feeds as OPML, to standard output
+    /// Write records or feeds in a form that other programs read
     Export {
-        /// Data to write
-        #[arg(value_enum)]
+        #[command(subcommand)]
         what: Export,
-        /// Only records fetched or feeds polled since this day or instant
-        #[arg(long, value_name = "DATE", value_parser = date)]
-        since: Option<Timestamp>,
     },
     /// Import feeds from another program
     Import {
@@ -466,11 +464,44 @@ pub(crate) enum OverrideWhat {
     },
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Subcommand)]
 pub(crate) enum Export {
-    Records,
-    Feeds,
-    Opml,
+    /// Write the pages that a search can find, with their texts
+    Records(RecordsArgs),
+    /// Write feeds as JSON Lines to standard output
+    Feeds {
+        /// Only feeds polled since this day or instant
+        #[arg(long, value_name = "DATE", value_parser = date)]
+        since: Option<Timestamp>,
+    },
+    /// Write feeds as OPML, which feed readers import, to standard output
+    Opml {
+        /// Only feeds polled since this day or instant
+        #[arg(long, value_name = "DATE", value_parser = date)]
+        since: Option<Timestamp>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordsArgs {
+    /// The form of the records
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Jsonl)]
+    pub(crate) format: ExportFormat,
+    /// Only pages fetched since this day or instant
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only pages of this host and all below it
+    #[arg(long, value_name = "HOST")]
+    pub(crate) site: Option<String>,
+    /// Only pages in this language, such as `it`
+    #[arg(long, value_name = "CODE")]
+    pub(crate) lang: Option<String>,
+    /// Only these columns, in this order
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = column)]
+    pub(crate) columns: Vec<&'static Column>,
+    /// The file to write; an existing one is replaced once the new one is whole [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,6 +4,7 @@
 
 use crate::args::{Cli, Shared};
 use crate::config::{self, Config};
+use crate::export::columns::{COLUMNS, Cell, Column, ColumnType};
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use curlew_model::{Fingerprint, Location, PageId, Record, SegmentKey, SnippetLimit, ThumbnailId, Timestamp};
@@ -349,8 +350,30 @@ fn the_page_about_records_has_every_field() {
         simhash: Some(Fingerprint(1)),
         replaces: Some(location),
     };
-    let known: BTreeSet<String> = serde_json::to_value(&record).unwrap().as_object().unwrap().keys().cloned().collect();
+    let stored: BTreeSet<String> =
+        serde_json::to_value(&record).unwrap().as_object().unwrap().keys().cloned().collect();
     let page = std::fs::read_to_string(root().join("docs/reference/records.md")).unwrap();
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
-    assert_eq!(rows.map(|(field, _)| field.to_owned()).collect::<BTreeSet<_>>(), known);
+    let rows = page.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split('|').map(str::trim);
+        Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
+    });
+    let said = |column: &Column| format!("{}{}", column.of.name(), if column.is_required { ", always" } else { "" });
+    let known: Vec<(String, String)> = COLUMNS.iter().map(|column| (column.name.to_owned(), said(column))).collect();
+    assert_eq!(rows.collect::<Vec<_>>(), known, "columns in their order, each with its type");
+
+    let exported = stored.iter().map(String::as_str).filter(|name| !["thumbnail_frame", "replaces"].contains(name));
+    let names = COLUMNS.iter().map(|column| column.name);
+    assert_eq!(exported.chain(["schema"]).collect::<BTreeSet<_>>(), names.collect(), "what is stored is exported");
+    let empty = Record::new(record.id.clone(), String::new(), now);
+    for column in &COLUMNS {
+        let is_of_type = match (column.cell)(&record) {
+            Cell::Absent => false,
+            Cell::Text(_) => column.of == ColumnType::Text,
+            Cell::Time(_) => column.of == ColumnType::Time,
+            Cell::Integer(_) => column.of == ColumnType::Integer,
+            Cell::Boolean(_) => column.of == ColumnType::Boolean,
+        };
+        let is_there = (column.cell)(&empty) != Cell::Absent;
+        assert_eq!((is_of_type, is_there), (true, column.is_required), "{}", column.name);
+    }
 }

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 #[cfg(test)]
 mod documents;
+mod export;
 mod failure;
 mod history;
 mod live_status;
@@ -58,8 +59,8 @@ fn unparsed(error: &clap::Error) -> ExitCode {
 
 /// True if the reader closed the pipe: `curlew export records | head` is no failure.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let io = error.downcast_ref::<std::io::Error>();
-    io.is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<std::io::Error>());
+    causes.any(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 fn run(cli: Cli) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The parts of the program that are cargo features, and the messages for builds without them.
 //!
 //! The default build is the embedded engine. The AWS SDKs and the ONNX runtime take longer to compile than all other
-//! crates, and few people need them.
+//! crates, and few people need them, or Parquet.
 
 use anyhow::Result;
 use curlew_screen::image::ImageClassifier;
@@ -65,8 +65,9 @@ pub(crate) fn onnx(_: &Path) -> Result<Arc<dyn ImageClassifier>> {
     Err(missing("[screen]: image = \"onnx\"", "onnx"))
 }
 
-#[cfg(not(all(feature = "aws", feature = "onnx")))]
-fn missing(what: &str, feature: &str) -> anyhow::Error {
+/// Returns the error of a build that lacks a feature.
+#[cfg(not(all(feature = "aws", feature = "onnx", feature = "parquet")))]
+pub(crate) fn missing(what: &str, feature: &str) -> anyhow::Error {
     crate::failure::usage(format!(
         "{what} needs a `curlew` that was built with the feature {feature}: \
          `cargo build --release --features {feature}` makes one"

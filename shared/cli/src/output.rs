@@ -18,6 +18,16 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
+/// Writes a text of several lines to standard output.
+///
+/// # Errors
+/// As [`line`].
+pub(crate) fn text(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// Writes a value as one line of JSON to standard output.
 ///
 /// # Errors

@@ -10,6 +10,10 @@ use curlew_text::references;
 const MAX_FEEDS: usize = 1_000_000;
 /// Maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
+/// Maximum length of a folder's name, in characters.
+const MAX_FOLDER: usize = 100;
+/// Maximum number of folders one in another; a folder below that counts for the one above it.
+const MAX_FOLDERS: usize = 8;
 /// Names of the attribute with the address of an outline's feed: that of OPML, and the one that other programs write
 /// instead.
 const ADDRESSES: [&str; 2] = ["xmlUrl", "feedUrl"];
@@ -21,6 +25,8 @@ pub struct OpmlFeed {
     pub url: String,
     /// Title given by the list, as plain text.
     pub title: Option<String>,
+    /// The names of the folders around it, from the outermost in.
+    pub folder: Vec<String>,
 }
 
 /// Reason why a document is not a list of feeds.
@@ -34,7 +40,7 @@ pub enum NotOpml {
     TooMany,
 }
 
-/// Returns the feeds of a list, in document order, from all folders. Tolerates a bare `&`, a `<` in a value, unclosed
+/// Returns the feeds of a list with their folders, in document order. Tolerates a bare `&`, a `<` in a value, unclosed
 /// outlines, a truncated file, any encoding.
 ///
 /// # Errors
@@ -45,13 +51,25 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     let mut tokens = Tokens::new(&decoded.text, &work);
     let mut feeds = Vec::new();
     let mut is_opml = false;
+    let mut folders = Folders::default();
     while let Some(token) = tokens.next() {
-        let Token::Start(tag) = token else { continue };
+        let tag = match token {
+            Token::Start(tag) => tag,
+            Token::End(name) if name.eq_ignore_ascii_case("outline") => {
+                folders.leave();
+                continue;
+            }
+            _ => continue,
+        };
         is_opml |= tag.name.eq_ignore_ascii_case("opml");
         if !tag.name.eq_ignore_ascii_case("outline") {
             continue;
         }
-        if let Some(feed) = feed(&tag) {
+        let feed = feed(&tag, &folders);
+        if !tag.empty {
+            folders.enter(if feed.is_some() { None } else { name(&tag, MAX_FOLDER) });
+        }
+        if let Some(feed) = feed {
             if feeds.len() == MAX_FEEDS {
                 return Err(NotOpml::TooMany);
             }
@@ -61,18 +79,44 @@ pub fn feeds_of_opml(body: &[u8]) -> Result<Vec<OpmlFeed>, NotOpml> {
     if is_opml || !feeds.is_empty() { Ok(feeds) } else { Err(NotOpml::NoOpml) }
 }
 
+/// The outlines that are open, of which those with a name and without a feed are folders.
+#[derive(Default)]
+struct Folders {
+    depth: usize,
+    /// Names of folders, each with the depth of its outline.
+    open: Vec<(usize, String)>,
+}
+
+impl Folders {
+    fn enter(&mut self, name: Option<String>) {
+        self.depth += 1;
+        self.open.extend(name.filter(|_| self.open.len() < MAX_FOLDERS).map(|name| (self.depth, name)));
+    }
+
+    fn leave(&mut self) {
+        self.open.pop_if(|(depth, _)| *depth == self.depth);
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
 /// Returns the feed that an outline names; one without an address is a folder.
-fn feed(tag: &Tag<'_>) -> Option<OpmlFeed> {
-    let value = |wanted: &str| {
-        let found =
-            tag.attributes().find(|(name, value)| name.eq_ignore_ascii_case(wanted) && !value.trim().is_empty());
-        found.map(|(_, value)| references::decode(value).trim().to_owned())
-    };
-    let title = value("title").or_else(|| value("text"));
+fn feed(tag: &Tag<'_>, folders: &Folders) -> Option<OpmlFeed> {
     Some(OpmlFeed {
-        url: ADDRESSES.iter().find_map(|name| value(name))?,
-        title: title.and_then(|title| text::plain(&title, true, MAX_TITLE)),
+        url: ADDRESSES.iter().find_map(|name| value(tag, name))?,
+        title: name(tag, MAX_TITLE),
+        folder: folders.open.iter().map(|(_, name)| name.clone()).collect(),
     })
+}
+
+/// Returns the name of an outline as plain text.
+fn name(tag: &Tag<'_>, max_chars: usize) -> Option<String> {
+    let name = value(tag, "title").or_else(|| value(tag, "text"))?;
+    text::plain(&name, true, max_chars)
+}
+
+fn value(tag: &Tag<'_>, wanted: &str) -> Option<String> {
+    let found = tag.attributes().find(|(name, value)| name.eq_ignore_ascii_case(wanted) && !value.trim().is_empty());
+    found.map(|(_, value)| references::decode(value).trim().to_owned())
 }
 
 #[cfg(test)]
@@ -96,15 +140,27 @@ mod tests {
             </outline><outline type='link' url='https://c.example/' text='no feed'/>\
             <outline xmlUrl='https://d.example/f' htmlUrl='https://d.example/'/></body></opml>";
         let feeds = feeds_of_opml(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        let said: Vec<_> = feeds.iter().map(|f| (f.url.as_str(), f.title.as_deref())).collect();
+        let said: Vec<_> = feeds.iter().map(|f| (f.url.as_str(), f.title.as_deref(), f.folder.join("/"))).collect();
         assert_eq!(
             said,
             [
-                ("https://a.example/f", Some("Waders & co")),
-                ("https://b.example/f?x=1&y=2", Some("Terns")),
-                ("https://d.example/f", None),
+                ("https://a.example/f", Some("Waders & co"), "Folder".to_owned()),
+                ("https://b.example/f?x=1&y=2", Some("Terns"), "Folder/Inner".to_owned()),
+                ("https://d.example/f", None, String::new()),
             ]
         );
+    }
+
+    #[test]
+    fn folders_without_end_cost_little_and_keep_their_feeds() {
+        let deep = format!("{}<outline xmlUrl='https://a.example/f'/>", "<outline text='x'>".repeat(100_000));
+        let body = format!("<opml>{deep}{}<outline xmlUrl='https://b.example/f'/>", "</outline>".repeat(200_000));
+        let feeds = feeds_of_opml(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let folders: Vec<usize> = feeds.iter().map(|feed| feed.folder.len()).collect();
+        assert_eq!(folders, [MAX_FOLDERS, 0]);
+        let long = format!("<outline text='{}'><outline xmlUrl='https://a.example/f'/>", "é".repeat(9_999));
+        let feeds = feeds_of_opml(long.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(feeds[0].folder[0].chars().count() <= MAX_FOLDER);
     }
 
     #[test]

@@ -95,6 +95,9 @@ pub struct FeedSource {
     /// The feed's description or subtitle.
     #[serde(default)]
     pub description: Option<String>,
+    /// The folder in which a person's list has it, from the outermost in; empty if in none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folder: Vec<String>,
     /// The page that the feed belongs to.
     #[serde(default)]
     pub link: Option<String>,
@@ -153,6 +156,7 @@ impl FeedSource {
             format: String::new(),
             title: None,
             description: None,
+            folder: vec![],
             link: None,
             language: None,
             image: None,

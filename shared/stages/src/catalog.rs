@@ -1,5 +1,6 @@
 //! Records and the index over them: segments, publishing, search, removal.
 
+pub mod export;
 pub mod find;
 pub(crate) mod hidden;
 pub mod index;

@@ -1,5 +1,6 @@
 //! The composition root: all stages, put together over one set of ports.
 
+use crate::catalog::export::Export;
 use crate::catalog::find::Finder;
 use crate::catalog::index::{Index, PublishReport};
 use crate::catalog::removal::Removal;
@@ -271,6 +272,11 @@ impl Program {
         }
         let intake = Arc::new(self.poll.intake.listening());
         Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake }, ..self }
+    }
+
+    /// Returns the reader of all current records.
+    pub fn export(&self) -> Export<'_> {
+        Export(&self.index)
     }
 
     /// Returns the check of the store. `is_alone` says that all jobs can be seen, and that no other process takes any.

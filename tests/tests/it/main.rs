@@ -19,6 +19,7 @@ mod commands_failing;
 mod contrib;
 mod demo;
 mod documents;
+mod exports;
 mod farm;
 mod history;
 mod kill;

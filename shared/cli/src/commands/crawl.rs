@@ -12,9 +12,8 @@ use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_feed::OpmlFeed;
 use curlew_model::SourceKey;
-use curlew_stages::operator::suggest::{RefusedAddress, SuggestError};
+use curlew_stages::operator::suggest::{ListedFeed, RefusedAddress, SuggestError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -102,7 +101,7 @@ pub(super) async fn until_end(
 struct Named {
     sites: Vec<String>,
     feeds: Vec<String>,
-    from_opml: Vec<OpmlFeed>,
+    from_opml: Vec<ListedFeed>,
 }
 
 impl Named {
@@ -156,11 +155,10 @@ impl Named {
             );
         }
         for part in self.from_opml.chunks(PART) {
-            let urls: Vec<String> = part.iter().map(|feed| feed.url.clone()).collect();
-            for (url, outcome) in urls.iter().zip(world.suggest.feeds(&urls).await?) {
+            for (feed, outcome) in part.iter().zip(world.suggest.feeds(part).await?) {
                 match outcome {
                     Ok(named) => drop(keys.insert(named.key)),
-                    Err(why) => left_out.push(LeftOut::told("the feed", url, &why)),
+                    Err(why) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),
                 }
             }
         }

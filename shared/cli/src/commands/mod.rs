@@ -142,7 +142,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             backup::restore(&config, dir, replace, output.json).await
         }
         Command::Fsck { repair, output } => fsck::run(&*place.alone(config).await?, repair, output.json).await,
-        Command::Export { what, since } => transfer::export(&place.beside(config).await?, what, since).await,
+        Command::Export { what } => transfer::export(&place.beside(config).await?, what).await,
         Command::Import { what: Import::Opml, file, output } => {
             transfer::import_opml(&*place.alone(config).await?, &file, output.json).await
         }

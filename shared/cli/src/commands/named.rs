@@ -2,9 +2,8 @@
 
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
-use curlew_feed::OpmlFeed;
 use curlew_policy::address::without_credentials;
-use curlew_stages::operator::suggest::RefusedAddress;
+use curlew_stages::operator::suggest::{ListedFeed, RefusedAddress};
 use serde::Serialize;
 use std::path::Path;
 
@@ -40,8 +39,10 @@ pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
 }
 
 /// Reads the feeds of a file that another feed reader exported.
-pub(super) fn opml(path: &Path) -> Result<Vec<OpmlFeed>> {
-    curlew_feed::feeds_of_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
+pub(super) fn opml(path: &Path) -> Result<Vec<ListedFeed>> {
+    let feeds = curlew_feed::feeds_of_opml(&read(path)?);
+    let feeds = feeds.with_context(|| format!("{} cannot be used", path.display()))?;
+    Ok(feeds.into_iter().map(|feed| ListedFeed { url: feed.url, folder: feed.folder }).collect())
 }
 
 /// Reads a file that a person named.

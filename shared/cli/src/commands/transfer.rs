@@ -1,78 +1,64 @@
 //! `curlew export` and `curlew import`.
 
+use super::blocks::explain;
 use super::named::{self, LeftOut};
 use super::opml;
-use super::rows::each_page;
-use crate::args::Export;
+use crate::args::{Export, RecordsArgs};
 use crate::output;
-use crate::world::World;
+use crate::world::{World, each_source};
 use anyhow::Result;
-use curlew_model::{FeedSource, PageState, Source, SourceKey, Timestamp};
-use curlew_stages::catalog::segment::RecordReader;
+use curlew_model::{FeedSource, Source, Timestamp};
+use curlew_stages::catalog::export::RecordFilter;
 use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Fields of a feed's row that only its next poll needs; `curlew feeds list --json` prints them.
 const INTERNAL: [&str; 4] = ["slot", "seen", "validators", "polling"];
-/// Rows read at a time.
-const LIST: usize = 500;
-
-pub(super) async fn export(world: &World, what: Export, since: Option<Timestamp>) -> Result<()> {
+pub(super) async fn export(world: &World, what: Export) -> Result<()> {
     match what {
-        Export::Records => records(world, since.unwrap_or(Timestamp::MIN)).await,
-        Export::Feeds => feeds(world, since.unwrap_or(Timestamp::MIN), false).await,
-        Export::Opml => feeds(world, since.unwrap_or(Timestamp::MIN), true).await,
+        Export::Records(args) => records(world, args).await,
+        Export::Feeds { since } => each_feed(world, since, |feed| Ok(output::json(&exported(&feed))?)).await,
+        Export::Opml { since } => opml(world, since).await,
     }
 }
 
-async fn records(world: &World, since: Timestamp) -> Result<()> {
-    let reader = RecordReader(world.ports.blobs.as_ref());
-    each_page(world, async |page| {
-        let PageState::Accepted { location, .. } = &page.state else { return Ok(()) };
-        if page.at < since {
-            return Ok(());
-        }
-        if let Some(mut record) = reader.read(location).await? {
-            if record.no_archive {
-                // The page asks that no copy of its text be offered.
-                record.text.clear();
-            }
-            if record.fetched_at >= since {
-                output::json(&record)?;
-            }
+async fn records(world: &World, args: RecordsArgs) -> Result<()> {
+    let site = args.site.as_deref().map(|site| world.blocks.name(site).map_err(explain)).transpose()?;
+    // What follows the primary language, as in `en-GB`, is not kept.
+    let language = args.lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
+    let filter = RecordFilter { since: args.since, site: site.map(|(name, _)| name), language };
+    let RecordsArgs { format, columns, output, .. } = args;
+    crate::export::records(world, filter, (format, columns), output.as_deref()).await
+}
+
+/// Writes the feeds that are polled as OPML, in their folders.
+async fn opml(world: &World, since: Option<Timestamp>) -> Result<()> {
+    let mut feeds: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    each_feed(world, since, |feed| {
+        if !feed.gone {
+            let title = feed.title.as_deref().unwrap_or(&feed.url);
+            let outline = opml::outline(title, &feed.url, feed.link.as_deref());
+            feeds.entry(feed.folder).or_default().push(outline);
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(output::text(&opml::document(&feeds))?)
 }
 
-async fn feeds(world: &World, since: Timestamp, as_opml: bool) -> Result<()> {
-    if as_opml {
-        output::line(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\">\n  <head><title>Curlew</title></head>\n  <body>",
-        )?;
-    }
-    let mut after: Option<SourceKey> = None;
-    loop {
-        let rows = world.ports.sources.list(after.as_ref(), LIST).await?;
-        let Some(last) = rows.last() else { break };
-        after = Some(last.key().clone());
-        for row in rows {
-            match row {
-                Source::Feed(feed) if feed.polled_at >= since && as_opml && !feed.gone => {
-                    let title = feed.title.as_deref().unwrap_or(&feed.url);
-                    output::line(&opml::outline(title, &feed.url, feed.link.as_deref()))?;
-                }
-                Source::Feed(feed) if feed.polled_at >= since && !as_opml => output::json(&exported(&feed))?,
-                _ => {}
-            }
-        }
-    }
-    if as_opml {
-        output::line("  </body>\n</opml>")?;
-    }
-    Ok(())
+/// Passes each feed that was polled since an instant to `take`.
+async fn each_feed(
+    world: &World,
+    since: Option<Timestamp>,
+    mut take: impl FnMut(FeedSource) -> Result<()>,
+) -> Result<()> {
+    each_source(world, |row| match row {
+        Source::Feed(feed) if since.is_none_or(|since| feed.polled_at >= since) => take(feed.clone()),
+        _ => Ok(()),
+    })
+    .await
 }
 
 /// Returns a feed's row without the fields that serve only to poll it.
@@ -87,7 +73,7 @@ fn exported(feed: &FeedSource) -> Value {
 pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Result<()> {
     let (mut new, mut known, mut left_out) = (0, 0, vec![]);
     for feed in named::opml(file)? {
-        match world.suggest.feed(&feed.url, false).await {
+        match world.suggest.listed_feed(&feed, false).await {
             Ok(named) if named.outcome == SuggestOutcome::Taken => new += 1,
             Ok(_) => known += 1,
             Err(SuggestError::Refused(why)) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),

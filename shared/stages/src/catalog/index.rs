@@ -137,7 +137,8 @@ impl Index {
         Ok(done)
     }
 
-    async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+    /// Lists the segments of a year that its manifest does not list as indexed.
+    pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
         let prefix = segment::year_prefix(year);
         // Days that are sealed need not be listed.
         let after = manifest.sealed_through.as_ref().map(|day| format!("segments/{}/~", day.replace('-', "/")));

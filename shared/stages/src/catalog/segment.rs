@@ -41,14 +41,18 @@ pub(crate) fn year_prefix(year: Year) -> String {
 }
 
 /// A record that is to be written to a segment, with its thumbnail.
-pub(crate) struct Draft {
-    pub(crate) record: Record,
+pub struct Draft {
+    /// The record.
+    pub record: Record,
     /// JPEG.
-    pub(crate) thumbnail: Option<Bytes>,
+    pub thumbnail: Option<Bytes>,
 }
 
 /// Writes records as one segment; returns their locations in the order of the records.
-pub(crate) async fn write(
+///
+/// # Errors
+/// The object store's error, or that a record cannot be encoded.
+pub async fn write(
     blobs: &dyn Blobs,
     drafts: impl IntoIterator<Item = &Draft>,
     now: Timestamp,

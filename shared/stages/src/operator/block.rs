@@ -192,7 +192,11 @@ impl Blocks {
         }
     }
 
-    fn name(&self, host: &str) -> Result<(String, HostKey), StageError> {
+    /// Returns the canonical name of the host that a person typed, as a name or a URL, and its host key.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] if it is no host.
+    pub fn name(&self, host: &str) -> Result<(String, HostKey), StageError> {
         let text = if host.contains("://") { host.to_owned() } else { format!("http://{host}/") };
         let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
         let url: Url = address::parse(&text, None).map_err(|e| bad(e.to_string()))?;

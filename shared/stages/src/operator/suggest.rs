@@ -81,6 +81,15 @@ impl From<PortError> for SuggestError {
     }
 }
 
+/// A feed of a person's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedFeed {
+    /// Its address as typed.
+    pub url: String,
+    /// The folder that the list has it in, from the outermost in; empty if in none.
+    pub folder: Vec<String>,
+}
+
 /// An address that was suggested and cannot be taken. `Display` gives a sentence in English.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{typed}' cannot be crawled: {why}")]
@@ -139,29 +148,30 @@ impl Suggest {
     /// # Errors
     /// Any error of the ports; some sites are then stored. All may be named again.
     pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
-        self.many(texts, site).await
+        self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
     }
 
     /// Stores many feeds, as [`Suggest::sites`] stores sites.
     ///
     /// # Errors
     /// As for [`Suggest::sites`].
-    pub async fn feeds(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
-        self.many(texts, feed).await
+    pub async fn feeds(&self, listed: &[ListedFeed]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+        self.many(listed.iter().map(|listed| (listed.url.as_str(), listed.folder.clone())), feed).await
     }
 
-    async fn many(
+    async fn many<'a, P>(
         &self,
-        texts: &[String],
-        source_of: impl Fn(&Url) -> (Source, Job),
+        named: impl Iterator<Item = (&'a str, P)>,
+        source_of: impl Fn(&Url, P) -> (Source, Job),
     ) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
         let hidden = self.hidden().await?;
-        let vetted: Vec<_> = texts.iter().map(|text| self.vetted(text, &hidden).map(|url| source_of(&url))).collect();
+        let vetted: Vec<_> =
+            named.map(|(text, place)| self.vetted(text, &hidden).map(|url| source_of(&url, place))).collect();
         let together: BTreeSet<SourceKey> = vetted.iter().flatten().map(|(source, _)| source.key().clone()).collect();
         let taking: Vec<_> = vetted.into_iter().map(|source| self.take(source, &together)).collect();
         let mut taking = futures::stream::iter(taking).buffered(AT_ONCE);
         let mut jobs = Bulk::new(self.queue.as_ref());
-        let mut outcomes = Vec::with_capacity(texts.len());
+        let mut outcomes = Vec::new();
         while let Some(taken) = taking.next().await {
             match taken {
                 Ok((named, job)) => {
@@ -224,8 +234,16 @@ impl Suggest {
     /// # Errors
     /// The reason why it cannot be taken, or any error of the ports.
     pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
-        let url = self.vetted(text, &self.hidden().await?)?;
-        let named = self.keep(feed(&url), at_once).await?;
+        self.listed_feed(&ListedFeed { url: text.to_owned(), folder: vec![] }, at_once).await
+    }
+
+    /// Stores a feed of a list, as [`Suggest::feed`]. One that is known comes into the folder that the list has it in.
+    ///
+    /// # Errors
+    /// As for [`Suggest::feed`].
+    pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
+        let url = self.vetted(&listed.url, &self.hidden().await?)?;
+        let named = self.keep(feed(&url, listed.folder.clone()), at_once).await?;
         self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
         Ok(named)
     }
@@ -260,7 +278,7 @@ impl Suggest {
     async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
         let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
         let feed = match row {
-            Source::Feed(feed) if feed.gone => feed,
+            Source::Feed(feed) if feed.gone => in_folder(feed, &named),
             Source::Site(SiteSource { state: SiteState::Replaced { ref by }, .. }) => {
                 let heir = Url::parse(by).ok().map(|url| address::source_key(&url));
                 if let Some(heir) = heir
@@ -271,16 +289,37 @@ impl Suggest {
                 }
                 return self.rewrite(seen, named).await.map(Some);
             }
-            other => return Ok(Some(other)),
+            other => return self.filed(other, seen, &named).await.map(Some),
         };
         let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok()).map(|to| address::source_key(&to));
         if let Some(heir) = heir
-            && let Some((Source::Feed(heir), _)) = self.sources.get(&heir).await?
+            && let Some((Source::Feed(heir), seen)) = self.sources.get(&heir).await?
             && !heir.gone
         {
-            return Ok(Some(Source::Feed(heir)));
+            return self.filed(Source::Feed(heir), seen, &named).await.map(Some);
         }
         self.rewrite(seen, Source::Feed(revived(feed))).await.map(Some)
+    }
+
+    /// Puts a known feed into the folder that it is named in, if it is named in one.
+    async fn filed(&self, row: Source, seen: Version, named: &Source) -> Result<Source, SuggestError> {
+        let (mut row, mut seen) = (row, seen);
+        for _ in 0..TRIES {
+            let Source::Feed(feed) = &row else { return Ok(row) };
+            let next = in_folder(feed.clone(), named);
+            if next == *feed {
+                return Ok(row);
+            }
+            let next = Source::Feed(next);
+            match self.sources.swap(seen, &next).await {
+                Ok(_) => return Ok(next),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+            let Some(again) = self.sources.get(row.key()).await? else { return Ok(row) };
+            (row, seen) = again;
+        }
+        Err(PortError::Conflict.into())
     }
 
     /// Writes a row that is tried again. Whoever changes it at the same time has taken it up too.
@@ -355,10 +394,18 @@ fn site(url: &Url) -> (Source, Job) {
 }
 
 /// Returns the row of a feed, and the job that polls it.
-fn feed(url: &Url) -> (Source, Job) {
-    let feed = new_feed(url, None);
+fn feed(url: &Url, folder: Vec<String>) -> (Source, Job) {
+    let feed = FeedSource { folder, ..new_feed(url, None) };
     let job = PollJob::new(feed.key.clone(), feed.url.clone());
     (Source::Feed(feed), Job::Poll(job))
+}
+
+/// Returns a feed in the folder that it is named in, if it is named in one.
+fn in_folder(feed: FeedSource, named: &Source) -> FeedSource {
+    match named {
+        Source::Feed(named) if !named.folder.is_empty() => FeedSource { folder: named.folder.clone(), ..feed },
+        _ => feed,
+    }
 }
 
 /// Returns an address over https if it is over http, and the other way round.

@@ -3,6 +3,7 @@
 use crate::test_world::{TestWorld, accepted, page};
 use curlew_model::{HostKey, Job, Millis, Page, PageId, Stage as QueueName};
 use curlew_ports::{Blobs, Inbox, Pages};
+use curlew_stages::operator::suggest::{ListedFeed, Suggest};
 use curlew_stages::pages::sample::{HowMany, Sample};
 use curlew_testkit::faults::{Faults, Faulty};
 use std::collections::BTreeSet;
@@ -81,7 +82,7 @@ async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
     names[7] = "not a site".into();
     names[8] = "www.blocked.example".into();
     let faults = Faults::none(world.politeness.clock.clone());
-    let suggest = curlew_stages::operator::suggest::Suggest {
+    let suggest = Suggest {
         blobs: Arc::new(Faulty::new(world.blobs.clone(), faults.clone())),
         queue: Arc::new(Faulty::new(world.jobs.clone(), faults.clone())),
         ..world.suggest()
@@ -92,8 +93,9 @@ async fn sites_and_feeds_that_are_named_in_a_list_are_taken_together() {
     assert_eq!(world.jobs.left().len(), 498);
     assert!(faults.calls() <= 1 + 3, "the list of blocked hosts is read once, jobs are sent in hundreds");
     assert!(suggest.sites(&names).await.unwrap()[0].is_ok(), "naming them once more does no harm");
-    let feeds: Vec<String> = (0..500).map(|n| format!("https://site{n}.example/feed")).collect();
+    let listed = |n| ListedFeed { url: format!("https://site{n}.example/feed"), folder: vec!["Sites".to_owned()] };
+    let listed: Vec<ListedFeed> = (0..500).map(listed).collect();
     let before = faults.calls();
-    assert!(suggest.feeds(&feeds).await.unwrap().iter().all(Result::is_ok));
+    assert!(suggest.feeds(&listed).await.unwrap().iter().all(Result::is_ok));
     assert!(faults.calls() - before <= 1 + 3);
 }

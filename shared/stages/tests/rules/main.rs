@@ -9,6 +9,7 @@ mod costs;
 mod discovery;
 mod dispatch;
 mod entries;
+mod export;
 mod feed_failures;
 mod freshness;
 mod hostile_catalogues;

@@ -10,11 +10,11 @@ use curlew_stages::stage::Stage;
 use curlew_testkit::faults::{Faults, Faulty};
 use std::sync::Arc;
 
-const A: &str = "https://example.org/a";
+pub(crate) const A: &str = "https://example.org/a";
 const ITEM: &str = "<item><title>T</title><link>https://example.org/a</link></item>";
 
 /// A page with a word of its own, and the rest as before.
-fn document(word: &str) -> Reply {
+pub(crate) fn document(word: &str) -> Reply {
     let text = "The curlew walks along the edge of the water and probes the mud for worms and small crabs of the bay. ";
     let body = format!(
         "<html><head><title>On waders</title></head><body><article><h1>On waders</h1><p>{}</p><p>Correction of today: it was \
@@ -28,7 +28,7 @@ fn document(word: &str) -> Reply {
 }
 
 /// Runs all jobs of fetch and extract that are due, each of them twice.
-async fn work(world: &TestWorld) {
+pub(crate) async fn work(world: &TestWorld) {
     for _ in 0..20 {
         let mut ran = 0;
         for stage in [QueueName::Fetch, QueueName::Extract] {
@@ -51,24 +51,29 @@ async fn work(world: &TestWorld) {
     panic!("there is always more to do");
 }
 
-async fn wait(world: &TestWorld, hours: u64) {
+pub(crate) async fn wait(world: &TestWorld, hours: u64) {
     world.politeness.clock.sleep(Millis::from_hours(hours)).await;
 }
 
-/// A page that came by a feed and is published.
-async fn published(word: &str) -> TestWorld {
-    let world = TestWorld::new();
+/// Publishes a page that came by a feed.
+pub(crate) async fn publish(world: &TestWorld, word: &str) {
     world.with_feed(|_| {}).await;
     world.web.keep(FEED, Reply { body: rss(ITEM).into(), ..status(200) });
     world.web.keep(A, document(word));
     world.poll(0).await;
-    work(&world).await;
+    work(world).await;
     world.index().publish(world.now().year()).await.unwrap();
-    wait(&world, 49).await;
+    wait(world, 49).await;
+}
+
+/// A page that came by a feed and is published.
+pub(crate) async fn published(word: &str) -> TestWorld {
+    let world = TestWorld::new();
+    publish(&world, word).await;
     world
 }
 
-async fn recheck(world: &TestWorld) {
+pub(crate) async fn recheck(world: &TestWorld) {
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     work(world).await;
 }

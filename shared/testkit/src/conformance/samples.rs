@@ -131,6 +131,7 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
         format: "atom".into(),
         title: Some(AWKWARD.into()),
         description: Some("d".repeat(20_000)),
+        folder: vec![AWKWARD.into(), "f".into()],
         link: Some(String::new()),
         language: Some("it".into()),
         image: Some("https://example.org/i.png".into()),

@@ -1,0 +1,78 @@
+//! Destinations of an export: standard output, or a file that has its name once it is whole.
+
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// Error of a write, apart from what the system says.
+pub(super) const CANNOT: &str = "the export cannot be written";
+
+/// An open destination. A file that is not whole is deleted when this is dropped.
+pub(super) struct Destination {
+    file: File,
+    /// The name of an unfinished file, and the one that it is to have.
+    renamed: Option<(PathBuf, PathBuf)>,
+}
+
+impl Destination {
+    /// Opens a file, or standard output.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub(super) fn open(output: Option<&Path>) -> Result<Destination> {
+        let Some(path) = output else {
+            return Ok(Destination { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), renamed: None });
+        };
+        let cannot = || format!("{} cannot be written", path.display());
+        // A pipe or a device has no other name to be written under.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            let file = fs::OpenOptions::new().write(true).open(path).with_context(cannot)?;
+            return Ok(Destination { file, renamed: None });
+        }
+        let mut name = path.file_name().map(ToOwned::to_owned).unwrap_or_default();
+        name.push(".part");
+        let part = path.with_file_name(name);
+        let file = File::create(&part).with_context(cannot)?;
+        Ok(Destination { file, renamed: Some((part, path.to_owned())) })
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// The system's, as for a full disk or a closed pipe.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).context(CANNOT)
+    }
+
+    /// Returns another handle of the same file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn file(&self) -> Result<File> {
+        self.file.try_clone().context(CANNOT)
+    }
+
+    /// Gives a whole file its name.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn finish(mut self) -> Result<()> {
+        if let Some((part, path)) = &self.renamed {
+            self.file.sync_all().context(CANNOT)?;
+            fs::rename(part, path).context(CANNOT)?;
+        }
+        self.renamed = None;
+        Ok(())
+    }
+}
+
+impl Drop for Destination {
+    fn drop(&mut self) {
+        if let Some((part, _)) = &self.renamed {
+            // Nobody could be told.
+            let _left_behind = fs::remove_file(part);
+        }
+    }
+}
