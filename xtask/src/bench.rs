@@ -6,6 +6,7 @@
 
 mod crawls;
 mod documents;
+mod export;
 mod feeds;
 mod history;
 pub(crate) mod process;
@@ -27,7 +28,7 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 11] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
@@ -37,6 +38,8 @@ const PARTS: [(&str, Part); 9] = [
     ("history", history::measure_history),
     ("demo", crawls::demo),
     ("siege", siege::measure_siege),
+    ("export", export::measure_export),
+    ("export-stack", export::measure_stack_export),
 ];
 
 pub(crate) fn bench(names: &[String]) -> Result<()> {

@@ -63,6 +63,11 @@ impl Emulator {
         Ok(())
     }
 
+    /// Returns its address.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.addr
+    }
+
     /// Returns its address as an endpoint.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.addr)
