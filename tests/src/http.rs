@@ -51,6 +51,16 @@ pub fn request(addr: SocketAddr, method: &str, path: &str, json: Option<&str>) -
     exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
 }
 
+/// Sends one request with these headers, on a connection of its own.
+///
+/// # Panics
+/// If there is no answer.
+#[track_caller]
+pub fn request_with(addr: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let call = HttpCall { method, path, headers, body: b"", patience: TIMEOUT };
+    exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
+}
+
 /// A request to be sent.
 pub(crate) struct HttpCall<'a> {
     pub(crate) method: &'a str,

@@ -16,7 +16,7 @@ mod store;
 mod web;
 
 pub use browser::{Browser, Element, Screen};
-pub use http::{Answer, answer_of, get, request};
+pub use http::{Answer, answer_of, get, request, request_with};
 pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, named, start};
 pub use server::Server;
 pub use steps::Steps;

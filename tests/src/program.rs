@@ -194,6 +194,8 @@ pub fn curlew(args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
             command.env_remove(name);
         }
     }
+    // Tests run side by side, and the usual port is one.
+    command.env("CURLEW_METRICS_LISTEN", "off");
     command.args(args).stdin(Stdio::null());
     command
 }

@@ -32,6 +32,8 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("NGINX", tools::nginx()?)
         .env("CADDY", tools::caddy()?)
         .env("OPENSSL", tools::openssl()?)
+        .env("PROMTOOL", tools::promtool()?)
+        .env("CURLEW_OPENMETRICS", tools::openmetrics()?)
         .env("CHROMIUM", chromium)
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)

@@ -68,6 +68,16 @@ pub(crate) fn caddy() -> Result<PathBuf> {
     unpacked_tool("CADDY", "caddy", "usr/bin/caddy", "version")
 }
 
+/// Finds `promtool`, Prometheus's judge of rules; `PROMTOOL` names another than Debian's.
+pub(crate) fn promtool() -> Result<PathBuf> {
+    unpacked_tool("PROMTOOL", "prometheus", "usr/bin/promtool", "--version")
+}
+
+/// Finds a Python with the reader of OpenMetrics.
+pub(crate) fn openmetrics() -> Result<PathBuf> {
+    python_tool("prometheus-client", "python")
+}
+
 /// Finds the emulator of AWS: a process that runs the functions' zips.
 pub(crate) fn ministack() -> Result<PathBuf> {
     python_tool("ministack", "ministack")

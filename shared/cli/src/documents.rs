@@ -5,6 +5,7 @@
 use crate::args::{Cli, Shared};
 use crate::config::{self, Config};
 use crate::export::columns::{COLUMNS, Cell, Column, ColumnType};
+use crate::metrics::{FAMILIES, full_name};
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use curlew_model::{Fingerprint, Location, PageId, Record, SegmentKey, SnippetLimit, ThumbnailId, Timestamp};
@@ -376,4 +377,43 @@ fn the_page_about_records_has_every_field() {
         let is_there = (column.cell)(&empty) != Cell::Absent;
         assert_eq!((is_of_type, is_there), (true, column.is_required), "{}", column.name);
     }
+}
+
+/// Returns the samples' names in a text: `curlew_...` and `process_...`.
+fn metrics_in(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let names = words.filter(|word| word.starts_with("curlew_") || word.starts_with("process_"));
+    // A histogram is asked for by its buckets and their number.
+    let base = |name: &str| name.trim_end_matches("_bucket").trim_end_matches("_count").to_owned();
+    names.map(base).collect()
+}
+
+fn known_metrics() -> BTreeSet<String> {
+    FAMILIES.iter().map(|(name, kind, _)| full_name(name, *kind)).collect()
+}
+
+#[test]
+fn the_metrics_page_has_every_metric_with_its_type_and_no_other() {
+    let page = std::fs::read_to_string(root().join("docs/reference/metrics.md")).unwrap();
+    let rows: Vec<(String, String)> = page
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            Some((cells.next()?.trim_end_matches('`').to_owned(), cells.next()?.to_owned()))
+        })
+        .collect();
+    let known: BTreeSet<(String, String)> =
+        FAMILIES.iter().map(|(name, kind, _)| (full_name(name, *kind), kind.as_str().to_owned())).collect();
+    assert_eq!(rows.len(), known.len(), "a metric stands there twice, or not at all");
+    assert_eq!(rows.into_iter().collect::<BTreeSet<_>>(), known, "documented, and known to the program");
+}
+
+#[test]
+fn the_dashboard_and_the_alerts_use_every_metric_and_no_other() {
+    let read = |name: &str| std::fs::read_to_string(root().join("contrib").join(name)).unwrap();
+    let board: serde_json::Value = serde_json::from_str(&read("grafana/curlew.json")).unwrap();
+    let targets = board["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let asked: Vec<&str> = targets.map(|target| target["expr"].as_str().unwrap()).collect();
+    let used = metrics_in(&format!("{}\n{}", asked.join("\n"), read("prometheus/curlew.rules.yml")));
+    assert_eq!(used, known_metrics(), "used, and known to the program");
 }

@@ -132,7 +132,7 @@ fn apply(connection: &mut Connection, from: i64, steps: &[&str]) -> rusqlite::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{queue, sources};
+    use crate::{queue, size, sources};
 
     /// Returns SQLite's plan for a query, one step a line.
     fn plan(connection: &Connection, sql: &str) -> String {
@@ -148,6 +148,7 @@ mod tests {
         migrate(&mut connection, 0).expect("makes the tables");
         let frequent = [
             (queue::DUE, "jobs_by_due"),
+            (size::OLDEST, "jobs_by_due"),
             (queue::NEXT_DUE, "jobs_idle"),
             (queue::WAITING, "jobs_idle"),
             (queue::DEAD_LETTERS, "dead_by_time"),

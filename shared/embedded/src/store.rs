@@ -4,7 +4,7 @@ use crate::connect::{Mode, connect};
 use crate::db::Db;
 use crate::error::OpenError;
 use crate::folder::Folder;
-use crate::layout::{DATABASE, RESTORING, SEAL};
+use crate::layout::{DATABASE, OBJECTS, RESTORING, SEAL};
 use crate::ledger::HostTable;
 use crate::lock::{self, Access, Lock};
 use crate::marks::MarkTable;
@@ -26,6 +26,7 @@ const WAL_LIMIT: i64 = 64 << 20;
 /// An open store. Its parts may outlive it; the lock is released with the last of them.
 #[derive(Clone, Debug)]
 pub struct Store {
+    dir: PathBuf,
     db: Db,
     objects: Arc<Folder>,
 }
@@ -54,7 +55,7 @@ impl Store {
         let (connection, mode) = prepare(&path, access)?;
         let objects = Folder::open(dir, access, lock.clone())?;
         let db = Db::start(connection, &path, mode, lock).map_err(|e| OpenError::from_io(dir, e))?;
-        Ok(Store { db, objects: Arc::new(objects) })
+        Ok(Store { dir: dir.to_owned(), db, objects: Arc::new(objects) })
     }
 
     /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
@@ -100,6 +101,17 @@ impl Store {
     /// Returns objects: `Blobs`.
     pub fn objects(&self) -> Arc<Folder> {
         Arc::clone(&self.objects)
+    }
+
+    /// Returns the paths of the database and its log.
+    pub(crate) fn database_files(&self) -> [PathBuf; 2] {
+        let database = self.dir.join(DATABASE);
+        [beside(&database, "-wal"), database]
+    }
+
+    /// Returns the path of the folder of objects.
+    pub(crate) fn objects_folder(&self) -> PathBuf {
+        self.dir.join(OBJECTS)
     }
 
     pub(crate) fn db(&self) -> &Db {

@@ -242,6 +242,18 @@ pub enum HoldReason {
 }
 
 impl HoldReason {
+    /// All reasons.
+    pub const ALL: [HoldReason; 8] = [
+        HoldReason::Forbidden,
+        HoldReason::TooManyRequests,
+        HoldReason::ServerError,
+        HoldReason::Network,
+        HoldReason::NotFound,
+        HoldReason::Hostile,
+        HoldReason::Interstitial,
+        HoldReason::WindowSpent,
+    ];
+
     /// Returns the name that summaries and lists use.
     pub const fn as_str(self) -> &'static str {
         match self {

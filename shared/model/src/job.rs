@@ -202,12 +202,15 @@ pub struct PollJob {
     /// True if a person requested it, so that the feed's schedule does not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub on_request: bool,
+    /// Time at which the feed's schedule asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
 }
 
 impl PollJob {
     /// Creates the job that a feed's schedule sends.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
-        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false }
+        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None }
     }
 }
 
@@ -420,6 +423,7 @@ mod tests {
             deferrals: 2,
             waits: 0,
             on_request: false,
+            due: None,
         }))
     }
 

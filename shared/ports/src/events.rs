@@ -1,5 +1,5 @@
 use crate::CallKind;
-use curlew_model::{Gone, HoldReason, HostKey, Rejection};
+use curlew_model::{Gone, HoldReason, HostKey, Millis, Rejection};
 
 /// Something worth counting. Told once when it happens; a job that runs twice may tell it twice.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,8 +46,84 @@ pub enum Event<'a> {
     },
     /// A job was put off until its host may be called again.
     PutOff,
+    /// Politeness makes a visit wait.
+    Waited {
+        /// The reason.
+        reason: WaitReason,
+        /// Length of the wait.
+        time: Millis,
+    },
+    /// A feed is polled.
+    Polled {
+        /// Time since the poll was due; `None` if no schedule asked for it.
+        late: Option<Millis>,
+    },
+    /// A query was answered.
+    Searched {
+        /// The outcome.
+        outcome: SearchOutcome,
+        /// Time that it took.
+        took: Millis,
+    },
     /// A thumbnail was made.
     Thumbnail,
+}
+
+/// Reason for which a visit waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WaitReason {
+    /// The pause between two calls to one host key.
+    Pause,
+    /// Another visit has the lease, or the next call is too far away to wait for.
+    Lease,
+    /// The host key is held.
+    Hold,
+    /// Our own network is down.
+    Outage,
+}
+
+impl WaitReason {
+    /// All reasons.
+    pub const ALL: [WaitReason; 4] = [WaitReason::Pause, WaitReason::Lease, WaitReason::Hold, WaitReason::Outage];
+
+    /// Returns the word for the reason.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            WaitReason::Pause => "pause",
+            WaitReason::Lease => "lease",
+            WaitReason::Hold => "hold",
+            WaitReason::Outage => "outage",
+        }
+    }
+}
+
+/// Outcome of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SearchOutcome {
+    /// There are hits.
+    Hits,
+    /// Nothing matches.
+    Nothing,
+    /// The query cannot be understood.
+    BadQuery,
+    /// The index cannot be read.
+    Failed,
+}
+
+impl SearchOutcome {
+    /// All outcomes.
+    pub const ALL: [SearchOutcome; 4] =
+        [SearchOutcome::Hits, SearchOutcome::Nothing, SearchOutcome::BadQuery, SearchOutcome::Failed];
+
+    /// Returns the word for the outcome.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SearchOutcome::Hits => "hits",
+            SearchOutcome::Nothing => "nothing",
+            SearchOutcome::BadQuery => "bad_query",
+            SearchOutcome::Failed => "failed",
+        }
+    }
 }
 
 /// Sink of events that are counted.

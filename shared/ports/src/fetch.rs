@@ -40,6 +40,34 @@ pub enum CallKind {
     Image,
 }
 
+impl CallKind {
+    /// All kinds.
+    pub const ALL: [CallKind; 8] = [
+        CallKind::Robots,
+        CallKind::Home,
+        CallKind::Proof,
+        CallKind::Feed,
+        CallKind::Sitemap,
+        CallKind::Page,
+        CallKind::Hub,
+        CallKind::Image,
+    ];
+
+    /// Returns the word for the kind.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CallKind::Robots => "robots",
+            CallKind::Home => "home",
+            CallKind::Proof => "proof",
+            CallKind::Feed => "feed",
+            CallKind::Sitemap => "sitemap",
+            CallKind::Page => "page",
+            CallKind::Hub => "hub",
+            CallKind::Image => "image",
+        }
+    }
+}
+
 /// A call to make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {

@@ -20,7 +20,7 @@ pub use blobs::{Blob, Blobs, Tag};
 pub use clock::{Clock, Seeds};
 pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
 pub use error::PortError;
-pub use events::{Event, Events};
+pub use events::{Event, Events, SearchOutcome, WaitReason};
 pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,

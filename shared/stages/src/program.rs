@@ -241,7 +241,9 @@ impl Program {
             suggest,
             blocks,
             overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), removal.clone()),
-            finder: Arc::new(Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone())),
+            finder: Arc::new(
+                Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()).with_events(events.clone()),
+            ),
             removal,
             clock: clock.clone(),
             ports,

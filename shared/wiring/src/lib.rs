@@ -6,6 +6,7 @@
 mod clock;
 mod contact;
 mod error;
+mod histogram;
 mod keys;
 mod program;
 mod screening;
@@ -16,10 +17,11 @@ mod threads;
 
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
+pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::web_secret;
-pub use settings::{Effective, Flags, Limits, LogForm, Origin, Settings, Web};
-pub use tally::{Counts, Tally};
+pub use settings::{Effective, Flags, Limits, LogForm, MetricsAccess, Origin, Settings, Web};
+pub use tally::{Counts, Tally, status_class};
 pub use threads::{CpuThreads, PARSE_TIME};

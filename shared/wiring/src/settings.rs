@@ -40,6 +40,10 @@ const MAX_WORKERS: usize = 1_000;
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
+/// Address of the metrics, unless configured: the port that is usual for exporters.
+const METRICS: &str = "127.0.0.1:9464";
+/// Minimum number of characters of the token for metrics.
+const METRICS_TOKEN: usize = 16;
 /// The text of AIPREF that is understood: vocab-08 of September 2026 with attach-05. The name of the drafts of August, which
 /// say the same as far as is heeded here, is understood too.
 const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
@@ -80,6 +84,8 @@ pub struct Settings {
     pub signatures: Option<SignatureMode>,
     /// The search page.
     pub web: Web,
+    /// The metrics of `curlew serve`; `None` if they are off.
+    pub metrics: Option<MetricsAccess>,
     /// Screener of pages, if it is not the built-in one.
     pub screener: Option<Arc<Screener>>,
     /// Classifier of images.
@@ -131,6 +137,7 @@ struct File {
     network: Network,
     limits: Limits,
     web: Web,
+    metrics: Metrics,
     exclude: Lists,
     robots: Robots,
     preferences: Preferences,
@@ -229,6 +236,47 @@ pub struct Web {
     pub calm_forms_per_hour: Option<usize>,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
+}
+
+/// The metrics.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Metrics {
+    listen: Option<String>,
+    token: Option<String>,
+}
+
+/// Where metrics are served, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricsAccess {
+    /// The address.
+    pub listen: SocketAddr,
+    /// The bearer token (RFC 6750) that callers must send; there is one unless the address is loopback.
+    pub token: Option<String>,
+}
+
+impl Metrics {
+    fn access(self) -> Result<Option<MetricsAccess>, BadSettings> {
+        let listen = match self.listen.as_deref().unwrap_or(METRICS) {
+            "off" => return Ok(None),
+            text => text.parse::<SocketAddr>(),
+        };
+        let Ok(listen) = listen else {
+            return bad("[metrics] listen must be 'off' or an address with a port, such as '127.0.0.1:9464'");
+        };
+        let is_good = |token: &str| token.len() >= METRICS_TOKEN && token.bytes().all(|b| b.is_ascii_graphic());
+        if self.token.as_deref().is_some_and(|token| !is_good(token)) {
+            return bad(format!(
+                "[metrics] token must be at least {METRICS_TOKEN} ASCII characters without spaces: `openssl rand -hex 16` prints one"
+            ));
+        }
+        if self.token.is_none() && !listen.ip().is_loopback() {
+            return bad(format!(
+                "[metrics] listen = '{listen}' can be reached by others, so [metrics] token must be set"
+            ));
+        }
+        Ok(Some(MetricsAccess { listen, token: self.token }))
+    }
 }
 
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
@@ -377,6 +425,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         limits: file.limits,
         signatures: file.signatures.mode()?,
         web: file.web,
+        metrics: file.metrics.access()?,
         judge: Arc::new(Judge::new(screener.clone(), eye)),
         image,
         screener,

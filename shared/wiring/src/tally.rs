@@ -1,6 +1,7 @@
 //! Counts what happens during a run.
 
-use curlew_ports::{CallKind, Event, Events};
+use crate::histogram::Histogram;
+use curlew_ports::{Event, Events, SearchOutcome, WaitReason};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,8 +41,26 @@ pub struct Counts {
     pub calls: u64,
     /// The same, by purpose.
     pub calls_by_kind: BTreeMap<&'static str, u64>,
+    /// The same, by purpose and class of the status ([`status_class`]).
+    #[serde(skip)]
+    pub calls_by_status: BTreeMap<(&'static str, &'static str), u64>,
     /// Decoded bytes of bodies.
     pub bytes: u64,
+    /// The same, by purpose.
+    #[serde(skip)]
+    pub bytes_by_kind: BTreeMap<&'static str, u64>,
+    /// Waits of visits, in seconds, by reason.
+    #[serde(skip)]
+    pub waits: BTreeMap<WaitReason, Histogram>,
+    /// Polls of feeds.
+    #[serde(skip)]
+    pub polls: u64,
+    /// Seconds between the time at which a poll was due and its call.
+    #[serde(skip)]
+    pub poll_lateness: Histogram,
+    /// Seconds that queries took, by outcome.
+    #[serde(skip)]
+    pub searches: BTreeMap<SearchOutcome, Histogram>,
 }
 
 impl Counts {
@@ -70,10 +89,12 @@ impl Events for Tally {
     fn note(&self, event: &Event<'_>) {
         let mut counts = self.lock();
         match event {
-            Event::Called { kind, bytes, .. } => {
+            Event::Called { kind, bytes, status, .. } => {
                 counts.calls += 1;
                 counts.bytes += bytes;
-                *counts.calls_by_kind.entry(kind_name(*kind)).or_default() += 1;
+                *counts.calls_by_kind.entry(kind.as_str()).or_default() += 1;
+                *counts.calls_by_status.entry((kind.as_str(), status_class(*status))).or_default() += 1;
+                *counts.bytes_by_kind.entry(kind.as_str()).or_default() += bytes;
             }
             Event::FeedFound => counts.feeds_found += 1,
             Event::Feedless => counts.feedless += 1,
@@ -89,19 +110,24 @@ impl Events for Tally {
             Event::PutOff => counts.put_off += 1,
             Event::Thumbnail => counts.thumbnails += 1,
             Event::Held { reason, .. } => *counts.held.entry(reason.as_str()).or_default() += 1,
+            Event::Waited { reason, time } => counts.waits.entry(*reason).or_default().observe(*time),
+            Event::Polled { late } => {
+                counts.polls += 1;
+                late.iter().for_each(|late| counts.poll_lateness.observe(*late));
+            }
+            Event::Searched { outcome, took } => counts.searches.entry(*outcome).or_default().observe(*took),
         }
     }
 }
 
-const fn kind_name(kind: CallKind) -> &'static str {
-    match kind {
-        CallKind::Robots => "robots",
-        CallKind::Home => "home",
-        CallKind::Proof => "proof",
-        CallKind::Feed => "feed",
-        CallKind::Page => "page",
-        CallKind::Sitemap => "sitemap",
-        CallKind::Hub => "hub",
-        CallKind::Image => "image",
+/// Returns the class of a call's status; `none` if there was no answer.
+pub const fn status_class(status: Option<u16>) -> &'static str {
+    match status {
+        None => "none",
+        Some(..200) => "1xx",
+        Some(200..300) => "2xx",
+        Some(300..400) => "3xx",
+        Some(400..500) => "4xx",
+        Some(500..) => "5xx",
     }
 }

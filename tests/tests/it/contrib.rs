@@ -6,13 +6,13 @@ use std::process::Command;
 /// Maximum exposure of the unit, in tenths: systemd calls less than 20 well closed.
 const MOST_EXPOSED: u32 = 20;
 
-fn unit() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib/curlew.service")
+fn contrib(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name)
 }
 
 fn systemd_analyze(arguments: &[&str]) -> (bool, String) {
     let program = std::env::var_os("SYSTEMD_ANALYZE").unwrap_or_else(|| "systemd-analyze".into());
-    let run = Command::new(program).args(arguments).arg(unit()).output();
+    let run = Command::new(program).args(arguments).arg(contrib("curlew.service")).output();
     let run = run.expect("SYSTEMD_ANALYZE names systemd-analyze: `cargo xtask test` installs it");
     (run.status.success(), String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr))
 }
@@ -26,4 +26,13 @@ fn the_unit_is_right_and_closes_what_it_does_not_need() {
     // The program is not installed where the tests run, and nothing else may be wrong.
     let wrong: Vec<&str> = said.lines().filter(|line| !line.contains("is not executable")).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn the_alerts_are_rules_that_prometheus_takes() {
+    let program = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+    let run = Command::new(program).args(["check", "rules"]).arg(contrib("prometheus/curlew.rules.yml")).output();
+    let run = run.expect("PROMTOOL names promtool: `cargo xtask test` installs it");
+    let said = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success() && said.contains("SUCCESS"), "{said}");
 }

@@ -25,6 +25,7 @@ mod history;
 mod kill;
 mod layering;
 mod meter;
+mod metrics;
 mod modules;
 mod overruns;
 mod owner;

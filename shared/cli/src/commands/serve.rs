@@ -2,6 +2,7 @@
 
 use super::stop_on_signal;
 use crate::live_status::LiveStatus;
+use crate::metrics;
 use crate::output;
 use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
@@ -37,6 +38,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
     let stop = stop_on_signal();
     let mut runner = tokio::spawn(Runner::new(world.clone(), stop.clone()).run(End::Never));
     let schedules = tokio::spawn(schedules(world.clone(), stop.clone()));
+    let metrics = tokio::spawn(metrics::serve(world.clone(), stopped(&world, stop.clone())));
     let serving = pages(world, listener, stop.clone(), Some(WITHOUT_CONTACT));
     tokio::pin!(serving);
     // A search page over a crawl that has died silently would look well for weeks.
@@ -53,6 +55,7 @@ pub(super) async fn run(world: Arc<World>, listen: SocketAddr) -> Result<()> {
         }
     };
     schedules.await?;
+    metrics.await?;
     crawled.context("crawling ended")
 }
 
@@ -74,7 +77,7 @@ pub(super) async fn pages(
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     world.finder.sign_cursors(secret);
     let services = Services::of(&world, Arc::new(LiveStatus(world.clone())));
-    let clock = world.clock.clone();
+    let stopped = stopped(&world, stop);
     let app = router(services, world.config.pages(secret));
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
     let limits = Limits::of(descriptors::connections(world.config.workers));
@@ -82,13 +85,18 @@ pub(super) async fn pages(
     if let Some(warning) = without_contact.filter(|_| world.config.contact.is_none()) {
         tracing::warn!("{warning}");
     }
-    let stopped = async move {
+    server::serve(listener, app, proxies, limits, stopped).await;
+    Ok(())
+}
+
+/// Ends soon after `stop` is set.
+fn stopped(world: &World, stop: Arc<AtomicBool>) -> impl Future<Output = ()> + Send + 'static {
+    let clock = world.clock.clone();
+    async move {
         while !stop.load(Ordering::Relaxed) {
             clock.sleep(NOTICE).await;
         }
-    };
-    server::serve(listener, app, proxies, limits, stopped).await;
-    Ok(())
+    }
 }
 
 /// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,

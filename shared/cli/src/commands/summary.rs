@@ -4,6 +4,7 @@ use super::failures::{self, Failed};
 use super::named::LeftOut;
 use crate::history;
 use crate::output::{self, count};
+use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{
@@ -77,7 +78,7 @@ impl Summary {
             calls,
             bytes,
             seconds: (world.clock.monotonic().0 - began.0) as f64 / 1_000.0,
-            cpu_seconds: cpu_seconds(),
+            cpu_seconds: process::cpu_seconds(),
             calls_by_kind,
             aliases,
             next_due: waiting.first().map(|w| w.due),
@@ -195,17 +196,6 @@ fn parked_in(job: Option<&Job>) -> u64 {
         Some(Job::Fetch(visit)) => visit.items.len() as u64,
         _ => 1,
     }
-}
-
-/// Returns user and system time of this process, from /proc, in seconds; zero where there is no /proc.
-fn cpu_seconds() -> f64 {
-    /// Clock ticks a second, as Linux reports them to programs (proc(5)).
-    const TICKS: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program stands in parentheses and may contain spaces; the numbers follow it.
-    let numbers: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |n: usize| numbers.get(n).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / TICKS
 }
 
 #[cfg(test)]

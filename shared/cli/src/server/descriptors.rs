@@ -34,13 +34,15 @@ pub(crate) fn connections(visits: usize) -> usize {
     share(limit(), visits)
 }
 
+/// Returns the limit of open files.
 #[cfg(unix)]
-fn limit() -> Option<u64> {
+pub(crate) fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
 
+/// There is none where it is unknown.
 #[cfg(not(unix))]
-fn limit() -> Option<u64> {
+pub(crate) fn limit() -> Option<u64> {
     None
 }
 

@@ -7,7 +7,9 @@ use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
-use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, InlinePool, PortError, RangeCache, Tag, compute};
+use curlew_ports::{
+    Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
+};
 use curlew_search::{
     CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, sites, suggest, warm,
 };
@@ -30,6 +32,7 @@ pub struct Finder {
     clock: Arc<dyn Clock>,
     splits: Splits,
     pool: Arc<dyn CpuPool>,
+    events: Arc<dyn Events>,
     /// The manifests as they were last read.
     read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and the monotonic time at which they were listed.
@@ -70,6 +73,7 @@ impl Finder {
             clock,
             splits,
             pool,
+            events: Arc::new(()),
             read: Mutex::default(),
             years: Mutex::default(),
             counted: Mutex::default(),
@@ -81,6 +85,12 @@ impl Finder {
     #[must_use]
     pub fn with_pool(self, pool: Arc<dyn CpuPool>) -> Finder {
         Finder { pool, ..self }
+    }
+
+    /// Tells this sink of every query.
+    #[must_use]
+    pub fn with_events(self, events: Arc<dyn Events>) -> Finder {
+        Finder { events, ..self }
     }
 
     /// Caches the ranges that it reads of the index here. This pays where objects are far away and memory is small.
@@ -102,7 +112,16 @@ impl Finder {
     /// [`FindError::BadQuery`] if nothing of the query can be understood or the cursor does not belong to it; or the
     /// object store's error.
     pub async fn find(&self, text: &str, start: Start<'_>, limit: usize) -> Result<SearchResults, FindError> {
-        self.run(text, start, limit, false).await
+        let began = self.clock.monotonic();
+        let found = self.run(text, start, limit, false).await;
+        let outcome = match &found {
+            Ok(results) if results.total > 0 => SearchOutcome::Hits,
+            Ok(_) => SearchOutcome::Nothing,
+            Err(FindError::BadQuery(_)) => SearchOutcome::BadQuery,
+            Err(FindError::Port(_)) => SearchOutcome::Failed,
+        };
+        self.events.note(&Event::Searched { outcome, took: self.clock.monotonic().saturating_sub(began) });
+        found
     }
 
     /// Returns the first hits of a query, each with an explanation of its score.

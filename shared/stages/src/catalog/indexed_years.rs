@@ -18,6 +18,9 @@ pub struct IndexedYear {
     pub year: Year,
     /// Number of its pages that can be found.
     pub pages: u64,
+    /// Number of its splits.
+    #[serde(skip_serializing)]
+    pub splits: usize,
     /// Time at which one of its pages was last published.
     pub published: Option<Timestamp>,
 }
@@ -36,7 +39,8 @@ pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageE
         };
         let (manifest, _) = load_manifest(blobs, year).await?;
         let pages = manifest.findable();
-        years.push(IndexedYear { year, pages, published: manifest.splits.iter().map(|split| split.built_at).max() });
+        let (splits, published) = (manifest.splits.len(), manifest.splits.iter().map(|split| split.built_at).max());
+        years.push(IndexedYear { year, pages, splits, published });
     }
     Ok(years)
 }

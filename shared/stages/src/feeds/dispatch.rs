@@ -6,7 +6,7 @@
 
 use crate::bulk::Bulk;
 use crate::stage::StageError;
-use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, Slot, Source, Timestamp};
+use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, Source, Timestamp};
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
@@ -129,11 +129,12 @@ impl Dispatch {
     }
 
     /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
-    fn job(&self, source: Source, slot: Slot, now: Timestamp) -> Option<(Job, Timestamp)> {
+    fn job(&self, source: Source, slot: &DueSlot, now: Timestamp) -> Option<(Job, Timestamp)> {
         match source {
-            Source::Feed(feed) if feed_is_due(&feed, slot, &self.rules, now) => {
+            Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
                 let at = postponed(&feed, &self.rules, now)?;
-                Some((Job::Poll(PollJob::new(feed.key, feed.url)), at))
+                let due = Some(if at > now { at } else { slot.came });
+                Some((Job::Poll(PollJob { due, ..PollJob::new(feed.key, feed.url) }), at))
             }
             Source::Site(site) if site_is_due(&site, now) => {
                 Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
@@ -193,7 +194,7 @@ impl Tick<'_> {
             self.unmarked += rows.len();
             for row in rows {
                 let Some(row) = self.stage.itself(row).await? else { continue };
-                let Some((job, due)) = self.stage.job(row, slot.slot, self.now) else { continue };
+                let Some((job, due)) = self.stage.job(row, slot, self.now) else { continue };
                 match job {
                     Job::Poll(_) => self.sent.polls += 1,
                     Job::Discover(_) => self.sent.discoveries += 1,

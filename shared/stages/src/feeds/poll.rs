@@ -44,7 +44,8 @@ impl Poll {
     ) -> Result<Verdict, StageError> {
         self.intake.politeness.events.note(&Event::PutOff);
         if put_off.parks {
-            self.intake.queue.send(&[(Job::Poll(job.clone()).deferred(), put_off.until)]).await?;
+            let parked = PollJob { due: job.due.map(|_| put_off.until), ..job.clone() };
+            self.intake.queue.send(&[(Job::Poll(parked).deferred(), put_off.until)]).await?;
         }
         put_off.note(&mut feed);
         self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
@@ -268,6 +269,7 @@ impl Stage for Poll {
             visit.close().await?;
             return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
         }
+        politeness.events.note(&Event::Polled { late: job.due.map(|due| politeness.clock.now().since(due)) });
         let request = request(&feed, &url, politeness);
         let got = match visit.get_listing(&url, CallKind::Feed, &request.validators).await {
             Ok(got) => got,

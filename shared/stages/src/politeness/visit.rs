@@ -22,7 +22,7 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, update_host, update_host_from};
+use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, WaitReason, update_host, update_host_from};
 use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
 use std::future::Future;
@@ -105,7 +105,9 @@ impl Politeness {
         let opened = self.clock.monotonic();
         let now = self.clock.now();
         let seed = self.seeds.next();
+        let waits = |reason, until: Timestamp| self.events.note(&Event::Waited { reason, time: until.since(now) });
         if let Some(until) = self.outage.put_off(now, seed) {
+            waits(WaitReason::Outage, until);
             return Ok(LeaseOutcome::Busy(until));
         }
         let ledger = self.ledger.as_ref();
@@ -127,8 +129,14 @@ impl Politeness {
                 let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
                 LeaseOutcome::Granted(Box::new(Visit::new(self, host.clone(), grant, version)))
             }
-            Admission::Busy { until } => LeaseOutcome::Busy(until),
-            Admission::Held { until, reason } => LeaseOutcome::Held(until, reason),
+            Admission::Busy { until } => {
+                waits(WaitReason::Lease, until);
+                LeaseOutcome::Busy(until)
+            }
+            Admission::Held { until, reason } => {
+                waits(WaitReason::Hold, until);
+                LeaseOutcome::Held(until, reason)
+            }
             Admission::Blocked => LeaseOutcome::Blocked,
         })
     }
@@ -262,6 +270,7 @@ impl<'a> Visit<'a> {
                         attempt.has_lengthened = true;
                     }
                     Step::Wait(wait) => {
+                        self.politeness.events.note(&Event::Waited { reason: WaitReason::Pause, time: wait });
                         self.politeness.clock.sleep(wait).await;
                         attempt.has_waited = true;
                     }

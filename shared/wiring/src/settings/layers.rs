@@ -11,10 +11,27 @@ use std::path::{Path, PathBuf};
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 11] =
-    ["rules", "agent", "hosts", "network", "web", "limits", "exclude", "robots", "preferences", "signatures", "screen"];
+const TABLES: [&str; 12] = [
+    "rules",
+    "agent",
+    "hosts",
+    "network",
+    "web",
+    "metrics",
+    "limits",
+    "exclude",
+    "robots",
+    "preferences",
+    "signatures",
+    "screen",
+];
 /// The keys of the file outside of its tables.
 const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
+
+/// Secrets: table and key. Their values are shown to nobody.
+const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
+/// Shown in place of a secret.
+const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
@@ -50,7 +67,7 @@ pub struct Effective {
     pub table: String,
     /// Its key.
     pub key: String,
-    /// Its value.
+    /// Its value, or `(hidden)` in place of a secret.
     pub value: toml::Value,
     /// The layer that decides it.
     pub origin: Origin,
@@ -131,6 +148,8 @@ impl Layers {
                 };
                 let value =
                     flag.or_else(|| of(&self.both)).or_else(|| of(&defaults)).map(|value| in_units(table, key, value));
+                let is_secret = SECRETS.contains(&(table, key.as_str()));
+                let value = value.map(|value| if is_secret { toml::Value::String(HIDDEN.to_owned()) } else { value });
                 let named = |value| Effective { table: table.to_owned(), key: key.clone(), value, origin };
                 all.extend(value.map(named));
             }
@@ -158,6 +177,7 @@ pub(super) fn usual() -> File {
             parse_time: Some(PARSE_TIME),
             bodies_bytes: Some(calls.bodies_bytes),
         },
+        metrics: super::Metrics { listen: Some(super::METRICS.to_owned()), token: None },
         preferences: super::Preferences { aipref: Some("off".to_owned()), tdmrep: Some("off".to_owned()) },
         signatures: super::Signatures { mode: Some("asked".to_owned()) },
         ..File::default()

@@ -225,3 +225,24 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
     let first = Settings::load(&flags, env(&pairs)).unwrap();
     assert_eq!((copy.rules, copy.workers, copy.web.title), (first.rules, first.workers, first.web.title));
 }
+
+#[test]
+fn metrics_are_for_this_machine_unless_a_token_is_set() {
+    let load = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs)).map(|settings| settings.metrics);
+    let usual = load(&[]).unwrap().unwrap();
+    assert!(usual.listen.ip().is_loopback() && usual.token.is_none());
+    assert_eq!(load(&[("CURLEW_METRICS_LISTEN", "off")]).unwrap(), None);
+    let token = ("CURLEW_METRICS_TOKEN", "0123456789abcdef");
+    for listen in ["0.0.0.0:9464", "[::]:9464", "192.0.2.1:80"] {
+        let error = load(&[("CURLEW_METRICS_LISTEN", listen)]).unwrap_err().to_string();
+        assert!(error.contains("[metrics] token must be set"), "{error}");
+        assert!(load(&[("CURLEW_METRICS_LISTEN", listen), token]).unwrap().is_some());
+    }
+    for (key, wrong) in
+        [("LISTEN", "9464"), ("LISTEN", "localhost:9464"), ("TOKEN", "short"), ("TOKEN", "0123456789 abcdef")]
+    {
+        assert!(load(&[(&format!("CURLEW_METRICS_{key}"), wrong)]).is_err(), "{wrong}");
+    }
+    let shown = Settings::effective(&Flags::default(), env(&[token])).unwrap();
+    assert!(!format!("{shown:?}").contains(token.1), "a secret is not shown");
+}

@@ -1,0 +1,82 @@
+//! Metrics of `curlew serve` in the OpenMetrics text format, on a listener of their own. What the stages tell is counted by
+//! [`curlew_wiring::Tally`]; the state of the store is gathered when it is asked for, and not more often than it may cost.
+
+mod access;
+mod families;
+mod gauges;
+
+#[cfg(test)]
+pub(crate) use families::{FAMILIES, full_name};
+
+use crate::server::{self, Limits};
+use crate::world::World;
+use access::Access;
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use curlew_web::Proxies;
+use families::Snapshot;
+use gauges::Gauges;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::Mutex;
+
+/// Media type of the answer (OpenMetrics 1.0).
+const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+/// Maximum number of connections at once: a few scrapers.
+const MAX_CONNECTIONS: usize = 16;
+
+/// Answers scrapes.
+struct Exporter {
+    world: Arc<World>,
+    /// Locked while it is gathered, so that scrapes at once cost one.
+    gauges: Mutex<Gauges>,
+}
+
+/// Serves the metrics until `stop`, unless they are off. A taken port is no reason to end: it is said, and that is all.
+pub(crate) async fn serve(world: Arc<World>, stop: impl Future<Output = ()> + Send + 'static) {
+    let Some(settings) = world.config.metrics.clone() else { return };
+    let listener = match TcpListener::bind(settings.listen).await {
+        Ok(listener) => listener,
+        Err(error) => {
+            tracing::warn!(
+                address = %settings.listen, %error,
+                "there are no metrics, since their address cannot be had: choose another one by [metrics] listen, or 'off'"
+            );
+            return;
+        }
+    };
+    let exporter = Arc::new(Exporter { world, gauges: Mutex::default() });
+    let router = Access::new(settings.token).guard(Router::new().route("/metrics", get(scrape)).with_state(exporter));
+    server::serve(listener, router, Proxies::default(), Limits::of(MAX_CONNECTIONS), stop).await;
+}
+
+async fn scrape(State(exporter): State<Arc<Exporter>>) -> Response {
+    match exporter.text().await {
+        Ok(text) => ([(CONTENT_TYPE, MEDIA_TYPE), (CACHE_CONTROL, "no-store")], text).into_response(),
+        Err(error) => {
+            tracing::error!(error = format!("{error:#}"), "the metrics cannot be gathered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+impl Exporter {
+    async fn text(&self) -> anyhow::Result<String> {
+        let gauges = {
+            let mut gauges = self.gauges.lock().await;
+            gauges.refresh(&self.world).await?;
+            gauges.clone()
+        };
+        let mut registry = Registry::default();
+        registry.register_collector(Box::new(Snapshot { counts: self.world.tally.counts(), gauges }));
+        let mut text = String::new();
+        encode(&mut text, &registry)?;
+        Ok(text)
+    }
+}

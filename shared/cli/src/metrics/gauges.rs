@@ -1,0 +1,88 @@
+//! The state of the store in numbers, gathered at a bounded cost.
+
+use crate::world::World;
+use curlew_embedded::StoreSize;
+use curlew_model::{HoldReason, Millis, Stage};
+use curlew_ports::QueueCount;
+use curlew_stages::catalog::indexed_years::indexed_years;
+use std::collections::BTreeMap;
+
+/// Time for which the numbers are reused that are counted by the database, or read from manifests.
+const GOOD_FOR: Millis = Millis::from_secs(15);
+/// Time for which the numbers are reused that take a look at each host key or file.
+const SLOW_GOOD_FOR: Millis = Millis::from_mins(10);
+
+/// The state of the store.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gauges {
+    /// Monotonic time at which they were gathered last.
+    at: Option<Millis>,
+    /// The same of `held` and `size`.
+    slow_at: Option<Millis>,
+    /// The queues, each with the age of its oldest job that is due.
+    pub(super) queues: Vec<(Stage, QueueCount, Millis)>,
+    /// Pages that can be found.
+    pub(super) index_pages: u64,
+    /// Splits of all years.
+    pub(super) index_splits: usize,
+    /// Time since the last publishing if there is something new to publish, else zero.
+    pub(super) index_age: Millis,
+    /// Host keys that are held, by reason.
+    pub(super) held: BTreeMap<HoldReason, u64>,
+    /// Bytes of the store.
+    pub(super) size: StoreSize,
+    /// Bytes that its file system has left for it, where that can be told.
+    pub(super) free: Option<u64>,
+}
+
+impl Gauges {
+    /// Gathers what is no longer fresh.
+    pub(super) async fn refresh(&mut self, world: &World) -> anyhow::Result<()> {
+        let now = world.clock.monotonic();
+        let is_due = |at: Option<Millis>, good_for| at.is_none_or(|at| now.saturating_sub(at) >= good_for);
+        if is_due(self.at, GOOD_FOR) {
+            self.gather(world).await?;
+            self.at = Some(now);
+        }
+        if is_due(self.slow_at, SLOW_GOOD_FOR) {
+            self.held = world.stats.held().await?;
+            if let Some(store) = world.store() {
+                self.size = store.size().await;
+            }
+            self.slow_at = Some(now);
+        }
+        Ok(())
+    }
+
+    async fn gather(&mut self, world: &World) -> anyhow::Result<()> {
+        let now = world.clock.now();
+        self.queues.clear();
+        for stage in Stage::ALL {
+            let since = match world.store() {
+                Some(store) => store.due_since(stage, now).await?,
+                None => None,
+            };
+            let count = world.ports.inbox.count(stage, now).await?;
+            self.queues.push((stage, count, since.map_or(Millis::ZERO, |since| now.since(since))));
+        }
+        let years = indexed_years(world.ports.blobs.as_ref()).await?;
+        self.index_pages = years.iter().map(|year| year.pages).sum();
+        self.index_splits = years.iter().map(|year| year.splits).sum();
+        let published = years.iter().filter_map(|year| year.published).max();
+        let waits = world.has_unpublished().await?;
+        self.index_age = published.filter(|_| waits).map_or(Millis::ZERO, |at| now.since(at));
+        self.free = free_bytes(&world.config.data);
+        Ok(())
+    }
+}
+
+#[cfg(unix)]
+fn free_bytes(folder: &std::path::Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &std::path::Path) -> Option<u64> {
+    None
+}

@@ -1,0 +1,37 @@
+//! Figures of this process, as Linux gives them (proc(5)); zero or none where there is no `/proc`.
+
+/// Clock ticks a second, as Linux reports them to programs.
+const TICKS: f64 = 100.0;
+
+/// Returns the processor time that this process has used, in seconds.
+pub(crate) fn cpu_seconds() -> f64 {
+    (stat(11) + stat(12)) / TICKS
+}
+
+/// Returns the time of this process's start, in seconds since 1970.
+pub(crate) fn start_seconds() -> f64 {
+    let system = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let boot = system.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse::<f64>().ok());
+    boot.map_or(0.0, |boot| boot + stat(19) / TICKS)
+}
+
+/// Returns the memory of this process that is in use, in bytes.
+pub(crate) fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let kib =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().split(' ').next()?.parse::<u64>().ok());
+    kib.unwrap_or(0).saturating_mul(1_024)
+}
+
+/// Returns the number of files and connections that this process has open.
+pub(crate) fn open_descriptors() -> u64 {
+    std::fs::read_dir("/proc/self/fd").map_or(0, |all| all.count() as u64)
+}
+
+/// Returns a number of `/proc/self/stat`, counted from the one behind the program's name.
+fn stat(n: usize) -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program stands in parentheses and may contain spaces; the numbers follow it.
+    let mut numbers = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    numbers.nth(n).and_then(|number| number.parse().ok()).unwrap_or(0.0)
+}

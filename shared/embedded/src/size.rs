@@ -1,0 +1,85 @@
+//! Figures of a store for monitoring: its size, and since when jobs have been due.
+
+use crate::store::Store;
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::PortError;
+use rusqlite::OptionalExtension;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+// The index has the earliest row of a stage first.
+pub(crate) const OLDEST: &str = "SELECT due FROM jobs WHERE stage = ?1 ORDER BY due LIMIT 1";
+/// Maximum number of files and folders whose sizes are added.
+const MOST_FILES: usize = 2_000_000;
+
+/// Size of a store, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreSize {
+    /// The database with its log.
+    pub database: u64,
+    /// The objects, of which the first two million count.
+    pub objects: u64,
+}
+
+impl Store {
+    /// Returns since when the oldest job of a stage has been due; jobs that are handed out do not count. A job that a crash
+    /// interrupted is due since the epoch.
+    ///
+    /// # Errors
+    /// Transport errors.
+    pub async fn due_since(&self, stage: Stage, now: Timestamp) -> Result<Option<Timestamp>, PortError> {
+        let oldest: Option<i64> = self
+            .db()
+            .read("read the queues", move |c| {
+                Ok(c.prepare_cached(OLDEST)?.query_row([stage.as_str()], |row| row.get(0)).optional()?)
+            })
+            .await?;
+        Ok(oldest.map(Timestamp::from_millis).filter(|due| *due <= now))
+    }
+
+    /// Adds up the sizes of the store's files. It looks at each of them, so it is for now and then.
+    pub async fn size(&self) -> StoreSize {
+        let (database, objects) = (self.database_files(), self.objects_folder());
+        let sum = move || {
+            let length = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
+            StoreSize { database: database.iter().map(length).sum(), objects: size_of(&objects) }
+        };
+        tokio::task::spawn_blocking(sum).await.unwrap_or_default()
+    }
+}
+
+/// Adds up the sizes of all files below a folder. What vanishes meanwhile counts as nothing.
+fn size_of(folder: &Path) -> u64 {
+    let (mut folders, mut sum, mut seen) = (vec![folder.to_owned()], 0, 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > MOST_FILES {
+                return sum;
+            }
+            match entry.metadata() {
+                Ok(found) if found.is_dir() => folders.push(entry.path()),
+                Ok(found) => sum += found.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::Access;
+    use curlew_ports::Blobs;
+
+    #[tokio::test]
+    async fn the_size_grows_with_the_objects() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let store = Store::open(dir.path(), Access::Exclusive).expect("opens");
+        let before = store.size().await;
+        assert!(before.database > 0, "{before:?}");
+        store.objects().put("some/where/deep.json", vec![7; 3_000].into()).await.expect("puts");
+        assert_eq!(store.size().await.objects, before.objects + 3_000);
+    }
+}
