@@ -143,11 +143,28 @@ pub(crate) enum ConfigWhat {
         output: Output,
     },
     /// Write a file of the settings that most installations need, to be filled in; an existing file is kept
-    Init {
-        /// The file to write
-        #[arg(value_name = "FILE", default_value = "curlew.toml")]
-        file: PathBuf,
-    },
+    Init(InitArgs),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The use that the settings are for
+    #[arg(long, value_name = "USE", value_enum, default_value_t = Preset::Search)]
+    pub(crate) preset: Preset,
+    /// The file to write
+    #[arg(value_name = "FILE", default_value = "curlew.toml")]
+    pub(crate) file: PathBuf,
+}
+
+/// Uses of the program that begin with different settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// A search page.
+    Search,
+    /// A corpus of texts: back catalogues too, whatever the pages are about, with and without images.
+    Corpus,
+    /// An archive: as a corpus, with long pages whole, and fewer re-checks.
+    Archive,
 }
 
 #[derive(Debug, Subcommand)]
@@ -248,6 +265,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: ConfigWhat,
     },
+    /// Write a file of settings to begin with, as `config init` does
+    Init(InitArgs),
     /// The keys that sign requests, so that sites can tell this crawler from one that only uses its name
     Key(KeyArgs),
     /// Put jobs that were given up back into their queues

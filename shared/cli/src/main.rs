@@ -69,6 +69,7 @@ fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Check { what } => check::run(what, &cli.shared),
         Command::Config { what } => commands::config::run(&what, &cli.shared),
+        Command::Init(args) => commands::config::init(&args),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),

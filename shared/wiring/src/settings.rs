@@ -136,6 +136,7 @@ struct File {
     hosts: HostGroups,
     network: Network,
     limits: Limits,
+    pages: Pages,
     web: Web,
     metrics: Metrics,
     exclude: Lists,
@@ -160,6 +161,23 @@ struct Robots {
 struct Preferences {
     aipref: Option<String>,
     tdmrep: Option<String>,
+}
+
+/// What a page must have to be taken.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Pages {
+    image: Option<String>,
+}
+
+impl Pages {
+    fn are_images_optional(&self) -> Result<bool, BadSettings> {
+        match self.image.as_deref() {
+            None | Some("required") => Ok(false),
+            Some("optional") => Ok(true),
+            Some(other) => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
+        }
+    }
 }
 
 /// Web Bot Auth.
@@ -320,7 +338,8 @@ impl Settings {
     /// Returns the settings with an image classifier that the driver has to build.
     #[must_use]
     pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
-        Settings { judge: Arc::new(Judge::new(self.screener.clone(), Some(eye))), ..self }
+        let judge = Judge::new(self.screener.clone(), Some(eye));
+        Settings { judge: Arc::new(judge.with_images_optional(self.judge.are_images_optional())), ..self }
     }
 
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
@@ -426,7 +445,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         signatures: file.signatures.mode()?,
         web: file.web,
         metrics: file.metrics.access()?,
-        judge: Arc::new(Judge::new(screener.clone(), eye)),
+        judge: Arc::new(Judge::new(screener.clone(), eye).with_images_optional(file.pages.are_images_optional()?)),
         image,
         screener,
     })

@@ -1,6 +1,6 @@
-//! `curlew config`: the settings themselves.
+//! `curlew config` and `curlew init`: the settings themselves.
 
-use crate::args::{ConfigWhat, Shared};
+use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
 use crate::config::{self, Config};
 use crate::output;
 use anyhow::{Context, Result, bail};
@@ -8,10 +8,15 @@ use curlew_wiring::Effective;
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
 
-/// The file that `init` writes.
-const FIRST: &str = include_str!("first.toml");
+/// Returns the file that `init` writes.
+fn first(preset: Preset) -> &'static str {
+    match preset {
+        Preset::Search => include_str!("presets/search.toml"),
+        Preset::Corpus => include_str!("presets/corpus.toml"),
+        Preset::Archive => include_str!("presets/archive.toml"),
+    }
+}
 
 /// Runs the command. It opens no store.
 pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
@@ -30,7 +35,7 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
             Ok(())
         }
         ConfigWhat::Show { output } => show(&Config::effective(&config::flags(shared), std::env::vars())?, output.json),
-        ConfigWhat::Init { file } => init(file),
+        ConfigWhat::Init(args) => init(args),
     }
 }
 
@@ -53,9 +58,10 @@ fn show(settings: &[Effective], json: bool) -> Result<()> {
     Ok(())
 }
 
-fn init(file: &Path) -> Result<()> {
-    let written =
-        OpenOptions::new().write(true).create_new(true).open(file).and_then(|mut f| f.write_all(FIRST.as_bytes()));
+/// Writes a file of settings to begin with. It opens no store.
+pub(crate) fn init(InitArgs { preset, file }: &InitArgs) -> Result<()> {
+    let text = first(*preset).as_bytes();
+    let written = OpenOptions::new().write(true).create_new(true).open(file).and_then(|mut f| f.write_all(text));
     match written {
         Ok(()) => {
             let name = file.display();
@@ -75,23 +81,59 @@ fn init(file: &Path) -> Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use curlew_wiring::Flags;
+    use clap::ValueEnum as _;
+    use curlew_policy::rules::Rules;
+    use curlew_wiring::{Flags, ImageScreening};
+    use std::path::Path;
+
+    fn load(file: &Path) -> Config {
+        Config::load(&Flags { file: Some(file.to_owned()), ..Flags::default() }, std::iter::empty()).unwrap()
+    }
 
     #[test]
-    fn the_file_to_begin_with_can_be_used_as_it_is_and_with_all_that_it_proposes() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("curlew.toml");
-        let load = || Config::load(&Flags { file: Some(file.clone()), ..Flags::default() }, std::iter::empty());
-        init(&file).unwrap();
-        load().unwrap();
-        assert!(init(&file).unwrap_err().to_string().contains("exists already"));
-        let proposed: String = FIRST
-            .lines()
-            .map(|line| line.strip_prefix('#').filter(|l| l.contains(" = ")).unwrap_or(line))
-            .collect::<Vec<_>>()
-            .join("\n");
-        std::fs::write(&file, proposed).unwrap();
-        let config = load().unwrap();
-        assert!(config.contact.is_some() && config.web.base_url.is_some());
+    fn each_file_to_begin_with_can_be_used_as_it_is_and_with_all_that_it_proposes() {
+        for preset in Preset::value_variants() {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join("curlew.toml");
+            let args = InitArgs { preset: *preset, file: file.clone() };
+            init(&args).unwrap();
+            load(&file);
+            assert!(init(&args).unwrap_err().to_string().contains("exists already"));
+            let proposed: String = first(*preset)
+                .lines()
+                .map(|line| line.strip_prefix('#').filter(|l| l.contains(" = ")).unwrap_or(line))
+                .collect::<Vec<_>>()
+                .join("\n");
+            std::fs::write(&file, proposed).unwrap();
+            let config = load(&file);
+            assert!(config.contact.is_some());
+            assert_eq!(config.web.base_url.is_some(), *preset == Preset::Search);
+        }
+    }
+
+    #[test]
+    fn no_preset_is_less_polite_than_the_defaults() {
+        let none = tempfile::NamedTempFile::new().unwrap();
+        let usual = load(none.path());
+        for preset in Preset::value_variants() {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), first(*preset)).unwrap();
+            let config = load(file.path());
+            // What is read at all may differ; a re-check may come later. Everything else is as by default.
+            assert!(config.rules.recheck_after >= usual.rules.recheck_after, "{preset:?}");
+            let Rules { backfill, recheck_after, .. } = usual.rules.clone();
+            assert_eq!(Rules { backfill, recheck_after, ..config.rules.clone() }, usual.rules, "{preset:?}");
+            assert_eq!(config.groups, usual.groups, "{preset:?}");
+            assert_eq!((&config.token, &config.page_agent), (&usual.token, &usual.page_agent), "{preset:?}");
+            assert_eq!((config.workers, config.signatures), (usual.workers, usual.signatures), "{preset:?}");
+            assert!(config.scope.robots_ignored.is_empty() && config.scope.meta_ignored.is_empty(), "{preset:?}");
+            assert_eq!(format!("{:?}", config.guard), format!("{:?}", usual.guard), "{preset:?}");
+            let heeds_more = (config.scope.aipref, config.scope.tdmrep) >= (usual.scope.aipref, usual.scope.tdmrep);
+            assert!(heeds_more, "{preset:?}");
+            let is_for_texts = *preset != Preset::Search;
+            assert_eq!(config.image == ImageScreening::Off, is_for_texts, "{preset:?}");
+            assert_eq!(config.judge.are_images_optional(), is_for_texts, "{preset:?}");
+            assert_eq!(config.rules.backfill, is_for_texts, "{preset:?}");
+        }
     }
 }

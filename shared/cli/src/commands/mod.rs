@@ -149,6 +149,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         // They need no store, and ran before the settings were read.
         Command::Check { .. }
         | Command::Config { .. }
+        | Command::Init(_)
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Health { .. } => Ok(()),

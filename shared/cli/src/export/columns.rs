@@ -79,8 +79,10 @@ impl Serialize for Cell<'_> {
 #[derive(Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
+    #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "lines have no types"))]
     pub(crate) of: ColumnType,
     /// True if every record has a value.
+    #[cfg_attr(not(any(feature = "parquet", test)), expect(dead_code, reason = "lines leave out what is absent"))]
     pub(crate) is_required: bool,
     /// Reads the value of a record.
     pub(crate) cell: fn(&Record) -> Cell<'_>,

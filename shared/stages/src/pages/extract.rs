@@ -12,7 +12,7 @@ use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
-use curlew_article::{Article, Limits, decode, extract, validity};
+use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
     ExtractJob, FeedSource, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection,
@@ -215,7 +215,7 @@ impl Extract {
         let own_image = article.image.map(String::from);
         let site_image = job.site_image.clone().or(feed.image);
         let any_image = own_image.as_deref().or(site_image.as_deref());
-        if let Err(why) = validity(title.as_deref(), &article.text, any_image) {
+        if let Err(why) = self.judge.validity(title.as_deref(), &article.text, any_image) {
             return Ok(Err(why));
         }
         let title = title.unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::pages::image::opened;
 use crate::pages::overrides;
-use curlew_model::Millis;
+use curlew_model::{Millis, Rejection};
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
@@ -20,6 +20,8 @@ pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_
 
 /// Judges pages.
 pub struct Judge {
+    /// True if a page is worth keeping without an image.
+    images_are_optional: bool,
     /// The screener; the built-in one if there is none.
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
@@ -55,7 +57,36 @@ impl Default for Judge {
 impl Judge {
     /// Creates it with these settings; `eye` classifies images.
     pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
-        Judge { screener, eye, detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), rules: Mutex::default() }
+        Judge {
+            images_are_optional: false,
+            screener,
+            eye,
+            detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)),
+            rules: Mutex::default(),
+        }
+    }
+
+    /// Returns the same judge, which takes pages without an image if `are_optional` is true.
+    #[must_use]
+    pub fn with_images_optional(self, are_optional: bool) -> Judge {
+        Judge { images_are_optional: are_optional, ..self }
+    }
+
+    /// True if a page is taken without an image.
+    pub fn are_images_optional(&self) -> bool {
+        self.images_are_optional
+    }
+
+    /// Checks that a page is worth keeping, as [`curlew_article::validity`] does; it needs no image where images are
+    /// optional.
+    ///
+    /// # Errors
+    /// The first part that is missing.
+    pub(crate) fn validity(&self, title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
+        match curlew_article::validity(title, text, image) {
+            Err(Rejection::NoImage) if self.images_are_optional => Ok(()),
+            validity => validity,
+        }
     }
 
     fn screener(&self) -> &Screener {

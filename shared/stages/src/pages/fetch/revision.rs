@@ -7,7 +7,7 @@ use crate::pages::image::opened;
 use crate::pages::judge::Picture;
 use crate::parsing::told;
 use crate::stage::StageError;
-use curlew_article::{Article, validity};
+use curlew_article::Article;
 use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
 use curlew_screen::Verdict as Judged;
 use url::Url;
@@ -25,7 +25,7 @@ impl Fetch {
         let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
         let directives = &found.seen.directives;
         let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
-        if let Err(why) = validity(article.title.as_deref(), &article.text, any_image) {
+        if let Err(why) = self.judge.validity(article.title.as_deref(), &article.text, any_image) {
             tracing::debug!(url = %page.url, reason = %why, "a page that has changed stays as it was");
             self.removal.still_there(&page.id, Some(directives), None).await?;
             return Ok(Item::Done);
