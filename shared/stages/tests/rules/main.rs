@@ -36,7 +36,9 @@ mod walls;
 
 use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
-use curlew_stages::stage::Verdict;
+use curlew_stages::pages::judge::Judge;
+use curlew_stages::stage::{Stage, Verdict};
+use std::sync::Arc;
 use test_world::{FEED, HOUR, TestWorld, accepted, host, html, moved, new, page, status, visit};
 
 #[tokio::test(start_paused = true)]
@@ -310,6 +312,26 @@ async fn a_recheck_of_a_blocked_host_removes_its_page_without_a_call() {
     world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
     assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Blocked }));
     assert!(world.web.calls().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_without_an_image_is_taken_where_images_are_optional_and_else_rejected() {
+    for are_optional in [false, true] {
+        let mut world = TestWorld::new();
+        world.judge = Arc::new(Judge::default().with_images_optional(are_optional));
+        let url = "https://example.org/a";
+        world.web.serve(url, "text/html", html(""));
+        let program = world.program();
+        assert_eq!(program.fetch.run(&visit("example.org", &[url], &new())).await.unwrap(), Verdict::Done);
+        let queued = world.queued(QueueName::Extract).await;
+        let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+        program.extract.run_batch(&[(**job).clone()]).await;
+        let state = world.state(url).await;
+        match are_optional {
+            true => assert!(matches!(state, Some(PageState::Accepted { .. })), "{state:?}"),
+            false => assert_eq!(state, Some(PageState::Rejected { reason: Rejection::NoImage })),
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]
