@@ -243,6 +243,17 @@ pub(crate) enum Command {
     Parked(ListArgs),
     /// List the pages that were removed, with time and reason
     Audit(ListArgs),
+    /// Tell the story of a page: the feed that named it, and when it was fetched, judged, published and re-checked
+    Trace {
+        /// Its address or id
+        #[arg(value_name = "PAGE")]
+        page: String,
+        /// A log in JSON (`--log json`), of which the lines about this page are shown; `-` for standard input
+        #[arg(long, value_name = "FILE")]
+        log_file: Option<PathBuf>,
+        #[command(flatten)]
+        output: Output,
+    },
     /// Never call a host again, and hide its pages, from now on
     Block {
         /// A host name; all names below it are blocked too

@@ -4,6 +4,7 @@ use crate::status;
 use crate::world::World;
 use async_trait::async_trait;
 use curlew_ports::PortError;
+use curlew_stages::operator::activity::last_days;
 use curlew_stages::stage::StageError;
 use curlew_web::{StatusSource, SystemStatus};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ impl StatusSource for LiveStatus {
         let failed = |e| PortError::Unavailable { what: format!("the status cannot be read: {e:#}"), source: None };
         let counted = status::Status::gather(&self.0).await.map_err(failed)?;
         let due_since = self.0.ports.inbox.next_due().await?.filter(|due| *due <= self.0.clock.now());
-        Ok(SystemStatus { due_since, ..counted.for_public() })
+        let activity = last_days(self.0.ports.blobs.as_ref(), self.0.clock.now()).await?;
+        Ok(SystemStatus { due_since, activity, ..counted.for_public() })
     }
 }

@@ -16,6 +16,7 @@ mod optional;
 mod output;
 mod process;
 mod progress;
+mod recorder;
 mod runner;
 mod server;
 mod status;

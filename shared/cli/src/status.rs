@@ -54,7 +54,7 @@ impl Status {
             counted: Some(self.all.for_public()),
             counted_at: None,
             queues: self.queues.iter().map(|(stage, count)| QueueStatus { stage: *stage, count: *count }).collect(),
-            due_since: None,
+            ..SystemStatus::default()
         }
     }
 

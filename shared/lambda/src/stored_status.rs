@@ -24,7 +24,13 @@ impl StatusSource for StoredStatus {
         let blobs = self.blobs.as_ref();
         let index = indexed_years(blobs).await?;
         let (counted_at, counted) = or_nothing(stored_stats(blobs).await).unzip();
-        Ok(SystemStatus { index, counted, counted_at, queues: or_nothing(self.queues().await), due_since: None })
+        Ok(SystemStatus {
+            index,
+            counted,
+            counted_at,
+            queues: or_nothing(self.queues().await),
+            ..SystemStatus::default()
+        })
     }
 }
 

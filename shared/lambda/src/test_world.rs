@@ -177,6 +177,7 @@ pub(crate) fn page(url: &str) -> Job {
         calls_left: 0,
         validators: Validators::default(),
         replaces: None,
+        trace: None,
     }))
 }
 

@@ -2,6 +2,7 @@
 //! path separator into a store.
 
 use crate::hex::is_hex;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -115,12 +116,26 @@ id! {
     SourceKey, "source key", is_hash
 }
 id! {
+    /// Id of a chain of jobs that follow from one another, such as a poll, the visits to what is new, and the pages made of
+    /// it: 32 lower-case hexadecimal digits, as a trace id of W3C Trace Context. The first 12 are the time at which the
+    /// chain began, in milliseconds since 1970; zero if it is not known.
+    TraceId, "trace id", is_hash
+}
+id! {
     /// Key of a segment: `segments/YYYY/MM/DD/<name>.jsonl.zst`.
     SegmentKey, "segment key", |t| {
         t.len() <= MAX_KEY
             && t.starts_with("segments/")
             && t.split('/').all(|part| !part.is_empty() && part != ".." && part != ".")
             && t.bytes().all(|b| b.is_ascii_alphanumeric() || b"/.-_".contains(&b))
+    }
+}
+
+impl TraceId {
+    /// Returns the time at which the chain began, if it is known.
+    pub fn began(&self) -> Option<Timestamp> {
+        let millis = i64::from_str_radix(self.as_str().get(..12)?, 16).ok()?;
+        (millis > 0).then(|| Timestamp::from_millis(millis))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Jobs: messages of the queues. Every job may be delivered more than once.
 
-use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey};
+use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
 use crate::ownership::{Challenge, OwnerRequest};
 use crate::polling::is_default;
 use crate::record::{EntryHints, StatedPreferences};
@@ -69,6 +69,29 @@ impl Job {
             Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
+        }
+    }
+
+    /// Returns the name of its kind, as in its message.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Job::Discover(_) => "discover",
+            Job::Own(_) => "own",
+            Job::Poll(_) => "poll",
+            Job::Subscribe(_) => "subscribe",
+            Job::Backfill(_) => "backfill",
+            Job::Fetch(_) => "fetch",
+            Job::Extract(_) => "extract",
+        }
+    }
+
+    /// Returns the chain of jobs that it says it belongs to.
+    pub const fn trace(&self) -> Option<&TraceId> {
+        match self {
+            Job::Poll(j) => j.trace.as_ref(),
+            Job::Fetch(j) => j.trace.as_ref(),
+            Job::Extract(j) => j.trace.as_ref(),
+            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) => None,
         }
     }
 
@@ -205,12 +228,15 @@ pub struct PollJob {
     /// Time at which the feed's schedule asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<Timestamp>,
+    /// Chain of jobs that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
 }
 
 impl PollJob {
     /// Creates the job that a feed's schedule sends.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
-        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None }
+        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None, trace: None }
     }
 }
 
@@ -259,6 +285,9 @@ pub struct VisitJob {
     /// Number of times in a row that it found its host key in use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub waits: u8,
+    /// Chain of jobs that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
 }
 
 impl VisitJob {
@@ -267,7 +296,7 @@ impl VisitJob {
 
     /// Creates a visit of a host key for these URLs, which no feed names.
     pub fn new(host: HostKey, items: Vec<VisitItem>) -> VisitJob {
-        VisitJob { host, feed: None, site_image: None, items, deferrals: 0, waits: 0 }
+        VisitJob { host, feed: None, site_image: None, items, deferrals: 0, waits: 0, trace: None }
     }
 
     /// Splits items into visits to one host key.
@@ -353,6 +382,9 @@ pub struct ExtractJob {
     /// replaces it. The row stays unchanged if the page would no longer be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replaces: Option<Location>,
+    /// Chain of jobs that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
 }
 
 /// A page's main image, requested right after the page.
@@ -424,6 +456,7 @@ mod tests {
             waits: 0,
             on_request: false,
             due: None,
+            trace: None,
         }))
     }
 

@@ -35,7 +35,7 @@ pub use host::{
     Circuit, Hold, HoldReason, HostState, Lease, PendingRedirect, SentPages, Substitute, Substitutes, TokenBucket,
     UrlHold, Window, is_at_or_below,
 };
-pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey};
+pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
     BackfillJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob,
     VisitItem, VisitJob,

@@ -1,6 +1,6 @@
 //! Pages: one row for every URL ever taken up, with its outcome.
 
-use crate::ids::{HostKey, Location, PageId, SourceKey};
+use crate::ids::{HostKey, Location, PageId, SourceKey, TraceId};
 use crate::source::Validators;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,9 @@ pub struct Page {
     /// Validators for the next conditional request, of the document from which the record was made.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
+    /// Chain of jobs that took it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
 }
 
 impl Page {
@@ -53,6 +56,7 @@ impl Page {
             expires: None,
             doubted_at: None,
             validators: Validators::default(),
+            trace: None,
         }
     }
 }

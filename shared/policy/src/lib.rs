@@ -13,3 +13,4 @@ pub mod polling;
 pub mod robots;
 pub mod rules;
 pub mod site;
+pub mod trace;

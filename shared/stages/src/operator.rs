@@ -1,5 +1,6 @@
 //! Requests of operators and of sites' owners: suggestions, blocks, overrides, ownership, audits, statistics.
 
+pub mod activity;
 pub mod audit;
 pub mod block;
 pub mod fsck;

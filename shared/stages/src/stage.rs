@@ -1,11 +1,12 @@
 //! The stage trait and the verdict that a stage returns.
 
-use curlew_model::Timestamp;
+use curlew_model::{Timestamp, TraceId};
 use curlew_policy::delivery::FailureKind;
 use curlew_ports::PortError;
 use serde::{Serialize, de::DeserializeOwned};
 use std::error::Error;
 use std::future::Future;
+use tracing::Span;
 
 /// A stage that is woken by a job from its queue.
 pub trait Stage: Send + Sync {
@@ -15,6 +16,12 @@ pub trait Stage: Send + Sync {
     type Job: Serialize + DeserializeOwned + Send + 'static;
     /// Does the job. It may have been done before.
     fn run(&self, job: &Self::Job) -> impl Future<Output = Result<Verdict, StageError>> + Send;
+}
+
+/// Returns the span of a job, at the level of errors so that no filter of the log leaves it out: each log line within it
+/// carries the job's kind and the id of its chain.
+pub(crate) fn job_span(kind: &'static str, trace: &TraceId) -> Span {
+    tracing::error_span!("job", kind, %trace)
 }
 
 /// Instruction to the driver about a job that has run.

@@ -1,15 +1,17 @@
 //! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
 //! simulators drive it; none of them decides what follows from a verdict or a failure.
 
-use crate::stage::{StageError, Verdict, with_causes};
+use crate::stage::{StageError, Verdict, job_span, with_causes};
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Stage as StageName, Timestamp};
 use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_ends};
+use curlew_policy::trace;
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use tracing::{Instrument, Span};
 
 /// All stages, as a worker sees them.
 #[async_trait]
@@ -87,6 +89,13 @@ impl<S: Settlement> Worker<'_, S> {
     /// # Errors
     /// The errors of the queue. The job is then handed out again when its visibility ends.
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
+        let untraced = job.trace().is_none().then(|| trace::traced(job.clone()));
+        let job = untraced.as_ref().unwrap_or(job);
+        let span = span_of(job);
+        self.run_traced(handle, receives, job).instrument(span).await
+    }
+
+    async fn run_traced(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         match AssertUnwindSafe(self.stages.run(job)).catch_unwind().await {
             Ok(outcome) => self.settle(handle, receives, job, outcome).await,
             Err(panic) => {
@@ -123,7 +132,7 @@ impl<S: Settlement> Worker<'_, S> {
             return Ok(0);
         };
         for (((handle, receives), job), outcome) in each.zip(outcomes) {
-            self.settle(handle, *receives, &job, outcome).await?;
+            self.settle(handle, *receives, &job, outcome).instrument(span_of(&job)).await?;
         }
         Ok(0)
     }
@@ -195,10 +204,11 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
         let mut pages = Vec::new();
         for Delivery { receipt, job, receives } in deliveries {
             match (never_ends(receives), job) {
-                (Some(why), _) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
+                (Some(why), Ok(job)) => self.give_up(&receipt, &why).instrument(span_of(&job)).await?,
+                (Some(why), Err(_)) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
                 (None, Ok(job)) if job.stage() != stage => {
                     let why = format!("the job is in the wrong queue: it is one for {}", job.stage().as_str());
-                    self.give_up(&receipt, &why).await?;
+                    self.give_up(&receipt, &why).instrument(span_of(&job)).await?;
                 }
                 (None, Ok(Job::Extract(job))) if together => pages.push((receipt, receives, *job)),
                 (None, Ok(job)) => self.run(&receipt, receives, &job).await?,
@@ -214,6 +224,11 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
         tracing::error!(error = why, "a job is given up");
         self.queue.dead_letter(receipt, why).await
     }
+}
+
+/// Returns the span of a job.
+fn span_of(job: &Job) -> Span {
+    job_span(job.kind(), &trace::of(job))
 }
 
 /// The message of a panic.

@@ -17,6 +17,7 @@ use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::catalog::results::SearchHit;
+use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use support::{Backend, World, page, settings};
@@ -76,6 +77,14 @@ fn backend() -> Backend {
         queues: vec![queue(Stage::Discover, 0, 3), queue(Stage::Poll, 4, 12), queue(Stage::Fetch, 132, 1_018)],
         counted_at: None,
         due_since: published,
+        activity: (1..=30)
+            .map(|n| DayCounts {
+                day: format!("2026-11-{n:02}"),
+                polls: 900 + 37 * (n % 7),
+                accepted: 120 * (n % 5),
+                holds: n % 4,
+            })
+            .collect(),
     };
     backend
 }

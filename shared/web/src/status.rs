@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Millis, Timestamp};
+use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
 use curlew_stages::stage::StageError;
 use serde::Serialize;
@@ -19,6 +20,9 @@ use std::sync::Arc;
 
 /// Time for which a status is reused: anybody may ask for it as often as they like.
 const KEPT: Millis = Millis::from_mins(1);
+
+/// Height of a chart's highest bar, and width of a bar with the gap behind it.
+const CHART: (u64, usize) = (48, 10);
 
 #[derive(Template)]
 #[template(path = "status.html")]
@@ -30,10 +34,30 @@ struct StatusPage<'a> {
     sections: Vec<Section>,
     /// Names of the queues with the numbers of jobs that are due, waiting, under way and given up.
     queues: Vec<(&'static str, [String; 4])>,
+    charts: Vec<Chart>,
+    /// The days of the charts with their numbers, the newest first.
+    days: Vec<(String, [String; 3])>,
     /// A sentence about the oldest job.
     oldest: Option<String>,
     /// A sentence about the time of the other counts, or their absence; `None` if they were counted just now.
     counted: Option<String>,
+}
+
+/// A bar for each day.
+struct Chart {
+    /// Part of the names of its elements.
+    id: &'static str,
+    name: &'static str,
+    /// What it shows, in a sentence.
+    sentence: String,
+    bars: Vec<Bar>,
+}
+
+/// Place and size of a bar, in the units of a chart of [`CHART`].
+struct Bar {
+    x: usize,
+    y: u64,
+    height: u64,
 }
 
 /// Facts under a heading.
@@ -110,6 +134,8 @@ impl StatusPage<'_> {
             numbers,
             sections,
             queues: status.queues.iter().map(|queue| row_of(language, queue)).collect(),
+            charts: charts(language, &status.activity),
+            days: status.activity.iter().rev().map(|of| day(language, of)).collect(),
             oldest: status.due_since.map(|due| (t.oldest)(&language.roughly(now.since(due)))),
             counted: match (&status.counted, status.counted_at) {
                 (None, _) => Some(t.not_counted.to_owned()),
@@ -117,6 +143,34 @@ impl StatusPage<'_> {
             },
         }
     }
+}
+
+/// Returns the charts of the last days; none before there is one.
+fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
+    let t = words::Status::of(language);
+    let kinds: [(_, _, fn(&DayCounts) -> u64); 3] = [
+        ("polls", t.polls, |of| of.polls),
+        ("accepted", t.accepted, |of| of.accepted),
+        ("holds", t.laid, |of| of.holds),
+    ];
+    let chart = |(id, name, number): (&'static str, &'static str, fn(&DayCounts) -> u64)| {
+        let most = days.iter().map(number).max().unwrap_or_default();
+        let all = days.iter().map(number).sum();
+        // Whatever is more than nothing is seen.
+        let height = |n: u64| if n == 0 { 0 } else { (n.saturating_mul(CHART.0) / most.max(1)).max(1) };
+        let bar = |(x, of): (usize, &DayCounts)| {
+            let height = height(number(of));
+            Bar { x: x * CHART.1, y: CHART.0 - height, height }
+        };
+        let sentence = (t.in_days)(&language.number(all), &language.number(most));
+        Chart { id, name, sentence, bars: days.iter().enumerate().map(bar).collect() }
+    };
+    if days.is_empty() { vec![] } else { kinds.map(chart).into() }
+}
+
+fn day(language: Language, of: &DayCounts) -> (String, [String; 3]) {
+    let numbers = [of.polls, of.accepted, of.holds].map(|n| language.number(n));
+    (language.day(&of.day).unwrap_or_else(|| of.day.clone()), numbers)
 }
 
 fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {

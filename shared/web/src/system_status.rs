@@ -3,6 +3,7 @@
 use curlew_model::{Stage, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub struct SystemStatus {
     /// Due time of the job that has been due for longest, if any is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub due_since: Option<Timestamp>,
+    /// Counts of the last days, the oldest first; empty if they are not kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub activity: Vec<DayCounts>,
 }
 
 /// One queue.

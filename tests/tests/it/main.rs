@@ -36,5 +36,6 @@ mod profiles;
 mod proxies;
 mod requests;
 mod signatures;
+mod trace;
 mod walls;
 mod websub;

@@ -31,7 +31,19 @@ use tree::{Edge, Sources, Tree};
 const ROOMS: &[(&str, &[&str])] = &[
     (
         "curlew-policy",
-        &["rules", "chance", "address", "links", "delivery", "page", "robots", "site", "politeness", "polling"],
+        &[
+            "rules",
+            "chance",
+            "address",
+            "trace",
+            "links",
+            "delivery",
+            "page",
+            "robots",
+            "site",
+            "politeness",
+            "polling",
+        ],
     ),
     ("curlew-text", &["references", "charset", "hygiene", "date"]),
     ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),

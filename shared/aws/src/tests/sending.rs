@@ -35,6 +35,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         calls_left: 1,
         validators: Validators::default(),
         replaces: None,
+        trace: None,
     }))
 }
 

@@ -9,6 +9,7 @@ use crate::failure::usage;
 use crate::history;
 use crate::output::{self, shown};
 use crate::progress::Progress;
+use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Result, bail};
@@ -94,6 +95,7 @@ pub(super) async fn until_end(
     for year in world.index.years().await? {
         world.index.publish(year).await?;
     }
+    Recorder::default().record(world).await;
     Ok((Summary::gather(world, began, named).await?, ran))
 }
 

@@ -25,6 +25,7 @@ mod serve;
 mod site;
 mod status;
 mod summary;
+mod trace;
 mod transfer;
 
 use crate::args::{Command, Import, KeyWhat, Shared};
@@ -122,6 +123,9 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Holds(args) => list::holds(&place.beside(config).await?, &args).await,
         Command::Parked(args) => list::parked(&place.beside(config).await?, &args).await,
         Command::Audit(args) => audit::run(&place.beside(config).await?, &args).await,
+        Command::Trace { page, log_file, output } => {
+            trace::run(&place.beside(config).await?, &page, log_file.as_deref(), output.json).await
+        }
         Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
         Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
         Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,

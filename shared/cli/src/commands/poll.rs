@@ -15,6 +15,7 @@ use curlew_embedded::OpenError;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};
 use curlew_policy::address;
 use curlew_policy::polling::schedule;
+use curlew_policy::trace;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -118,7 +119,8 @@ async fn one(world: &World, feed: FeedSource) -> Result<Requested> {
         };
         return Ok(not_sent("too soon", Some(at), Some(reason)));
     }
-    let job = PollJob { on_request: true, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
+    let trace = Some(trace::begin("poll", feed.key.as_str(), now));
+    let job = PollJob { on_request: true, trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
     world.ports.queue.send(&[(Job::Poll(job), now)]).await?;
     Ok(not_sent("sent", None, None))
 }

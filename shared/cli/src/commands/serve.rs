@@ -4,6 +4,7 @@ use super::stop_on_signal;
 use crate::live_status::LiveStatus;
 use crate::metrics;
 use crate::output;
+use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
 use crate::world::World;
@@ -112,7 +113,9 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
         Schedule { at_once: false, ..Schedule::new("serve-sample", SAMPLE, Work::Sample) },
         Schedule { at_once: false, ..Schedule::new("serve-archive", ARCHIVE, Work::Archive) },
     ];
+    let mut recorder = Recorder::default();
     while !stop.load(Ordering::Relaxed) {
+        recorder.record_if_due(&world).await;
         for schedule in &mut schedules {
             if let Err(error) = schedule.run_if_due(&world).await {
                 tracing::error!(
@@ -124,6 +127,7 @@ async fn schedules(world: Arc<World>, stop: Arc<AtomicBool>) {
         }
         world.clock.sleep(NOTICE).await;
     }
+    recorder.record(&world).await;
 }
 
 /// A task that runs periodically.

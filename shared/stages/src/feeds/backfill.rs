@@ -416,7 +416,7 @@ impl Backfills {
             sent += 1;
             visits.entry(host).or_default().push(item);
         }
-        let visits: Vec<_> = visits.into_iter().flat_map(|(host, items)| jobs(source, host, items)).collect();
+        let visits: Vec<_> = visits.into_iter().flat_map(|(host, items)| jobs(source, host, items, None)).collect();
         let visits: Vec<_> = visits.into_iter().map(|job| (job, now)).collect();
         if !visits.is_empty() {
             self.intake.queue.send(&visits).await?;

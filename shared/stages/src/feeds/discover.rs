@@ -23,6 +23,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
+use curlew_policy::trace;
 use curlew_ports::{CallKind, Event, Reply, Version};
 use rest::Rest;
 use std::sync::Arc;
@@ -322,7 +323,7 @@ impl Discover {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
-        let arrivals = self.intake.take(&mut feed, parsed).await?;
+        let arrivals = self.intake.take(&mut feed, parsed, Some(&trace::of_discovery(&site.key))).await?;
         learn(&mut feed, parsed, reply, (arrivals, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
@@ -348,7 +349,8 @@ impl Discover {
         for url in urls {
             let feed = new_feed(url, Some(site));
             keys.push(feed.key.clone());
-            let job = Job::Poll(PollJob::new(feed.key.clone(), feed.url.clone()));
+            let trace = Some(trace::of_discovery(&site.key));
+            let job = Job::Poll(PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) });
             self.intake.sources.insert(&Source::Feed(feed)).await?;
             self.intake.queue.send(&[(job, at)]).await?;
         }

@@ -10,6 +10,7 @@ use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, Sou
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
+use curlew_policy::trace;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use std::sync::Arc;
 
@@ -134,7 +135,8 @@ impl Dispatch {
             Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
                 let at = postponed(&feed, &self.rules, now)?;
                 let due = Some(if at > now { at } else { slot.came });
-                Some((Job::Poll(PollJob { due, ..PollJob::new(feed.key, feed.url) }), at))
+                let trace = Some(trace::begin("poll", feed.key.as_str(), due.unwrap_or(at)));
+                Some((Job::Poll(PollJob { due, trace, ..PollJob::new(feed.key, feed.url) }), at))
             }
             Source::Site(site) if site_is_due(&site, now) => {
                 Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))

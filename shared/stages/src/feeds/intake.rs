@@ -8,7 +8,7 @@ use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
     EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Timestamp,
-    VisitItem, VisitJob,
+    TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -83,7 +83,12 @@ impl Intake {
     ///
     /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
     /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
-    pub(crate) async fn take(&self, source: &mut FeedSource, feed: &Feed) -> Result<u64, StageError> {
+    pub(crate) async fn take(
+        &self,
+        source: &mut FeedSource,
+        feed: &Feed,
+        trace: Option<&TraceId>,
+    ) -> Result<u64, StageError> {
         let now = self.politeness.clock.now();
         let rules = &self.politeness.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
@@ -126,7 +131,7 @@ impl Intake {
         }
         self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
         let jobs: Vec<(Job, Timestamp)> =
-            visits.into_iter().flat_map(|(h, i)| jobs(source, h, i)).map(|j| (j, now)).collect();
+            visits.into_iter().flat_map(|(h, i)| jobs(source, h, i, trace)).map(|j| (j, now)).collect();
         if !jobs.is_empty() {
             self.queue.send(&jobs).await?;
         }
@@ -287,9 +292,9 @@ fn deletion_key(entry: &DeletedEntry) -> u64 {
 }
 
 /// Visits to pages of one host key that a feed names.
-pub(crate) fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>) -> Vec<Job> {
+pub(crate) fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>, trace: Option<&TraceId>) -> Vec<Job> {
     VisitJob::several(&host, Some(&source.key), &items)
-        .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), ..visit }))
+        .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), trace: trace.cloned(), ..visit }))
         .collect()
 }
 

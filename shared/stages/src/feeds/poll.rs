@@ -8,7 +8,9 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
-use curlew_model::{ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Rejection, Source, Timestamp, Validators};
+use curlew_model::{
+    ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Rejection, Source, Timestamp, TraceId, Validators,
+};
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
 use curlew_policy::polling::decision::{
@@ -76,7 +78,7 @@ impl Poll {
                 FeedSource { not_before: not_before.map_or(feed.not_before, |at| at.max(feed.not_before)), ..feed }
             }
             AfterVisit::Read => match response {
-                Some(response) => self.taken_in(feed, request, got, response).await?,
+                Some(response) => self.taken_in(feed, request, got, response, job.trace.as_ref()).await?,
                 None => feed,
             },
         };
@@ -146,6 +148,7 @@ impl Poll {
         request: &FeedRequest,
         got: &Fetched,
         response: &FeedResponse<'_>,
+        trace: Option<&TraceId>,
     ) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
@@ -160,7 +163,7 @@ impl Poll {
                 return self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await;
             }
             (Reading::Entries, Some(Ok(parsed))) => {
-                let arrivals = self.intake.take(&mut feed, parsed).await?;
+                let arrivals = self.intake.take(&mut feed, parsed, trace).await?;
                 feed_row::learn(&mut feed, parsed, reply, (arrivals, request.is_check), rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
@@ -305,6 +308,8 @@ impl Stage for Poll {
         if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
             return self.blocked(feed, seen).await;
         }
+        let status = response.as_ref().map(|response| response.reply.status);
+        tracing::debug!(feed = %url, status, "a feed was polled");
         self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await
     }
 }

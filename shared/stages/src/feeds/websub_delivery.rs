@@ -5,6 +5,7 @@ use crate::feeds::websub::Callbacks;
 use curlew_model::{FeedSource, Job, Millis, PollJob, Source, SourceKey, Subscription, Timestamp, unhex};
 use curlew_policy::polling::subscription::{self, HubReply, Mode, News, Question};
 use curlew_policy::rules::Rules;
+use curlew_policy::trace;
 use curlew_ports::{Clock, PortError, Queue, Sources};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
@@ -123,7 +124,8 @@ impl Pushes {
             News::Poll(at, _) => at,
         };
         // First the job: one too many is dropped by the poll, one too few would be missed for a day.
-        let job = PollJob::new(feed.key, feed.url);
+        let trace = Some(trace::begin("poll", feed.key.as_str(), at));
+        let job = PollJob { trace, ..PollJob::new(feed.key, feed.url) };
         self.queue.send(&[(Job::Poll(job), at)]).await?;
         self.change(&key, |feed, now| match subscription::news(feed, begun, &self.rules, now) {
             News::Poll(_, next) => (HubAnswer::Yes, Some(Some(next))),

@@ -2,12 +2,12 @@
 
 use crate::catalog::hidden::is_on;
 use crate::catalog::listing::{all_keys, pages_that};
-use crate::catalog::manifest::search_error;
+use crate::catalog::manifest::{load_manifest, search_error};
 use crate::catalog::removal::AUDIT_PREFIX;
 use crate::catalog::segment;
 use crate::catalog::thumbnails::thumbnail_key;
 use crate::stage::StageError;
-use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey};
+use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey, Timestamp, Year};
 use curlew_policy::address;
 use curlew_ports::{Blobs, Pages};
 use curlew_search::{Manifest, SearchError, Split};
@@ -77,7 +77,27 @@ impl Audit {
         Ok(report)
     }
 
-    async fn rows(&self, subject: &Subject) -> Result<Vec<Page>, StageError> {
+    /// Returns the splits of a year that hold a page, each with the time at which it was built.
+    ///
+    /// # Errors
+    /// Any error of the ports, or that the index is damaged.
+    pub async fn splits_with(&self, year: Year, page: &PageId) -> Result<Vec<(String, Timestamp)>, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let mut found = Vec::new();
+        for entry in manifest.splits.iter().filter(|entry| entry.is_readable()) {
+            let Some(blob) = self.blobs.get(&entry.key).await? else { continue };
+            if Split::open(blob.bytes).map_err(search_error)?.holds(page).map_err(search_error)? {
+                found.push((entry.key.clone(), entry.built_at));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the rows of a subject; of a page that is another one's address, that one's too.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn rows(&self, subject: &Subject) -> Result<Vec<Page>, StageError> {
         let mut found = Vec::new();
         match subject {
             Subject::Page(id) => {

@@ -27,6 +27,7 @@ use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
+use curlew_policy::trace;
 use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -258,7 +259,8 @@ impl Own {
             is_known = true;
             let feed = self.revive(feed).await?;
             let at = may_poll_from(&feed, &self.politeness.rules).max(now);
-            let job = PollJob::new(feed.key.clone(), feed.url.clone());
+            let trace = Some(trace::begin("poll", feed.key.as_str(), now));
+            let job = PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
             polls.push((Job::Poll(job), at)).await?;
         }
         polls.send().await?;

@@ -10,7 +10,7 @@ use crate::pages::judge::{Judge, Picture};
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
-use crate::stage::{Stage, StageError, Verdict};
+use crate::stage::{Stage, StageError, Verdict, job_span};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
@@ -22,10 +22,12 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::page::dates;
 use curlew_policy::page::publication;
 use curlew_policy::politeness::scope::Scope;
+use curlew_policy::trace;
 use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use tracing::Instrument;
 use url::Url;
 
 /// Number of attempts to write the row of a page while others write it.
@@ -106,10 +108,11 @@ impl Extract {
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<NewRecord<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
-            verdicts.push(match self.make(job, &mut batch).await {
+            let span = job_span("extract", &trace::of_extraction(job));
+            verdicts.push(match self.make(job, &mut batch).instrument(span.clone()).await {
                 Ok((_, Extraction::Known)) => Some(Ok(Verdict::Done)),
-                Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).await),
-                Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).await),
+                Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).instrument(span).await),
+                Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).instrument(span).await),
                 Ok((seen, Extraction::Record(draft, content_hash))) => {
                     kept.push(NewRecord { number, job, seen, draft: *draft, content_hash });
                     None
@@ -120,7 +123,8 @@ impl Extract {
         match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
                 for (kept, location) in kept.iter().zip(locations) {
-                    verdicts[kept.number] = Some(self.accepted(kept, location).await);
+                    let span = job_span("extract", &trace::of_extraction(kept.job));
+                    verdicts[kept.number] = Some(self.accepted(kept, location).instrument(span).await);
                 }
             }
             Err(error) => {
@@ -318,6 +322,7 @@ impl Extract {
             tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
             self.events.note(&Event::Rejected(&reason));
+            tracing::debug!(url = %job.url, %reason, "a page is not taken in");
         }
         discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
@@ -334,6 +339,7 @@ impl Extract {
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
             self.events.note(if kept.job.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
+            tracing::debug!(url = %kept.job.url, "a page is taken in");
         }
         discard(self.blobs.as_ref(), &kept.job.body).await?;
         Ok(Verdict::Done)
@@ -376,6 +382,7 @@ impl Extract {
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
             feed: job.feed.clone(),
+            trace: job.trace.clone(),
             checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
             validators: if is_accepted { job.validators.clone() } else { Validators::default() },
             ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
@@ -386,7 +393,7 @@ impl Extract {
             if job.replaces.is_some() {
                 match self.pages.get(&job.page).await? {
                     Some((page, now)) if !is_decided(job, &page.state) => {
-                        (row.at, row.feed, seen) = (page.at, page.feed, Some(now));
+                        (row.at, row.feed, row.trace, seen) = (page.at, page.feed, page.trace, Some(now));
                     }
                     _ => return Ok(false),
                 }

@@ -199,6 +199,7 @@ impl Fetch {
             StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         self.politeness.events.note(&Event::PageFetched);
+        tracing::debug!(url = %got.url, status = reply.status, "a page was fetched");
         let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
         let id = address::page_id(&known_as);
         let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
@@ -336,7 +337,8 @@ impl Fetch {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;
         let feed = round.job.feed.clone();
-        let job = ExtractJob { feed, hints: hints.clone(), site_image: round.job.site_image.clone(), ..job };
+        let (site_image, trace) = (round.job.site_image.clone(), round.job.trace.clone());
+        let job = ExtractJob { feed, hints: hints.clone(), site_image, trace, ..job };
         let now = job.fetched_at;
         Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
     }
@@ -371,6 +373,7 @@ impl Fetch {
             calls_left,
             validators: conditional::for_page(&reply.headers.validators),
             replaces: None,
+            trace: None,
         })
     }
 }

@@ -183,6 +183,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
         calls_left: 0,
         validators: Validators::default(),
         replaces: None,
+        trace: None,
     };
     #[derive(Default)]
     struct Slip(Mutex<Vec<(usize, &'static str)>>);

@@ -5,6 +5,7 @@ use crate::test_world::{TestWorld, new, page, status, visit};
 use bytes::Bytes;
 use curlew_model::{Gone, HoldReason, Millis};
 use curlew_ports::Blobs;
+use curlew_stages::operator::activity::{DAYS, DayCounts, add, last_days};
 use curlew_stages::operator::stats::{Stats, stored_stats};
 
 fn stats(world: &TestWorld) -> Stats {
@@ -65,4 +66,26 @@ async fn stats_are_taken_once_a_week_by_whoever_asks_daily() {
     blobs.put("census.json", Bytes::from_static(b"{\"at\":")).await.unwrap();
     assert_eq!(stored_stats(blobs).await.unwrap(), None);
     assert!(stats.keep().await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_counts_of_thirty_days_are_kept_and_no_more() {
+    let world = TestWorld::new();
+    let (clock, blobs) = (world.politeness.clock.clone(), world.blobs.as_ref());
+    assert!(last_days(blobs, clock.now()).await.unwrap().is_empty());
+    for polls in 1..=40 {
+        let more = DayCounts { polls, ..DayCounts::default() };
+        for _ in 0..2 {
+            add(blobs, clock.now(), &more).await.unwrap();
+        }
+        // Nothing is counted every other day.
+        clock.sleep(Millis::from_days(2)).await;
+    }
+    let days = last_days(blobs, clock.now()).await.unwrap();
+    let polls: Vec<u64> = days.iter().map(|of| of.polls).collect();
+    assert_eq!(days.len(), DAYS);
+    assert_eq!(&polls[polls.len() - 5..], [78, 0, 80, 0, 0]);
+    assert_eq!(days.last().unwrap().day, clock.now().day());
+    blobs.put("activity.json", Bytes::from_static(b"[{")).await.unwrap();
+    assert!(last_days(blobs, clock.now()).await.unwrap().is_empty(), "what cannot be read is only for charts");
 }

@@ -254,6 +254,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         calls_left: 1,
         validators: Validators::default(),
         replaces: None,
+        trace: None,
     }))
 }
 

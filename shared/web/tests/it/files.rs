@@ -6,6 +6,7 @@ use axum::http::{Request, StatusCode};
 use curlew_model::{HoldReason, Millis, Stage, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
+use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::atomic::Ordering;
@@ -64,6 +65,7 @@ fn status() -> SystemStatus {
         }],
         counted_at: None,
         due_since: at("2026-11-21T02:57:00Z"),
+        activity: vec![],
     }
 }
 
@@ -185,4 +187,23 @@ async fn an_unknown_address_and_a_wrong_method_get_a_page_of_ours() {
     }
     let head = world.send(Request::head("/bot").body(Body::empty()).unwrap()).await;
     assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""));
+}
+
+#[tokio::test]
+async fn the_last_days_are_charts_that_can_be_read_as_text() {
+    let of = |day: &str, polls, accepted, holds| DayCounts { day: day.to_owned(), polls, accepted, holds };
+    let activity = vec![of("2026-11-21", 0, 0, 0), of("2026-11-22", 4_800, 1, 0), of("2026-11-23", 2_400, 100, 0)];
+    let world = World::of(Backend { status: SystemStatus { activity, ..status() }, ..Backend::default() });
+    let page = world.get("/status").await.body;
+    assert_eq!(page.matches("<figure>").count(), 3);
+    assert_eq!(page.matches("<rect ").count(), 4, "a day of nothing has no bar: {page}");
+    assert!(page.contains(r#"<rect x="10" y="0" width="8" height="48"/>"#), "the most: {page}");
+    assert!(page.contains(r#"<rect x="10" y="47" width="8" height="1"/>"#), "one is more than nothing");
+    for text in ["7,200 in all, at most 4,800 a day.", "22 November 2026", "Sites put on hold", "0 in all"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("style=") && !page.contains("<script"));
+    assert!(
+        !World::of(Backend { status: status(), ..Backend::default() }).get("/status").await.body.contains("<figure>")
+    );
 }

@@ -33,6 +33,7 @@ impl Fetch {
         let row = page_row(&item.page, &url, &job.host, job, state, self.politeness.clock.now());
         if matches!(item.purpose, Purpose::New { .. }) && page_row::write(self.pages.as_ref(), &row).await? {
             self.politeness.events.note(&Event::Rejected(&why));
+            tracing::debug!(%url, reason = %why, "a page is not taken in");
         }
         Ok(())
     }
@@ -105,5 +106,9 @@ pub(super) fn page_row(
     state: PageState,
     at: Timestamp,
 ) -> Page {
-    Page { feed: job.feed.clone(), ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, at) }
+    Page {
+        feed: job.feed.clone(),
+        trace: job.trace.clone(),
+        ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, at)
+    }
 }

@@ -9,7 +9,7 @@ use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::Article;
 use curlew_model::{
-    EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, VisitItem, VisitJob,
+    EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
@@ -213,7 +213,7 @@ impl Fetch {
                 && let Some(at) = round.visit.look_again_at((key, was_refuted), looks)
             {
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
-                self.send_visit(page, item, at).await?;
+                self.send_visit(page, item, at, round.job.trace.as_ref()).await?;
                 return Ok(Item::Done);
             }
         }
@@ -258,7 +258,8 @@ impl Fetch {
         }
         let purpose = Purpose::New { hints: EntryHints::default() };
         let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
-        self.send_visit(page, item, now).await
+        // The page begins a chain of its own.
+        self.send_visit(page, item, now, None).await
     }
 
     async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
@@ -269,15 +270,22 @@ impl Fetch {
                 // First the visit: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
-                self.send_visit(page, item, until).await?;
+                self.send_visit(page, item, until, round.job.trace.as_ref()).await?;
                 self.removal.doubt(&page.id).await
             }
             Recheck::Present | Recheck::Unknown => Ok(()),
         }
     }
 
-    async fn send_visit(&self, page: &Page, item: VisitItem, at: Timestamp) -> Result<(), StageError> {
-        let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
+    async fn send_visit(
+        &self,
+        page: &Page,
+        item: VisitItem,
+        at: Timestamp,
+        trace: Option<&TraceId>,
+    ) -> Result<(), StageError> {
+        let visit =
+            VisitJob { feed: page.feed.clone(), trace: trace.cloned(), ..VisitJob::new(page.host.clone(), vec![item]) };
         self.queue.send(&[(Job::Fetch(visit), at)]).await?;
         Ok(())
     }

@@ -47,7 +47,8 @@ impl Fetch {
         let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
         let site_image = record.image.clone().filter(|_| record.image_of_site);
         let (feed, replaces) = (page.feed.clone(), Some(location.clone()));
-        let job = ExtractJob { feed, hints, site_image, replaces, ..job };
+        let trace = round.job.trace.clone();
+        let job = ExtractJob { feed, hints, site_image, replaces, trace, ..job };
         let now = job.fetched_at;
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         // The validators stay those of the record until it is replaced.

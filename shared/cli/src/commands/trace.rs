@@ -1,0 +1,132 @@
+//! `curlew trace`: the story of a page in order of time, and the lines of a log that belong to it.
+
+use crate::commands::rows::page_state;
+use crate::output::{self, ADDRESS, shown};
+use crate::world::World;
+use anyhow::{Context, Result, bail};
+use curlew_model::{Page, PageState, Source, Timestamp, TraceId};
+use curlew_policy::address::without_credentials;
+use curlew_stages::catalog::segment::RecordReader;
+use curlew_stages::operator::audit::{Audit, Subject};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, stdin};
+use std::path::Path;
+
+/// Maximum number of bytes of a log line that are read; the rest of a longer one counts as the next line.
+const LINE: u64 = 1 << 20;
+
+/// Something that happened to a page.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Happening {
+    /// False in front of true: what has no time comes last.
+    #[serde(skip)]
+    is_timeless: bool,
+    at: Option<Timestamp>,
+    what: String,
+}
+
+impl Happening {
+    fn new(at: impl Into<Option<Timestamp>>, what: impl Into<String>) -> Happening {
+        let at = at.into();
+        Happening { is_timeless: at.is_none(), at, what: what.into() }
+    }
+}
+
+pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: bool) -> Result<()> {
+    let named = shown(&without_credentials(page), ADDRESS);
+    let Some(subject @ Subject::Page(_)) = Subject::read(page) else { bail!("'{named}' is no address of a page") };
+    let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
+    let rows = audit.rows(&subject).await?;
+    let Some(last) = rows.last() else { bail!("nothing is known of '{named}'") };
+    let mut story = Vec::new();
+    for row in &rows {
+        story.extend(happenings(world, &audit, row).await?);
+    }
+    story.sort();
+    let traces: Vec<&TraceId> = rows.iter().filter_map(|row| row.trace.as_ref()).collect();
+    let lines = log.map(|path| lines_of(path, &traces)).transpose()?;
+    if json {
+        let (state, trace) = (page_state(&last.state), &last.trace);
+        let mut whole = json!({"page": last.id, "url": last.url, "state": state, "trace": trace, "story": story});
+        if let Some(lines) = lines {
+            whole["log"] = lines.into();
+        }
+        return Ok(output::json(&whole)?);
+    }
+    for Happening { at, what, .. } in &story {
+        let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+        output::line(&format!("{at:<24}  {what}"))?;
+    }
+    match traces.as_slice() {
+        [] => output::line("There is no trace id: it was taken up by an older version.")?,
+        ids => ids.iter().try_for_each(|id| output::line(&format!("trace {id}")))?,
+    }
+    for line in lines.into_iter().flatten() {
+        output::json(&line)?;
+    }
+    Ok(())
+}
+
+/// Returns what a row, its feed, its record and the splits say.
+async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happening>> {
+    let mut story = Vec::new();
+    if let Some(key) = &row.feed {
+        let feed = match world.ports.sources.get(key).await? {
+            Some((Source::Feed(feed), _)) => shown(&feed.url, ADDRESS),
+            _ => key.to_string(),
+        };
+        let began = row.trace.as_ref().and_then(TraceId::began);
+        let when = if began.is_some() { ", whose poll was due" } else { "" };
+        story.push(Happening::new(began, format!("named by the feed {feed}{when}")));
+    }
+    match &row.state {
+        PageState::Pending => story.push(Happening::new(row.at, "fetched, and not judged yet")),
+        PageState::Accepted { year, location, .. } => {
+            if let Some(record) = RecordReader(world.ports.blobs.as_ref()).read(location).await? {
+                let what = format!("fetched from {}", shown(&record.host, ADDRESS));
+                story.push(Happening::new(record.fetched_at, what));
+            }
+            let place = format!("accepted: its record lies in {} at byte {}", location.segment, location.offset);
+            story.push(Happening::new(row.at, place));
+            let splits = audit.splits_with(*year, &row.id).await?;
+            if splits.is_empty() {
+                story.push(Happening::new(None, "not published yet"));
+            }
+            let published =
+                |(key, at)| Happening::new(at, format!("published: it lies in {key}, which was built then"));
+            story.extend(splits.into_iter().map(published));
+        }
+        PageState::Rejected { reason } => {
+            story.push(Happening::new(row.at, format!("rejected: {}", shown(&reason.to_string(), ADDRESS))));
+        }
+        PageState::Gone { reason } => story.push(Happening::new(row.at, format!("removed: {}", reason.as_str()))),
+        PageState::Alias { of } => story.push(Happening::new(row.at, format!("another address of the page {of}"))),
+    }
+    let checked = row.checked_at.filter(|_| matches!(row.state, PageState::Accepted { .. }));
+    story.extend(checked.map(|at| Happening::new(at, "re-checked, and still there")));
+    let doubt = "re-checked: something else stood in its place, and a second look decides";
+    story.extend(row.doubted_at.map(|at| Happening::new(at, doubt)));
+    Ok(story)
+}
+
+/// Returns the lines of a log in JSON whose span has one of these ids.
+fn lines_of(path: &Path, traces: &[&TraceId]) -> Result<Vec<Value>> {
+    let mut reader: Box<dyn BufRead> = if path == Path::new("-") {
+        Box::new(stdin().lock())
+    } else {
+        let file = File::open(path).with_context(|| format!("the log {} cannot be read", path.display()))?;
+        Box::new(BufReader::new(file))
+    };
+    let (mut found, mut line) = (Vec::new(), Vec::new());
+    loop {
+        line.clear();
+        if reader.by_ref().take(LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(found);
+        }
+        let value = serde_json::from_slice::<Value>(&line).ok();
+        let is_of = |value: &Value| traces.iter().any(|id| value["span"]["trace"] == id.as_str());
+        found.extend(value.filter(is_of));
+    }
+}

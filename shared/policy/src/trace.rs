@@ -1,0 +1,93 @@
+//! Trace ids: every chain of jobs has one from its first job on, and hands it on.
+
+use crate::address::hash_hex;
+use curlew_model::{ExtractJob, Job, SourceKey, Timestamp, TraceId};
+
+/// Number of hexadecimal digits of the time.
+const TIME_DIGITS: usize = 12;
+/// Number of hexadecimal digits behind the time.
+const HASH_DIGITS: usize = 20;
+
+/// Returns the id of the chain that a job of this kind begins, for this subject at this time.
+pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
+    let hash = hash_hex(format!("{kind} {subject} {at}").as_bytes());
+    let millis = at.as_millis().clamp(0, (1 << (4 * TIME_DIGITS)) - 1);
+    match TraceId::new(&format!("{millis:0TIME_DIGITS$x}{}", &hash[..HASH_DIGITS])) {
+        Ok(id) => id,
+        Err(error) => unreachable!("the digits have the form of a trace id: {error}"),
+    }
+}
+
+/// Returns the id of the chain that a job belongs to. One that names none, as those of an older version, gets one that stays the
+/// same however often it runs.
+pub fn of(job: &Job) -> TraceId {
+    if let Some(trace) = job.trace() {
+        return trace.clone();
+    }
+    let subject = match job {
+        Job::Discover(job) => return of_discovery(&job.site),
+        Job::Own(job) => format!("{} {}", job.host, job.challenge),
+        Job::Poll(job) => job.feed.to_string(),
+        Job::Subscribe(job) => job.feed.to_string(),
+        Job::Backfill(job) => format!("{} {}", job.backfill, job.step),
+        Job::Fetch(job) => {
+            format!("{} {}", job.host, job.items.first().map(|item| item.page.as_str()).unwrap_or_default())
+        }
+        Job::Extract(job) => return of_extraction(job),
+    };
+    begin(job.kind(), &subject, Timestamp::EPOCH)
+}
+
+/// Returns the id of the chain that the discovery of a site is.
+pub fn of_discovery(site: &SourceKey) -> TraceId {
+    begin("discover", site.as_str(), Timestamp::EPOCH)
+}
+
+/// Returns the id of the chain that an extraction belongs to.
+pub fn of_extraction(job: &ExtractJob) -> TraceId {
+    job.trace.clone().unwrap_or_else(|| begin("extract", job.page.as_str(), Timestamp::EPOCH))
+}
+
+/// Returns the job with the id of its chain, so that the jobs that follow from it get the same one.
+#[must_use]
+pub fn traced(mut job: Job) -> Job {
+    let trace = of(&job);
+    match &mut job {
+        Job::Poll(job) => job.trace = Some(trace),
+        Job::Fetch(job) => job.trace = Some(trace),
+        Job::Extract(job) => job.trace = Some(trace),
+        Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) => {}
+    }
+    job
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::PollJob;
+
+    #[test]
+    fn an_id_says_when_its_chain_began_and_stays_the_same() {
+        let at = Timestamp::from_millis(1_795_000_000_123);
+        let id = begin("poll", "a", at);
+        assert_eq!(id.began(), Some(at));
+        assert_eq!(id, begin("poll", "a", at));
+        for other in [begin("poll", "b", at), begin("fetch", "a", at), begin("poll", "a", Timestamp::EPOCH)] {
+            assert_ne!(id, other);
+        }
+        assert_eq!(begin("poll", "a", Timestamp::MIN).began(), None);
+        assert!(begin("poll", "a", Timestamp::MAX).began().is_some());
+    }
+
+    #[test]
+    fn a_job_of_an_older_version_gets_an_id_and_keeps_it() {
+        let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap();
+        let old = Job::Poll(PollJob::new(key, "https://example.org/feed".into()));
+        let message = old.to_message().unwrap();
+        assert!(!message.contains("trace"), "{message}");
+        let traced = traced(Job::from_message(&message).unwrap());
+        assert_eq!(traced.trace(), Some(&of(&old)));
+        assert_eq!(Job::from_message(&traced.to_message().unwrap()).unwrap().trace(), Some(&of(&old)));
+    }
+}

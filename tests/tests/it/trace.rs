@@ -1,0 +1,61 @@
+//! `curlew trace`: the story of a page, and the lines of the log that belong to it.
+
+use curlew_tests::{LIMIT, Store, Web};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+#[test]
+fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
+    let web = Web::demo();
+    let store = Store::brisk(&web);
+    let starts = web.starts();
+    let flags = ["crawl", "--json", "--log", "json", "-vv"];
+    let args: Vec<&str> = flags.into_iter().chain(starts.iter().map(String::as_str)).collect();
+    let crawled = store.start(&args).wait(LIMIT).ok();
+    let log = store.around().join("log.jsonl");
+    std::fs::write(&log, &crawled.stderr).unwrap();
+    let log = log.to_str().unwrap();
+
+    let url = store.found("farina")[0].clone();
+    let told = store.run(&["trace", &url, "--json", "--log-file", log]).ok().json();
+    assert_eq!((&told["url"], &told["state"]), (&url.as_str().into(), &"accepted".into()));
+    let story: Vec<&str> = told["story"].as_array().unwrap().iter().map(|of| of["what"].as_str().unwrap()).collect();
+    let mut rest = story.iter();
+    for begins in [
+        "named by the feed http",
+        "fetched from ",
+        "accepted: its record lies in segments/",
+        "published: it lies in splits/",
+    ] {
+        // The feed has no time if discovery brought the page, and then comes last.
+        let is_there = if begins.starts_with("named") {
+            story.iter().any(|what| what.starts_with(begins))
+        } else {
+            rest.any(|what| what.starts_with(begins))
+        };
+        assert!(is_there, "{begins} is not in {story:?}");
+    }
+    let trace = told["trace"].as_str().unwrap();
+    assert!(trace.len() == 32 && trace.bytes().all(|b| b.is_ascii_hexdigit()), "{trace}");
+    let lines = told["log"].as_array().unwrap();
+    assert!(lines.iter().all(|line| line["span"]["trace"] == trace));
+    let kinds: BTreeSet<&str> = lines.iter().map(|line| line["span"]["kind"].as_str().unwrap()).collect();
+    assert!(kinds.is_superset(&["fetch", "extract"].into()), "{kinds:?}");
+    assert!(
+        lines.iter().any(|line| line["message"] == "a page is taken in" && line["url"] == url.as_str()),
+        "{lines:?}"
+    );
+
+    // Whatever a stage says, it says in the name of a chain.
+    let all = crawled.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of_stages =
+        all.filter(|line| line["target"].as_str().is_some_and(|target| target.starts_with("curlew_stages")));
+    let without: Vec<Value> = of_stages.filter(|line| line["span"]["trace"].is_null()).collect();
+    assert!(without.is_empty(), "{without:?}");
+
+    let rejected = store.list("pages").into_iter().find(|page| page["state"] == "rejected").unwrap();
+    let told = store.run(&["trace", rejected["url"].as_str().unwrap()]).ok().stdout;
+    assert!(told.contains("rejected: "), "{told}");
+    store.run(&["trace", "http://never-heard-of.test/a"]).refused(1, &["nothing is known"]);
+    store.run(&["trace", "not a page"]).refused(1, &["no address"]);
+}
