@@ -315,7 +315,9 @@ fn serving(steps: &mut Steps, store: &Store) {
             assert_eq!(server.get(path).status, 200, "{path}");
         }
         assert!(server.get("/bot").text().contains("CurlewBot"));
-        assert!(server.get("/status").text().contains("Too many requests (429)"));
+        let status = server.get("/status").text();
+        assert!(status.contains("Too many requests (429)"));
+        assert_eq!(status.matches("<figure>").count(), 3, "what was crawled today is drawn");
         assert_eq!(server.get("/nowhere").status, 404);
         // Other processes may read and block while it runs, and the next search heeds a block.
         store.run(&["block", "cucina-di-casa.test"]).ok();

@@ -53,8 +53,8 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     let without: Vec<Value> = of_stages.filter(|line| line["span"]["trace"].is_null()).collect();
     assert!(without.is_empty(), "{without:?}");
 
-    let rejected = store.list("pages").into_iter().find(|page| page["state"] == "rejected").unwrap();
-    let told = store.run(&["trace", rejected["url"].as_str().unwrap()]).ok().stdout;
+    let rejected = store.list("pages").into_iter().find(|page| page["state"]["state"] == "rejected").unwrap();
+    let told = store.run(&["trace", rejected["id"].as_str().unwrap()]).ok().stdout;
     assert!(told.contains("rejected: "), "{told}");
     store.run(&["trace", "http://never-heard-of.test/a"]).refused(1, &["nothing is known"]);
     store.run(&["trace", "not a page"]).refused(1, &["no address"]);
