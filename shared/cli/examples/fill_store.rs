@@ -82,7 +82,7 @@ fn draft(n: u64, at: Timestamp, vocabulary: &[String]) -> Result<Draft> {
         ..Record::new(id, url, at + Millis(n))
     };
     let noise = || (0..THUMBNAIL).map(|place| mix(n << 16 | place as u64).to_le_bytes()[0]).collect::<Vec<u8>>();
-    Ok(Draft { record, thumbnail: n.is_multiple_of(2).then(|| Bytes::from(noise())) })
+    Ok(Draft { record, thumbnail: n.is_multiple_of(2).then(|| Bytes::from(noise())), raw: None })
 }
 
 /// Returns a word of three to ten letters.

@@ -8,7 +8,7 @@ use crate::export::columns::{COLUMNS, Cell, Column, ColumnType};
 use crate::metrics::{FAMILIES, full_name};
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
-use curlew_model::{Fingerprint, Location, PageId, Record, SegmentKey, SnippetLimit, ThumbnailId, Timestamp};
+use curlew_model::{Fingerprint, Location, PageId, RawFrame, Record, SegmentKey, SnippetLimit, ThumbnailId, Timestamp};
 use curlew_policy::rules::Rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -339,6 +339,7 @@ fn the_page_about_records_has_every_field() {
         image_of_site: true,
         thumbnail: Some(ThumbnailId::new(HASH).unwrap()),
         thumbnail_frame: 1,
+        raw: Some(RawFrame { day: String::new(), offset: 1, length: 2 }),
         language: Some(String::new()),
         published: Some(now),
         modified: Some(now),
@@ -362,7 +363,8 @@ fn the_page_about_records_has_every_field() {
     let known: Vec<(String, String)> = COLUMNS.iter().map(|column| (column.name.to_owned(), said(column))).collect();
     assert_eq!(rows.collect::<Vec<_>>(), known, "columns in their order, each with its type");
 
-    let exported = stored.iter().map(String::as_str).filter(|name| !["thumbnail_frame", "replaces"].contains(name));
+    let exported =
+        stored.iter().map(String::as_str).filter(|name| !["thumbnail_frame", "raw", "replaces"].contains(name));
     let names = COLUMNS.iter().map(|column| column.name);
     assert_eq!(exported.chain(["schema"]).collect::<BTreeSet<_>>(), names.collect(), "what is stored is exported");
     let empty = Record::new(record.id.clone(), String::new(), now);

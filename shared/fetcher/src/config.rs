@@ -28,6 +28,8 @@ pub struct Config {
     pub bodies_bytes: usize,
     /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
     pub max_ratio: u64,
+    /// True if the heads of calls for pages are handed on, so that the pages can be kept raw.
+    pub keep_heads: bool,
     /// The rules for addresses and URLs that may be called.
     pub guard: Guard,
     /// Certificates in DER that are trusted besides the platform's; for tests and private networks.
@@ -48,6 +50,7 @@ impl Config {
             bytes: ByteLimits::default(),
             bodies_bytes: BODIES_BYTES,
             max_ratio: 200,
+            keep_heads: false,
             guard: Guard::default(),
             extra_roots: Vec::new(),
         }

@@ -10,7 +10,7 @@ use crate::resolver::{Lookup, SystemLookup, VettingResolver};
 use crate::room::Room;
 use async_trait::async_trait;
 use curlew_model::Millis;
-use curlew_ports::{Call, Fetch, FetchError, Reply};
+use curlew_ports::{Call, CallKind, Fetch, FetchError, Reply};
 use reqwest::header::{CONTENT_TYPE, HOST, HeaderValue};
 use reqwest::{Certificate, Client, ClientBuilder, Method, Request, Response, StatusCode};
 use std::net::{IpAddr, SocketAddr};
@@ -133,6 +133,8 @@ impl Fetch for HttpFetcher {
         let mut reply =
             Reply { status: status.as_u16(), headers: headers::of_reply(response.headers()), ..Reply::default() };
         if status.is_success() {
+            let is_kept = self.config.keep_heads && call.kind == CallKind::Page;
+            reply.exchange = is_kept.then(|| headers::exchange(&url, &headers::of_call(call, &self.agents), &response));
             // Judged by what the server wrote, also where that is too long to be kept.
             let content_type = response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()));
             reply.body_skipped = !media::is_wanted(call.kind, content_type.as_deref());
@@ -183,7 +185,6 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
 mod tests {
     use super::*;
     use crate::tests::server::{Server, call, html};
-    use curlew_ports::CallKind;
 
     /// Puts back on purpose what [`builder`] rules out: a proxy that resolves names itself.
     #[tokio::test]

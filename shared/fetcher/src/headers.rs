@@ -3,9 +3,11 @@
 use crate::config::{Config, ConfigError};
 use crate::decode::OFFERED;
 use crate::media;
-use curlew_model::{SignatureHeaders, Validators};
+use curlew_model::{Exchange, SignatureHeaders, Validators};
 use curlew_ports::{Call, CallKind, ReplyHeaders};
+use reqwest::Response;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
+use url::{Position, Url};
 
 /// The longest header value that is kept or sent back, in bytes.
 const MAX_HEADER_BYTES: usize = 1_024;
@@ -16,6 +18,10 @@ const MAX_DIRECTIVE_BYTES: usize = 8_192;
 const MAX_LINES: usize = 64;
 /// Bytes of the value of such a line that are.
 const MAX_LINE_BYTES: usize = 64;
+/// Bytes of header lines that are kept of an answer that is kept raw.
+const MAX_EXCHANGE_BYTES: usize = 32 << 10;
+/// Headers that speak of a body as it came over the wire, where it is kept decoded.
+const OF_WIRE: [HeaderName; 3] = [header::CONTENT_ENCODING, header::TRANSFER_ENCODING, header::CONTENT_LENGTH];
 
 /// The longest `Accept-Signature` that is kept: a few signatures with their parameters.
 const MAX_ACCEPT_SIGNATURE_BYTES: usize = 4_096;
@@ -95,6 +101,31 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         links: every(header::LINK, MAX_HEADER_BYTES),
         accept_signature: joined(HeaderName::from_static("accept-signature"), MAX_ACCEPT_SIGNATURE_BYTES),
         lines: headers.iter().take(MAX_LINES).map(|(name, value)| line(name, value)).collect(),
+    }
+}
+
+/// The heads of a call as HTTP/1.1 writes them, whichever version carried them. Lines that are too long are left out.
+pub(crate) fn exchange(url: &Url, sent: &HeaderMap, response: &Response) -> Exchange {
+    let mut request = format!("GET {} HTTP/1.1\r\n", &url[Position::BeforePath..Position::AfterQuery]);
+    if !sent.contains_key(header::HOST) {
+        request.push_str(&format!("host: {}\r\n", &url[Position::BeforeHost..Position::AfterPort]));
+    }
+    let mut answer = format!("HTTP/1.1 {}\r\n", response.status());
+    append(&mut request, sent.iter());
+    append(&mut answer, response.headers().iter().filter(|(name, _)| !OF_WIRE.contains(name)));
+    Exchange { request, response: answer }
+}
+
+fn append<'a>(head: &mut String, lines: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>) {
+    for (name, value) in lines {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        let room = MAX_EXCHANGE_BYTES.saturating_sub(head.len());
+        if value.len() <= MAX_DIRECTIVE_BYTES && name.as_str().len() + value.len() + 4 <= room {
+            head.push_str(name.as_str());
+            head.push_str(": ");
+            head.push_str(&value);
+            head.push_str("\r\n");
+        }
     }
 }
 

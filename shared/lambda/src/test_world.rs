@@ -176,6 +176,7 @@ pub(crate) fn page(url: &str) -> Job {
         image: None,
         calls_left: 0,
         validators: Validators::default(),
+        exchange: None,
         replaces: None,
         trace: None,
     }))

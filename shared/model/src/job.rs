@@ -3,6 +3,7 @@
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
 use crate::ownership::{Challenge, OwnerRequest};
 use crate::polling::is_default;
+use crate::raw::Exchange;
 use crate::record::{EntryHints, StatedPreferences};
 use crate::source::Validators;
 use crate::time::Timestamp;
@@ -385,6 +386,9 @@ pub struct ExtractJob {
     /// Chain of jobs that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
+    /// The heads of the call, if the page is to be kept raw; `body` is then the document as it came, in its own charset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange: Option<Exchange>,
 }
 
 /// A page's main image, requested right after the page.

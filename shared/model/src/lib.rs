@@ -16,6 +16,7 @@ mod ownership;
 mod page;
 mod polling;
 mod query;
+mod raw;
 mod record;
 mod ring;
 mod signature;
@@ -45,6 +46,7 @@ pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, 
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
+pub use raw::{Exchange, RawFrame};
 pub use record::{EntryHints, Record, SnippetLimit, StatedPreferences};
 pub use signature::SignatureHeaders;
 pub use slot::Slot;

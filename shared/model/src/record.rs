@@ -2,6 +2,7 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::ids::{Location, PageId};
+use crate::raw::RawFrame;
 use crate::thumbnail::ThumbnailId;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -66,6 +67,9 @@ pub struct Record {
     /// `thumbnail`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub thumbnail_frame: u64,
+    /// Place of the page as it was fetched, if it is kept. It belongs to this store alone and is not exported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<RawFrame>,
     /// BCP 47 primary language, such as `it`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
@@ -115,6 +119,7 @@ impl Record {
             image_of_site: false,
             thumbnail: None,
             thumbnail_frame: 0,
+            raw: None,
             language: None,
             published: None,
             modified: None,

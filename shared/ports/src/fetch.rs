@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{Failure, Millis, SignatureHeaders, Validators};
+use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
 
 /// One GET to a site, or one POST to a hub. Exactly one: redirects come back as replies, since each further hop is a
 /// call that politeness has to admit first.
@@ -96,6 +96,8 @@ pub struct Reply {
     pub body: Bytes,
     /// The body was left unread since its media type is not one that was asked for.
     pub body_skipped: bool,
+    /// The heads of a call for a page, if pages are kept raw.
+    pub exchange: Option<Exchange>,
     /// From sending the request to the end of the body.
     pub took: Millis,
 }

@@ -8,6 +8,7 @@ pub mod indexed_years;
 pub(crate) mod listing;
 pub(crate) mod manifest;
 pub(crate) mod object;
+pub mod raw;
 pub mod removal;
 pub mod results;
 pub mod segment;

@@ -3,6 +3,7 @@
 use crate::catalog::export::Export;
 use crate::catalog::find::Finder;
 use crate::catalog::index::{Index, PublishReport};
+use crate::catalog::raw::RawPages;
 use crate::catalog::removal::Removal;
 use crate::feeds::backfill::Backfills;
 use crate::feeds::discover::Discover;
@@ -28,7 +29,7 @@ use crate::politeness::access::Politeness;
 use crate::stage::{Stage, StageError, Verdict};
 use crate::worker::Stages;
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Gone, Job, PageId, Year};
+use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, Year};
 use curlew_policy::page::sampling;
 use curlew_ports::{
     Blobs, Clock, Fetch as FetchPort, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages, Queue,
@@ -38,6 +39,9 @@ use std::sync::Arc;
 
 /// Minimum number of pages re-checked a day, if there are as many that were not within the last day.
 const LEAST_SAMPLE: usize = 1_000;
+
+/// Time for which pages are kept raw, unless configured.
+pub const RAW_LIFETIME: Millis = Millis::from_days(30);
 
 /// The ports that a store implements.
 #[derive(Clone)]
@@ -132,6 +136,8 @@ pub struct Program {
     pub finder: Arc<Finder>,
     /// Removes pages.
     pub removal: Removal,
+    /// Pages that are kept as they were fetched.
+    pub raw: RawPages,
 }
 
 impl Program {
@@ -245,6 +251,7 @@ impl Program {
                 Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()).with_events(events.clone()),
             ),
             removal,
+            raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: RAW_LIFETIME },
             clock: clock.clone(),
             ports,
             politeness,
@@ -341,15 +348,16 @@ impl Program {
         self.index.refresh(year).await
     }
 
-    /// Forgets messages and claims whose time is over.
+    /// Forgets messages, claims and raw pages whose time is over.
     async fn forget(&self) -> Result<(), StageError> {
         let messages = self.messages.expire().await?;
         let claims = expire_claims(self.ports.blobs.as_ref(), self.clock.now()).await?;
-        tracing::debug!(messages, claims, "what was kept for long enough is forgotten");
+        let raw = self.raw.expire().await?;
+        tracing::debug!(messages, claims, raw, "what was kept for long enough is forgotten");
         Ok(())
     }
 
-    /// Daily: forgets messages and claims whose time is over, removes pages whose time is over, and sends re-checks of
+    /// Daily: forgets messages, claims and raw pages whose time is over, removes pages whose time is over, and sends re-checks of
     /// others; returns how many. Without a `count` as many as let every page have its turn at least twice a year, and a
     /// thousand at least.
     ///

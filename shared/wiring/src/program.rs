@@ -5,7 +5,9 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
+use curlew_model::Millis;
 use curlew_ports::{Clock, Events, Fetch, Seeds};
+use curlew_stages::catalog::raw::RawPages;
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::politeness::access::{OutageWatch, Politeness};
@@ -63,9 +65,10 @@ pub fn program(
         ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
     let program = Program::over(politeness, ports, settings.judge.clone());
+    let raw = RawPages { lifetime: Millis::from_days(settings.raw.days.into()), ..program.raw };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
-    Ok(Program { own, owners, ..program }.reached_at(settings.hub_base()))
+    Ok(Program { own, owners, raw, ..program }.reached_at(settings.hub_base()))
 }
 
 /// Returns the signer of requests, if signing is on and sites can reach the directory of keys.
@@ -85,6 +88,7 @@ fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
     config.bytes.feed = limits.feed_bytes.unwrap_or(config.bytes.feed);
     config.bytes.sitemap = limits.sitemap_bytes.unwrap_or(config.bytes.sitemap);
     config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
+    config.keep_heads = settings.raw.keep;
     config.bodies_bytes = limits.bodies_bytes.unwrap_or(config.bodies_bytes);
     let http = HttpFetcher::new(config)?;
     if settings.contact.is_some() {

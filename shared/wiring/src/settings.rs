@@ -13,6 +13,7 @@ use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
+use curlew_stages::program::RAW_LIFETIME;
 use curlew_web::PageSettings;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,8 @@ const WORKERS: usize = 100;
 const PUBLISH_EVERY: Millis = Millis::from_mins(10);
 /// The least and the most that this may be.
 const PUBLISH_BOUNDS: (Millis, Millis) = (Millis::from_mins(1), Millis::from_days(1));
+/// The longest time that raw pages may be kept, in days.
+const MAX_RAW_DAYS: u32 = 3_650;
 /// The most visits under way at once.
 const MAX_WORKERS: usize = 1_000;
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
@@ -80,6 +83,8 @@ pub struct Settings {
     pub name_server: Option<SocketAddr>,
     /// Limits of single calls.
     pub limits: Limits,
+    /// Raw pages.
+    pub raw: Raw,
     /// The requests to sign, if any.
     pub signatures: Option<SignatureMode>,
     /// The search page.
@@ -143,6 +148,7 @@ struct File {
     robots: Robots,
     preferences: Preferences,
     signatures: Signatures,
+    raw: Raw,
     #[serde(skip_serializing)]
     screen: Screen,
 }
@@ -177,6 +183,22 @@ impl Pages {
             Some("optional") => Ok(true),
             Some(other) => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
         }
+    }
+}
+
+/// Raw pages.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Raw {
+    /// True if accepted pages are kept as they were fetched.
+    pub keep: bool,
+    /// Number of days for which they are.
+    pub days: u32,
+}
+
+impl Default for Raw {
+    fn default() -> Raw {
+        Raw { keep: false, days: u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX) }
     }
 }
 
@@ -397,6 +419,9 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         (None, Some("json")) => LogForm::Json,
         (None, Some(other)) => return bad(format!("log must be 'text' or 'json', not '{other}'")),
     };
+    if file.raw.days == 0 || file.raw.days > MAX_RAW_DAYS {
+        return bad(format!("[raw] days must be from 1 to {MAX_RAW_DAYS}"));
+    }
     let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
     if let Some(c) = &contact {
         let fits = c.is_ascii() && !c.contains(|ch: char| ch.is_control() || ch == '(' || ch == ')');
@@ -442,6 +467,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         name_server: file.network.name_server,
         guard: guard(file.network, flags)?,
         limits: file.limits,
+        raw: file.raw,
         signatures: file.signatures.mode()?,
         web: file.web,
         metrics: file.metrics.access()?,

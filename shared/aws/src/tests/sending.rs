@@ -34,6 +34,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         image: None,
         calls_left: 1,
         validators: Validators::default(),
+        exchange: None,
         replaces: None,
         trace: None,
     }))

@@ -89,6 +89,7 @@ async fn words(world: &World, damage: &Damage) -> Result<String> {
         Damage::StrayRecord { page, at } => {
             format!("{}: it is not accepted, but {} has a record of it", url(world, page).await?, at.segment)
         }
+        Damage::StrayRaw { key, offset, .. } => format!("{key}: the raw page at byte {offset} belongs to no record"),
         Damage::LostSplit { year, key, why } => format!("the index of {year}: {key}: {}", shown(why, REASON)),
         Damage::NotIndexed { page, year } => {
             format!("{}: it is not in the index of {year}", url(world, page).await?)

@@ -4,9 +4,11 @@
 
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_model::{Location, Record, SegmentKey, ThumbnailId, Timestamp, Year};
+use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, PortError};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Compression level of zstd for records. They are stored for good.
 const LEVEL: i32 = 3;
@@ -46,9 +48,12 @@ pub struct Draft {
     pub record: Record,
     /// JPEG.
     pub thumbnail: Option<Bytes>,
+    /// The page as it was fetched, if it is kept: a frame that [`crate::catalog::raw`] made.
+    pub raw: Option<Bytes>,
 }
 
-/// Writes records as one segment; returns their locations in the order of the records.
+/// Writes records as one segment, and before it the object of their raw pages, if some are kept; returns the locations
+/// of the records, in order. The raw pages are kept from the day that a record names already, else from now on.
 ///
 /// # Errors
 /// The object store's error, or that a record cannot be encoded.
@@ -57,10 +62,18 @@ pub async fn write(
     drafts: impl IntoIterator<Item = &Draft>,
     now: Timestamp,
 ) -> Result<Vec<Location>, StageError> {
+    let today = now.day().replace('-', "/");
     let mut bytes = Vec::new();
     let mut frames = Vec::new();
-    for Draft { record, thumbnail } in drafts {
+    let mut raw_pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for Draft { record, thumbnail, raw } in drafts {
         let mut record = record.clone();
+        let day = record.raw.take().map_or_else(|| today.clone(), |raw| raw.day);
+        if let Some(frame) = raw {
+            let object = raw_pages.entry(day.clone()).or_default();
+            record.raw = Some(RawFrame { day, offset: object.len() as u64, length: frame.len() as u64 });
+            object.extend_from_slice(frame);
+        }
         if let Some(jpeg) = thumbnail {
             let before = bytes.len();
             let length = u32::try_from(jpeg.len()).map_err(|e| StageError::Job(e.to_string()))?;
@@ -75,8 +88,12 @@ pub async fn write(
         bytes.extend_from_slice(&frame);
     }
     // Named by its content, so that a batch that runs twice writes the same object.
-    let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), hash_hex(&bytes));
+    let key = format!("segments/{today}/{}.jsonl.zst", hash_hex(&bytes));
     let segment = SegmentKey::new(&key).map_err(|e| StageError::Job(e.to_string()))?;
+    // Named after the segment: raw pages without one are the remains of a crash.
+    for (day, raw) in raw_pages {
+        blobs.put_if_absent(&RawFrame { day, offset: 0, length: 0 }.key(&segment), raw.into()).await?;
+    }
     blobs.put_if_absent(&key, bytes.into()).await?;
     Ok(frames.into_iter().map(|(offset, length)| Location { segment: segment.clone(), offset, length }).collect())
 }
@@ -97,8 +114,13 @@ pub(crate) async fn thumbnail(blobs: &dyn Blobs, at: &Location) -> Result<Option
         Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => return Ok(None),
         Err(other) => return Err(other),
     };
+    Ok(jpeg(&frame))
+}
+
+/// Returns the thumbnail of a frame, unless it has been erased.
+pub(crate) fn jpeg(frame: &Bytes) -> Option<Bytes> {
     let content = u32::try_from(frame.len().saturating_sub(SKIPPABLE_HEADER)).unwrap_or(0);
-    Ok(frame.starts_with(&skippable(THUMBNAIL, content)).then(|| frame.slice(SKIPPABLE_HEADER..)))
+    frame.starts_with(&skippable(THUMBNAIL, content)).then(|| frame.slice(SKIPPABLE_HEADER..))
 }
 
 /// Returns the location of a record's thumbnail, if it has one.
@@ -124,17 +146,26 @@ impl RecordReader<'_> {
 /// Returns all records of a segment with their locations; erased ones are left out.
 pub(crate) fn decode_all(segment: &SegmentKey, bytes: &Bytes) -> Result<Vec<(Location, Record)>, StageError> {
     let mut records = Vec::new();
-    let mut at = 0usize;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        let length = frame_length(rest).ok_or_else(|| corrupt(segment.as_str(), "a frame is cut short"))?;
-        let location = Location { segment: segment.clone(), offset: at as u64, length: length as u64 };
-        if let Some(record) = decode(&rest[..length], &location)? {
+    for frame in frames(segment.as_str(), bytes)? {
+        let location = Location { segment: segment.clone(), offset: frame.start, length: frame.end - frame.start };
+        if let Some(record) = decode(&bytes[frame.start as usize..frame.end as usize], &location)? {
             records.push((location, record));
+        }
+    }
+    Ok(records)
+}
+
+/// Returns the places of all frames of an object that zstd tools do not skip.
+pub(crate) fn frames(key: &str, bytes: &[u8]) -> Result<Vec<Range<u64>>, StageError> {
+    let (mut frames, mut at) = (Vec::new(), 0usize);
+    while at < bytes.len() {
+        let length = frame_length(&bytes[at..]).ok_or_else(|| corrupt(key, "a frame is cut short"))?;
+        if bytes[at..].starts_with(&FRAME.to_le_bytes()) {
+            frames.push(at as u64..(at + length) as u64);
         }
         at += length;
     }
-    Ok(records)
+    Ok(frames)
 }
 
 fn frame_length(bytes: &[u8]) -> Option<usize> {
@@ -167,21 +198,33 @@ fn corrupt(segment: &str, why: &str) -> StageError {
     StageError::Port(PortError::Corrupt { what: segment.to_owned(), why: why.to_owned() })
 }
 
-/// Overwrites records and their thumbnails with skippable frames of the same length. They disappear in one write, every
-/// other offset stays right, and zstd tools skip them.
+/// Overwrites records and their thumbnails with skippable frames of the same length, and their raw pages before: through
+/// a record they are found. The frames of an object disappear in one write, every other offset stays right, and zstd
+/// tools skip them.
 pub(crate) async fn erase(
     blobs: &dyn Blobs,
     segment: &SegmentKey,
     records: &[(Location, Record)],
 ) -> Result<(), StageError> {
-    let key = segment.as_str();
+    let mut raw_pages: BTreeMap<String, Vec<Range<u64>>> = BTreeMap::new();
+    for raw in records.iter().filter_map(|(_, record)| record.raw.as_ref()) {
+        raw_pages.entry(raw.key(segment)).or_default().push(raw.offset..raw.offset.saturating_add(raw.length));
+    }
+    for (key, frames) in raw_pages {
+        erase_frames(blobs, &key, &frames).await?;
+    }
+    let places = records.iter().flat_map(|(at, record)| std::iter::once(at.clone()).chain(thumbnail_of(record, at)));
+    let frames: Vec<Range<u64>> = places.map(|at| at.offset..at.offset.saturating_add(at.length)).collect();
+    erase_frames(blobs, segment.as_str(), &frames).await
+}
+
+/// Overwrites frames of an object, if it is there, with skippable frames of the same length.
+pub(crate) async fn erase_frames(blobs: &dyn Blobs, key: &str, frames: &[Range<u64>]) -> Result<(), StageError> {
     for _ in 0..ERASE_TRIES {
         let Some(blob) = blobs.get(key).await? else { return Ok(()) };
         let mut bytes = blob.bytes.to_vec();
-        for (at, record) in records {
-            for at in std::iter::once(at.clone()).chain(thumbnail_of(record, at)) {
-                overwrite(&mut bytes, &at)?;
-            }
+        for frame in frames {
+            overwrite(&mut bytes, key, frame)?;
         }
         if bytes == blob.bytes {
             return Ok(());
@@ -214,8 +257,8 @@ pub(crate) async fn salvage(
     let length = bytes.len();
     for span in spans.into_iter().chain(std::iter::once(length..length)) {
         if span.start > done {
-            let gap = Location { segment: segment.clone(), offset: done as u64, length: (span.start - done) as u64 };
-            if span.start - done >= SKIPPABLE_HEADER { overwrite(&mut bytes, &gap)? } else { bytes.truncate(done) }
+            let gap = done as u64..span.start as u64;
+            if span.start - done >= SKIPPABLE_HEADER { overwrite(&mut bytes, key, &gap)? } else { bytes.truncate(done) }
         }
         done = span.end;
     }
@@ -223,10 +266,8 @@ pub(crate) async fn salvage(
     Ok(())
 }
 
-fn overwrite(bytes: &mut [u8], at: &Location) -> Result<(), StageError> {
-    let key = at.segment.as_str();
-    let (from, to) = (at.offset as usize, (at.offset + at.length) as usize);
-    let frame = bytes.get_mut(from..to).filter(|f| f.len() >= SKIPPABLE_HEADER);
+fn overwrite(bytes: &mut [u8], key: &str, at: &Range<u64>) -> Result<(), StageError> {
+    let frame = bytes.get_mut(at.start as usize..at.end as usize).filter(|f| f.len() >= SKIPPABLE_HEADER);
     let frame = frame.ok_or_else(|| corrupt(key, "a location lies outside of it"))?;
     let content = u32::try_from(frame.len() - SKIPPABLE_HEADER).map_err(|e| corrupt(key, &e.to_string()))?;
     frame.fill(0);

@@ -9,6 +9,7 @@ mod repair;
 use crate::catalog::index::Index;
 use crate::catalog::listing::{all_keys, each_page};
 use crate::catalog::manifest::{manifest_key, search_error};
+use crate::catalog::raw::{RAW_PREFIX, name};
 use crate::catalog::removal::Removal;
 use crate::catalog::segment::{self, RecordReader};
 use crate::catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
@@ -52,6 +53,15 @@ pub enum Damage {
         page: PageId,
         /// Place of the record.
         at: Location,
+    },
+    /// A raw page belongs to no record.
+    StrayRaw {
+        /// Key of the object.
+        key: String,
+        /// Offset of its frame in bytes.
+        offset: u64,
+        /// Length of its frame in bytes.
+        length: u64,
     },
     /// A manifest lists a split that is missing or damaged.
     LostSplit {
@@ -136,6 +146,8 @@ struct StoreFacts {
     strays: Vec<(Location, PageId, Option<Location>)>,
     /// Keys of the thumbnails that records name.
     thumbnails: HashSet<String>,
+    /// The frames of raw pages that records name, as offset and length, by the key of their object.
+    raw: HashMap<String, HashSet<(u64, u64)>>,
     jobs: Option<JobFacts>,
 }
 
@@ -183,6 +195,9 @@ impl StoreFacts {
     fn add(&mut self, at: &Location, record: &Record) {
         if let Some(ThumbnailId::Object(image)) = &record.thumbnail {
             self.thumbnails.insert(thumbnail_key(image));
+        }
+        if let Some(raw) = &record.raw {
+            self.raw.entry(raw.key(&at.segment)).or_default().insert((raw.offset, raw.length));
         }
         match self.rows.get(&record.id) {
             Some(RowFact::Accepted { location, .. }) if location == at => {
@@ -397,10 +412,40 @@ impl Fsck<'_> {
                 report.orphans.push(key);
             }
         }
+        self.raw_pages(facts, report).await?;
         for key in all_keys(self.blobs, "", None).await?.into_iter().filter(|key| is_plain_json(key)) {
             let Some(blob) = self.read(&key, report).await? else { continue };
             if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&blob.bytes) {
                 report.damage.push(unreadable(key, &error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the raw pages. One that is missing is no fault: its time may be over.
+    async fn raw_pages(&self, facts: &StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
+        // The names of segments whose records are not all known.
+        let damaged = report.damage.iter().filter_map(Damage::unreadable_key);
+        let damaged: HashSet<String> = damaged.filter_map(name).map(str::to_owned).collect();
+        for key in all_keys(self.blobs, RAW_PREFIX, None).await? {
+            if name(&key).is_some_and(|name| damaged.contains(name)) {
+                continue;
+            }
+            let named = facts.raw.get(&key);
+            // The segment of one that is written just now comes after it.
+            if named.is_none() && facts.jobs.is_none() {
+                continue;
+            }
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            match segment::frames(&key, &blob.bytes) {
+                Err(error) => report.damage.push(unreadable(key, &error)),
+                Ok(_) if named.is_none() => report.orphans.push(key),
+                Ok(frames) => {
+                    let places = frames.into_iter().map(|frame| (frame.start, frame.end - frame.start));
+                    let strays = places.filter(|place| named.is_some_and(|named| !named.contains(place)));
+                    let stray = |(offset, length)| Damage::StrayRaw { key: key.clone(), offset, length };
+                    report.damage.extend(strays.map(stray));
+                }
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
 
 use crate::catalog::hidden::{hidden_hosts, is_on};
+use crate::catalog::raw;
 use crate::catalog::segment::{self, Draft, segment_year};
 use crate::catalog::thumbnails::Pictures;
 use crate::pages::body::{discard, unpack};
@@ -169,12 +170,12 @@ impl Extract {
         }
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
         let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
-        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
+        let article = match self.article(body.clone(), job.content_type.clone(), base.clone()).await? {
             Ok(article) => article,
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
         let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
-        let draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
+        let mut draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
             Ok(draft) => draft,
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
@@ -185,7 +186,18 @@ impl Extract {
         {
             return Ok((seen, Extraction::Same(of)));
         }
+        draft.raw = self.raw(job, body, &draft.record).await?;
         Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
+    }
+
+    /// The frame of a page that is kept raw. One that asks not to be archived is not.
+    async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>, StageError> {
+        let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
+        let (bytes, job) = (body.len(), job.clone());
+        match parsed(self.pool.as_ref(), bytes, move || raw::pack(&job, &exchange, &body)).await? {
+            Ok(frame) => frame.map(Some),
+            Err(_) => Ok(None),
+        }
     }
 
     async fn article(
@@ -260,6 +272,7 @@ impl Extract {
             image_of_site,
             thumbnail: thumbnail.object(),
             thumbnail_frame: 0,
+            raw: None,
             image,
             language: article.language.or(feed.language),
             published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
@@ -272,7 +285,7 @@ impl Extract {
             preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
         };
-        Ok(Ok(Draft { record, thumbnail: thumbnail.beside() }))
+        Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
     }
 
     async fn feed_facts(

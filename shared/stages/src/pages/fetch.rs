@@ -353,8 +353,15 @@ impl Fetch {
     ) -> Result<ExtractJob, StageError> {
         let now = self.politeness.clock.now();
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
-        let besides = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
-        let body = pack(self.blobs.as_ref(), &page, seen.html.as_bytes(), besides, now).await?;
+        let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
+        // One that is kept raw is sent as it came; others as UTF-8, whatever they came as.
+        let (document, content_type) = match &exchange {
+            Some(_) => (reply.body.as_ref(), reply.headers.content_type.clone()),
+            None => (seen.html.as_bytes(), Some("text/html; charset=utf-8".into())),
+        };
+        let thumbnail = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
+        let heads = exchange.as_ref().map_or(0, |heads| heads.request.len() + heads.response.len());
+        let body = pack(self.blobs.as_ref(), &page, document, thumbnail + heads, now).await?;
         Ok(ExtractJob {
             page,
             host: host.clone(),
@@ -363,8 +370,7 @@ impl Fetch {
             feed: None,
             hints: EntryHints::default(),
             site_image: None,
-            // It is sent as UTF-8 whatever it came as.
-            content_type: Some("text/html; charset=utf-8".into()),
+            content_type,
             robots_tags: robots_tags(reply),
             preferences,
             body,
@@ -374,6 +380,7 @@ impl Fetch {
             validators: conditional::for_page(&reply.headers.validators),
             replaces: None,
             trace: None,
+            exchange,
         })
     }
 }

@@ -182,6 +182,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
         image: None,
         calls_left: 0,
         validators: Validators::default(),
+        exchange: None,
         replaces: None,
         trace: None,
     };

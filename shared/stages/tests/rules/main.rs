@@ -21,6 +21,7 @@ mod owner;
 mod politeness;
 mod polls;
 mod push;
+mod raw;
 mod removal;
 mod revision;
 mod robots;

@@ -1,12 +1,12 @@
 //! Owners: proofs and requests of site owners, and messages to the operator.
 
 use crate::index::{accept, ask, traces};
-use crate::test_world::{FEED, TestWorld, host, html, new, page, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
     BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection, Source,
-    Stage as QueueName, Way,
+    Stage as QueueName, VisitJob, Way,
 };
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, Sources};
@@ -322,6 +322,21 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     assert!(!town.world.feed().await.gone);
     assert!(matches!(&town.world.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_what_its_owner_has_forgotten_is_not_kept_raw() {
+    let town = Town::proven().await;
+    let (world, url) = (&town.world, "https://example.org/raw");
+    world.web.keep(url, crate::raw::kept("whimbrel"));
+    world.with_feed(|_| {}).await;
+    let job = VisitJob { feed: Some(key(FEED)), ..visit(HOST, &[url], &new()) };
+    assert_eq!(world.fetch(&job).await, Verdict::Done);
+    crate::revision::work(world).await;
+    assert_eq!(crate::raw::places(world, "whimbrel").await.len(), 2);
+    world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
+    assert_eq!(crate::raw::places(world, "whimbrel").await, Vec::<String>::new());
 }
 
 #[tokio::test(start_paused = true)]

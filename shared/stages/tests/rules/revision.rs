@@ -57,9 +57,14 @@ pub(crate) async fn wait(world: &TestWorld, hours: u64) {
 
 /// Publishes a page that came by a feed.
 pub(crate) async fn publish(world: &TestWorld, word: &str) {
+    publish_as(world, document(word)).await;
+}
+
+/// The same of a page that is answered so.
+pub(crate) async fn publish_as(world: &TestWorld, reply: Reply) {
     world.with_feed(|_| {}).await;
     world.web.keep(FEED, Reply { body: rss(ITEM).into(), ..status(200) });
-    world.web.keep(A, document(word));
+    world.web.keep(A, reply);
     world.poll(0).await;
     work(world).await;
     world.index().publish(world.now().year()).await.unwrap();
@@ -73,12 +78,23 @@ pub(crate) async fn published(word: &str) -> TestWorld {
     world
 }
 
+/// The same of a page that is answered so.
+pub(crate) async fn published_as(reply: Reply) -> TestWorld {
+    published_in(TestWorld::new(), reply).await
+}
+
+/// The same in this world.
+pub(crate) async fn published_in(world: TestWorld, reply: Reply) -> TestWorld {
+    publish_as(&world, reply).await;
+    world
+}
+
 pub(crate) async fn recheck(world: &TestWorld) {
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     work(world).await;
 }
 
-async fn record(world: &TestWorld) -> Record {
+pub(crate) async fn record(world: &TestWorld) -> Record {
     let row = world.pages.get(&page(A)).await.unwrap().unwrap().0;
     let PageState::Accepted { location, .. } = row.state else { panic!("{row:?}") };
     RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()

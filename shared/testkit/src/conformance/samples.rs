@@ -253,6 +253,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         image: None,
         calls_left: 1,
         validators: Validators::default(),
+        exchange: None,
         replaces: None,
         trace: None,
     }))

@@ -24,6 +24,7 @@ const TABLES: [&str; 13] = [
     "robots",
     "preferences",
     "signatures",
+    "raw",
     "screen",
 ];
 /// The keys of the file outside of its tables.

@@ -3,6 +3,7 @@
 use super::{Damage, Fsck, FsckReport};
 use crate::catalog::listing::{all_keys, pages_that};
 use crate::catalog::manifest::{change_manifest, manifest_key};
+use crate::catalog::raw::RAW_PREFIX;
 use crate::catalog::removal::AUDIT_PREFIX;
 use crate::catalog::segment::{self, RecordReader};
 use crate::catalog::thumbnails::THUMBNAIL_PREFIX;
@@ -44,7 +45,9 @@ impl Fsck<'_> {
                         years.insert(year);
                     }
                     (_, Ok(segment)) => self.salvage(&segment).await?,
-                    _ if key.starts_with(THUMBNAIL_PREFIX) => self.blobs.delete(key).await?,
+                    _ if key.starts_with(THUMBNAIL_PREFIX) || key.starts_with(RAW_PREFIX) => {
+                        self.blobs.delete(key).await?
+                    }
                     _ => rest.push(damage.clone()),
                 },
                 Damage::LostSplit { year, key, .. } => {
@@ -54,6 +57,9 @@ impl Fsck<'_> {
                 }
                 Damage::NotIndexed { year, .. } => drop(years.insert(*year)),
                 Damage::StrayRecord { at, .. } => self.erase(at).await?,
+                Damage::StrayRaw { key, offset, length } => {
+                    segment::erase_frames(self.blobs, key, &[*offset..offset.saturating_add(*length)]).await?;
+                }
                 Damage::StrayHit { page, year } => self.hide(page, *year).await?,
                 Damage::LostRecord { page, .. } | Damage::Stranded { page } | Damage::LostBody { page, .. } => {
                     again.insert(page.clone());
