@@ -8,6 +8,7 @@ mod input;
 mod pages;
 mod robots;
 mod searches;
+mod warcs;
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;
@@ -31,6 +32,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("directives", robots::directives),
     ("query", searches::query),
     ("split", searches::split),
+    ("warc", warcs::warc),
 ];
 
 static CHOSEN: OnceLock<Check> = OnceLock::new();

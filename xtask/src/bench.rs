@@ -10,6 +10,7 @@ mod export;
 mod feeds;
 mod history;
 pub(crate) mod process;
+mod raw;
 mod search;
 mod served;
 mod siege;
@@ -28,7 +29,7 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 11] = [
+const PARTS: [(&str, Part); 12] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
@@ -36,6 +37,7 @@ const PARTS: [(&str, Part); 11] = [
     ("pages", crawls::pages),
     ("hosts", crawls::hosts),
     ("history", history::measure_history),
+    ("raw", raw::measure_raw),
     ("demo", crawls::demo),
     ("siege", siege::measure_siege),
     ("export", export::measure_export),

@@ -24,6 +24,7 @@ const TARGETS: &[Target] = &[
     ("directives", 1_024, &[]),
     ("query", 512, &[]),
     ("split", 256, &[]),
+    ("warc", 4_096, &[]),
 ];
 /// Default running time of each target, in seconds: enough for the corpus and what is near it, where the faults of a change
 /// show.

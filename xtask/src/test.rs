@@ -38,6 +38,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("CHROMEDRIVER", chromedriver)
         .env("CURLEW_AXE", axe)
         .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
+        .env("WARCIO", tools::warcio()?)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", built.stack)

@@ -120,6 +120,11 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no script"))
 }
 
+/// Finds warcio, which checks and reads WARC files.
+pub(crate) fn warcio() -> Result<PathBuf> {
+    python_tool("warcio", "warcio")
+}
+
 /// Finds a Python with bm25s and its stemmers, with which `bench search` compares ours.
 pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
@@ -339,6 +344,7 @@ mod tests {
             "cfn-lint",
             "cargo-lambda",
             "axe-playwright-python",
+            "warcio",
             "bm25s",
             "duckdb",
             "mkdocs-material",

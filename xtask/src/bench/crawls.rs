@@ -96,9 +96,20 @@ impl Crawl {
 }
 
 pub(crate) fn crawl(bench: &Bench, web: &Web, size: Size, data: &Path) -> Result<Crawl> {
+    crawl_with(bench, web, size, data, &[])
+}
+
+/// As above, with settings in the environment.
+pub(crate) fn crawl_with(
+    bench: &Bench,
+    web: &Web,
+    size: Size,
+    data: &Path,
+    settings: &[(&str, &str)],
+) -> Result<Crawl> {
     let (list, rule) = (web.list(bench)?, web.rule());
     let mut command = bench.curlew(&["crawl", "--json", "--workers", WORKERS, "--resolve", &rule]);
-    command.arg("--sites").arg(list).arg("--data").arg(data);
+    command.arg("--sites").arg(list).arg("--data").arg(data).envs(settings.iter().copied());
     let used = measure(command, None)?;
     let summary: Value = serde_json::from_str(&used.stdout).context("the crawl prints no JSON")?;
     let crawl = Crawl { used, summary };
