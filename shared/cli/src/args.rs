@@ -307,20 +307,20 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Write records or feeds in a form that other programs read
+    /// Run the extractor over the pages that are kept raw, without a call; pages of which it makes another record are revised
+    Reextract(ReextractArgs),
+    /// Write records, feeds or raw pages in a form that other programs read
     Export {
         #[command(subcommand)]
         what: Export,
     },
-    /// Import feeds from another program
+    /// Import feeds or pages from other programs
     Import {
-        /// The form of the file
-        #[arg(value_enum)]
+        #[command(subcommand)]
         what: Import,
-        /// The file
-        file: PathBuf,
-        #[command(flatten)]
-        output: Output,
+        /// Print JSON
+        #[arg(long, global = true)]
+        json: bool,
     },
     /// Ask one component, without a store or a network: JSON Lines in, JSON Lines out, or one plain document
     Check {
@@ -510,6 +510,8 @@ pub(crate) enum Export {
         #[arg(long, value_name = "DATE", value_parser = date)]
         since: Option<Timestamp>,
     },
+    /// Write the pages that are kept raw as WARC, each record compressed by itself (.warc.gz)
+    Warc(WarcArgs),
 }
 
 #[derive(Debug, Args)]
@@ -534,9 +536,50 @@ pub(crate) struct RecordsArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Args)]
+pub(crate) struct WarcArgs {
+    /// Only pages fetched since this day or instant
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only pages of this host and all below it
+    #[arg(long, value_name = "HOST")]
+    pub(crate) site: Option<String>,
+    /// The file to write; an existing one is replaced once the new one is whole [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Import {
-    Opml,
+    /// Feeds that another feed reader exported
+    Opml {
+        /// The file
+        file: PathBuf,
+    },
+    /// Pages that another program fetched, without a call; pages that are known stay as they are
+    Warc {
+        /// The files: .warc, .warc.gz or .warc.zst; `-` for standard input
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReextractArgs {
+    /// Only pages fetched since this day or instant
+    #[arg(long, value_name = "DATE", value_parser = date)]
+    pub(crate) since: Option<Timestamp>,
+    /// Only pages of this host and all below it
+    #[arg(long, value_name = "HOST")]
+    pub(crate) site: Option<String>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Remove the pages that content policy, or their own directives, keep out today
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) remove: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 /// Source of a component's question.

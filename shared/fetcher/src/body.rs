@@ -7,6 +7,7 @@ use crate::room::{Room, Share};
 use bytes::Bytes;
 use curlew_ports::{CallKind, FetchError};
 use reqwest::Response;
+use reqwest::header::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 
 /// Reads and decodes the body of an answer.
@@ -50,6 +51,22 @@ pub(crate) async fn read(
     }
     let body = decoder.finish().map_err(undecodable)?;
     finished(body, coding, kind, config, room, Cut(false))
+}
+
+/// Decodes a body that is at hand, coded as its headers say. One that does not begin so is taken as it is.
+pub(crate) fn decode_whole(
+    headers: &HeaderMap,
+    body: &[u8],
+    kind: CallKind,
+    config: &Config,
+) -> Result<Bytes, FetchError> {
+    let max_bytes = config.bytes.of(kind);
+    let coding = Coding::of(headers).map_err(FetchError::Protocol)?;
+    let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
+    let room = Room::of(0, max_bytes.saturating_mul(2));
+    let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
+    decoder.push(body).map_err(undecodable)?;
+    finished(decoder.finish().map_err(undecodable)?, coding, kind, config, &room, Cut(false))
 }
 
 /// True if reading stopped at the limit.

@@ -14,6 +14,8 @@ use zstd::stream::raw::{DParameter, Decoder as ZstdRaw, Operation};
 pub(crate) const OFFERED: &str = "gzip, br, zstd";
 /// First bytes of a gzip document with its only compression method (RFC 1952 §2.3).
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
+/// First bytes of a zstd frame (RFC 8878 §3.1.1).
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Windows up to 8 MiB, which is the most that a server may use for the zstd coding (RFC 9659 §3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 /// Bytes decoded in one step.
@@ -54,6 +56,17 @@ impl Coding {
                 )),
             },
             _ => Err("several content codings on top of each other".into()),
+        }
+    }
+}
+
+impl Coding {
+    /// True if a body may begin so in this coding.
+    pub(crate) fn may_begin(self, body: &[u8]) -> bool {
+        match self {
+            Coding::Identity | Coding::Brotli => true,
+            Coding::Gzip => is_gzip_file(body),
+            Coding::Zstd => body.starts_with(&ZSTD_MAGIC),
         }
     }
 }

@@ -21,11 +21,13 @@ mod media;
 mod names;
 mod resolver;
 mod room;
+mod stored;
 
 pub use config::{ByteLimits, Config, ConfigError};
 pub use fetcher::HttpFetcher;
 pub use guard::{Endpoint, Guard, HostPattern, ResolveRule};
 pub use names::TxtRecords;
+pub use stored::stored_page;
 
 #[cfg(test)]
 mod tests;

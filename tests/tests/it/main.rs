@@ -38,4 +38,5 @@ mod requests;
 mod signatures;
 mod trace;
 mod walls;
+mod warc;
 mod websub;

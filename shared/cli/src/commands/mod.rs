@@ -19,6 +19,7 @@ mod overrides;
 mod owners;
 mod poll;
 mod publish;
+mod reextract;
 mod rows;
 mod search;
 mod serve;
@@ -27,6 +28,7 @@ mod status;
 mod summary;
 mod trace;
 mod transfer;
+mod warc;
 
 use crate::args::{Command, Import, KeyWhat, Shared};
 use crate::config::Config;
@@ -146,9 +148,13 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             backup::restore(&config, dir, replace, output.json).await
         }
         Command::Fsck { repair, output } => fsck::run(&*place.alone(config).await?, repair, output.json).await,
+        Command::Reextract(args) => reextract::run(&*place.alone(config).await?, args).await,
         Command::Export { what } => transfer::export(&place.beside(config).await?, what).await,
-        Command::Import { what: Import::Opml, file, output } => {
-            transfer::import_opml(&*place.alone(config).await?, &file, output.json).await
+        Command::Import { what: Import::Opml { file }, json } => {
+            transfer::import_opml(&*place.alone(config).await?, &file, json).await
+        }
+        Command::Import { what: Import::Warc { files }, json } => {
+            warc::import(&*place.alone(config).await?, &files, json).await
         }
         // They need no store, and ran before the settings were read.
         Command::Check { .. }

@@ -21,6 +21,7 @@ pub(super) async fn export(world: &World, what: Export) -> Result<()> {
         Export::Records(args) => records(world, args).await,
         Export::Feeds { since } => each_feed(world, since, |feed| Ok(output::json(&exported(&feed))?)).await,
         Export::Opml { since } => opml(world, since).await,
+        Export::Warc(args) => super::warc::export(world, args).await,
     }
 }
 

@@ -7,10 +7,10 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Error of a write, apart from what the system says.
-pub(super) const CANNOT: &str = "the export cannot be written";
+pub(crate) const CANNOT: &str = "the export cannot be written";
 
 /// An open destination. A file that is not whole is deleted when this is dropped.
-pub(super) struct Destination {
+pub(crate) struct Destination {
     file: File,
     /// The name of an unfinished file, and the one that it is to have.
     renamed: Option<(PathBuf, PathBuf)>,
@@ -21,7 +21,7 @@ impl Destination {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub(super) fn open(output: Option<&Path>) -> Result<Destination> {
+    pub(crate) fn open(output: Option<&Path>) -> Result<Destination> {
         let Some(path) = output else {
             return Ok(Destination { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), renamed: None });
         };
@@ -42,7 +42,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's, as for a full disk or a closed pipe.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).context(CANNOT)
     }
 
@@ -50,7 +50,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's.
-    pub(super) fn file(&self) -> Result<File> {
+    pub(crate) fn file(&self) -> Result<File> {
         self.file.try_clone().context(CANNOT)
     }
 
@@ -58,7 +58,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         if let Some((part, path)) = &self.renamed {
             self.file.sync_all().context(CANNOT)?;
             fs::rename(part, path).context(CANNOT)?;

@@ -4,7 +4,7 @@
 //! disk or reader of a pipe holds back the reading, and nothing else.
 
 pub(crate) mod columns;
-mod destination;
+pub(crate) mod destination;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;

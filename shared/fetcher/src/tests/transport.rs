@@ -363,3 +363,22 @@ async fn b14_a_body_of_another_media_type_is_left_unread() {
         assert_eq!(reply.headers.content_type.as_deref(), Some(media));
     }
 }
+
+#[tokio::test]
+async fn the_heads_of_a_page_are_handed_on_where_pages_are_kept_raw() {
+    let answer = "HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nX-Tide: high\r\nContent-Length: 4\r\nConnection: close\r\n\r\ntide";
+    let server = Server::saying(answer.as_bytes().to_vec()).await;
+    let url = "http://site.test/a?b=1";
+    assert_eq!(call(&server.fetcher(), CallKind::Page, url).await.unwrap().exchange, None);
+    let fetcher = HttpFetcher::new(Config { keep_heads: true, ..server.config() }).unwrap();
+    let exchange = call(&fetcher, CallKind::Page, url).await.unwrap().exchange.unwrap();
+    let mut sent: Vec<String> = server.heads()[1].trim_end().lines().map(str::to_lowercase).collect();
+    let mut kept: Vec<String> = exchange.request.lines().map(str::to_lowercase).collect();
+    (sent.sort(), kept.sort());
+    assert_eq!(kept, sent, "as it was sent");
+    assert_eq!(
+        exchange.response,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nx-tide: high\r\nconnection: close\r\n"
+    );
+    assert_eq!(call(&fetcher, CallKind::Feed, url).await.unwrap().exchange, None, "of pages alone");
+}

@@ -4,12 +4,13 @@
 //! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job of
 //! extraction without the document, so that the page can be extracted again.
 
+use crate::catalog::hidden::{hidden_hosts, is_on};
 use crate::catalog::listing::all_keys;
 use crate::catalog::segment;
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_model::{Exchange, ExtractJob, Location, Millis, PageBody, Record, SegmentKey, Timestamp};
-use curlew_ports::{Blobs, Clock};
+use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
+use curlew_ports::{Blobs, Clock, Pages};
 use curlew_warc::http;
 use curlew_warc::reader::WarcReader;
 use curlew_warc::writer::{HTTP_REQUEST, HTTP_RESPONSE, NewRecord, record_id, write};
@@ -38,12 +39,14 @@ pub struct RawPage {
 }
 
 impl RawPage {
-    /// Returns the request and the response as WARC records.
+    /// Returns the request and the response as WARC records; the first is empty if the page was imported.
     pub fn warc(&self) -> [Vec<u8>; 2] {
         let mut records = [Vec::new(), Vec::new()];
         if let Some(exchange) = &self.job.exchange {
             let [request, response] = &mut records;
-            write_request(request, &self.job, exchange);
+            if !exchange.request.is_empty() {
+                write_request(request, &self.job, exchange);
+            }
             write_response(response, &self.job, exchange, &self.body);
         }
         records
@@ -134,6 +137,11 @@ impl KeptPage {
         unpack(&self.frame).filter(|page| page.job.page == self.record.id)
     }
 
+    /// True if a page's row points to this record.
+    pub(crate) fn is_named_by(&self, row: &Page) -> bool {
+        matches!(&row.state, PageState::Accepted { location, .. } if *location == self.at)
+    }
+
     /// Returns the frame, to be written again with a revision of the record.
     pub(crate) fn frame(&self) -> Bytes {
         self.frame.clone()
@@ -210,6 +218,24 @@ impl RawPages {
             Some(KeptPage { at, record, thumbnail, frame })
         };
         Ok(segment::decode_all(segment, &blob.bytes)?.into_iter().filter_map(kept).collect())
+    }
+
+    /// Returns those of the pages of one object that a search may show: the rows point to their records, and no block
+    /// hides them.
+    ///
+    /// # Errors
+    /// The errors of the ports, or that the segment is damaged.
+    pub async fn shown(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<KeptPage>, StageError> {
+        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+        let mut shown = Vec::new();
+        for page in self.pages(key, segment).await? {
+            let row = rows.load_eventual(&page.record.id).await?;
+            let is_current = row.is_some_and(|(row, _)| page.is_named_by(&row));
+            if is_current && !hidden.iter().any(|name| is_on(&page.record.url, name)) {
+                shown.push(page);
+            }
+        }
+        Ok(shown)
     }
 
     async fn delete(&self, keys: &[&String]) -> Result<usize, StageError> {

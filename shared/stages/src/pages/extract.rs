@@ -71,11 +71,22 @@ struct FeedFacts {
 
 /// State shared by the jobs of a batch: rows read for one need not be read for the next.
 #[derive(Default)]
-struct BatchCache {
+pub(super) struct BatchCache {
     feeds: HashMap<SourceKey, FeedFacts>,
     pictures: Pictures,
     /// The blocked hosts.
     blocked: Option<BTreeSet<String>>,
+}
+
+impl BatchCache {
+    /// Returns the outcome of an image's own visit, if it had one.
+    pub(super) async fn picture(
+        &mut self,
+        blobs: &dyn Blobs,
+        image: &ImageId,
+    ) -> Result<Option<Option<Bytes>>, PortError> {
+        self.pictures.get(blobs, image).await
+    }
 }
 
 /// One job of a batch on its way.
@@ -160,22 +171,11 @@ impl Extract {
             Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
             row => row.map(|(_, seen)| seen),
         };
-        // Its owner may have had everything removed since it was fetched.
-        let blocked = match &mut batch.blocked {
-            Some(blocked) => blocked,
-            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
-        };
-        if blocked.iter().any(|name| is_on(&job.url, name)) {
+        if self.is_blocked(job, batch).await? {
             return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
         }
         let body = unpack(self.blobs.as_ref(), &job.body).await?;
-        let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
-        let article = match self.article(body.clone(), job.content_type.clone(), base.clone()).await? {
-            Ok(article) => article,
-            Err(why) => return Ok((seen, Extraction::Rejected(why))),
-        };
-        let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
-        let mut draft = match self.draft(job, &base, article, feed, &mut batch.pictures).await? {
+        let mut draft = match self.drafted(job, body.clone(), batch).await? {
             Ok(draft) => draft,
             Err(why) => return Ok((seen, Extraction::Rejected(why))),
         };
@@ -188,6 +188,31 @@ impl Extract {
         }
         draft.raw = self.raw(job, body, &draft.record).await?;
         Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
+    }
+
+    /// True if the page's owner has had everything removed since it was fetched, or the operator has blocked it.
+    async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool, StageError> {
+        let blocked = match &mut batch.blocked {
+            Some(blocked) => blocked,
+            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
+        };
+        Ok(blocked.iter().any(|name| is_on(&job.url, name)))
+    }
+
+    /// The record of a document, or why it is not taken.
+    pub(super) async fn drafted(
+        &self,
+        job: &ExtractJob,
+        body: Bytes,
+        batch: &mut BatchCache,
+    ) -> Result<Result<Draft, Rejection>, StageError> {
+        let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
+        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
+            Ok(article) => article,
+            Err(why) => return Ok(Err(why)),
+        };
+        let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
+        self.draft(job, &base, article, feed, &mut batch.pictures).await
     }
 
     /// The frame of a page that is kept raw. One that asks not to be archived is not.

@@ -302,19 +302,8 @@ impl Fetch {
     /// (RFC 6596 §3: a hint), otherwise the URL that answered.
     async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &HeadScan) -> Result<Url, StageError> {
         let answered = address::canonical(&got.url);
-        let Some(link) = &glance.canonical else { return Ok(answered) };
-        let Ok(link) = address::parse(link.as_str(), None) else { return Ok(answered) };
-        let link = address::canonical(&link);
-        if link == answered {
-            return Ok(answered);
-        }
-        let same_host = self.politeness.key_of(&link).ok() == self.politeness.key_of(&answered).ok();
-        let is_home = link.path() == "/" && link.query().is_none();
-        // A canonical link to the home page on every page is a common mistake of templates.
-        let plausible = same_host && (!is_home || answered.path() == "/");
-        if !plausible || self.politeness.fetch.vet(link.as_str()).is_err() {
-            return Ok(answered);
-        }
+        let link = canonical_link(&self.politeness, &answered, glance.canonical.as_ref());
+        let Some(link) = link else { return Ok(answered) };
         // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
         let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&visit.state.host);
         let allowed = ours && matches!(visit.permission(&link).await?, Ok(Permission::Allowed));
@@ -383,6 +372,17 @@ impl Fetch {
             exchange,
         })
     }
+}
+
+/// The canonical link of a page that answered under another URL, if it is plausible: on the same host key, and allowed by
+/// the address guard.
+pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
+    let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
+    let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
+    let is_home = link.path() == "/" && link.query().is_none();
+    // A canonical link to the home page on every page is a common mistake of templates.
+    let plausible = link != *answered && same_host && (!is_home || answered.path() == "/");
+    (plausible && politeness.fetch.vet(link.as_str()).is_ok()).then_some(link)
 }
 
 /// A page that is sent on, with the facts found with it.

@@ -1,0 +1,39 @@
+//! `curlew reextract`: the extractor of today over the pages that are kept raw.
+
+use super::blocks::explain;
+use crate::args::ReextractArgs;
+use crate::output::{self, ADDRESS, count, shown};
+use crate::world::World;
+use anyhow::Result;
+use curlew_model::Timestamp;
+use curlew_stages::pages::reextract::{Reextract, ReextractRequest};
+
+/// Maximum number of pages that are named.
+const NAMED: usize = 20;
+
+pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
+    let ReextractArgs { since, site, dry_run, remove, output } = args;
+    let site = site.map(|site| world.blocks.name(&site).map_err(explain)).transpose()?.map(|(name, _)| name);
+    let request = ReextractRequest { since: since.unwrap_or(Timestamp::EPOCH), site, dry_run, remove };
+    let reextract = Reextract { extract: &world.extract, raw: &world.raw, removal: &world.removal };
+    let report = reextract.run(&request).await?;
+    if report.revised > 0 && !dry_run {
+        world.publish().await?;
+    }
+    if output.json {
+        return Ok(output::json(&report)?);
+    }
+    let rejected: u64 = report.rejected.values().sum();
+    for (url, why) in report.examples.iter().take(NAMED) {
+        output::line(&format!("{}: {}", shown(url, ADDRESS), shown(why, ADDRESS)))?;
+    }
+    let revised = if dry_run { "would be revised" } else { "revised" };
+    let removed = if report.removed > 0 { format!(" ({} removed)", report.removed) } else { String::new() };
+    output::line(&format!(
+        "{} the same, {} {revised}, {rejected} would be rejected today{removed}, {} without raw pages",
+        count(report.same, "page"),
+        report.revised,
+        report.without_raw
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Pages of others go the same way as ours, without a call.
+
+use crate::revision::document;
+use crate::test_world::TestWorld;
+use curlew_model::{Gone, PageState, Rejection, Timestamp};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::site::exclusions::{Exclusions, Lists};
+use curlew_ports::Blobs;
+use curlew_stages::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
+
+const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";
+
+/// A page of others with this in its head.
+fn foreign(url: &str, head: &str) -> ForeignPage {
+    let body = String::from_utf8(document(url).body.to_vec()).unwrap();
+    let body = body.replace("<head>", &format!("<head>{head}"));
+    let headers = vec![("content-type".into(), "text/html".into()), ("etag".into(), "\"7\"".into())];
+    ForeignPage { url: url.into(), fetched_at: Timestamp::EPOCH, headers, body: body.into() }
+}
+
+async fn take(world: &TestWorld, pages: Vec<ForeignPage>) -> Vec<ImportOutcome> {
+    let program = world.program();
+    let foreign = ForeignPages { extract: &program.extract, politeness: &program.politeness, keeps_raw: true };
+    let outcomes = foreign.take(pages).await.unwrap();
+    assert_eq!((world.web.calls().len(), world.jobs.left().len()), (0, 0), "nobody is called, now or later");
+    outcomes
+}
+
+#[tokio::test(start_paused = true)]
+async fn foreign_pages_are_accepted_once() {
+    let world = TestWorld::new();
+    let canonical = format!("{IMAGE}<link rel=canonical href=\"https://example.org/c\">");
+    let pages = vec![
+        foreign("https://example.org/a", IMAGE),
+        foreign("https://example.org/a", IMAGE),
+        foreign("https://example.org/b?utm=1", &canonical),
+        foreign("https://example.org/d", ""),
+        foreign("https://example.org/e", &format!("{IMAGE}<meta name=robots content=noindex>")),
+    ];
+    let outcomes = take(&world, pages.clone()).await;
+    let rejected = |why| ImportOutcome::Rejected(why);
+    assert_eq!(
+        outcomes,
+        [
+            ImportOutcome::Accepted,
+            ImportOutcome::Known,
+            ImportOutcome::Accepted,
+            rejected(Rejection::NoImage),
+            rejected(Rejection::Noindex)
+        ]
+    );
+    assert!(matches!(world.state("https://example.org/c").await, Some(PageState::Accepted { .. })));
+    let objects = || async { world.blobs.list("", None, 99).await.unwrap() };
+    let before = objects().await;
+    assert!(before.iter().any(|key| key.starts_with("raw/")));
+    assert_eq!(take(&world, pages.clone()).await, vec![ImportOutcome::Known; 5], "a second import changes nothing");
+    assert_eq!(objects().await, before);
+    // What was removed does not come back.
+    let program = world.program();
+    program.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
+    assert_eq!(take(&world, vec![pages[0].clone()]).await, [ImportOutcome::Known]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
+    let lists = Lists { substrings: vec!["/private/".into()], ..Lists::default() };
+    let exclusions = Exclusions::compile(&lists).unwrap();
+    let world = TestWorld::with_scope(Scope { exclusions, tdmrep: true, aipref: true, ..Scope::default() });
+    world.program().blocks.block("example.net").await.unwrap();
+    world.web.refuse("https://intern.example/");
+    let with = |name: &str, value: &str| {
+        let mut page = foreign("https://example.org/h", IMAGE);
+        page.headers.push((name.into(), value.into()));
+        page
+    };
+    let pages = vec![
+        foreign("https://www.example.net/a", IMAGE),
+        foreign("https://example.org/private/a", IMAGE),
+        foreign("https://intern.example/", IMAGE),
+        foreign("ftp://example.org/", IMAGE),
+        with("x-robots-tag", "noindex"),
+    ];
+    let codes = |outcomes: Vec<ImportOutcome>| -> Vec<&'static str> {
+        outcomes.into_iter().map(|o| if let ImportOutcome::Rejected(why) = o { why.code() } else { "taken" }).collect()
+    };
+    assert_eq!(codes(take(&world, pages).await), ["blocked", "excluded", "address", "address", "noindex"]);
+    let world = TestWorld::with_scope(Scope { tdmrep: true, aipref: true, ..Scope::default() });
+    for (name, value) in [("content-usage", "search=n"), ("tdm-reservation", "1")] {
+        assert_eq!(codes(take(&world, vec![with(name, value)]).await), ["preference"], "{name}");
+    }
+    assert_eq!(world.state("https://example.org/h").await, None, "nothing is written of it");
+}
