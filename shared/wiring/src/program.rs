@@ -5,7 +5,6 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
-use curlew_model::Millis;
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_stages::catalog::raw::RawPages;
 use curlew_stages::operator::owner_jobs::Own;
@@ -65,7 +64,7 @@ pub fn program(
         ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
     let program = Program::over(politeness, ports, settings.judge.clone());
-    let raw = RawPages { lifetime: Millis::from_days(settings.raw.days.into()), ..program.raw };
+    let raw = RawPages { lifetime: settings.raw.keep.then(|| settings.raw.lifetime()), ..program.raw };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
     Ok(Program { own, owners, raw, ..program }.reached_at(settings.hub_base()))

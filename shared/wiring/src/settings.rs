@@ -202,6 +202,13 @@ impl Default for Raw {
     }
 }
 
+impl Raw {
+    /// Returns the time for which a page is kept raw.
+    pub fn lifetime(&self) -> Millis {
+        Millis::from_days(self.days.into())
+    }
+}
+
 /// Web Bot Auth.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -120,7 +120,7 @@ fn write_response(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange, payl
 
 /// An accepted page that is kept raw.
 #[derive(Clone, Debug)]
-pub struct KeptPage {
+pub struct RawEntry {
     /// Place of its record.
     pub at: Location,
     /// Its record.
@@ -131,7 +131,7 @@ pub struct KeptPage {
     frame: Bytes,
 }
 
-impl KeptPage {
+impl RawEntry {
     /// Reads the page as it was fetched; `None` if the frame has been erased, or is damaged.
     pub fn unpack(&self) -> Option<RawPage> {
         unpack(&self.frame).filter(|page| page.job.page == self.record.id)
@@ -155,8 +155,8 @@ pub struct RawPages {
     pub blobs: Arc<dyn Blobs>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Time for which a page is kept raw.
-    pub lifetime: Millis,
+    /// Time for which a page is kept raw; `None` where none is, so that nothing is even listed.
+    pub lifetime: Option<Millis>,
 }
 
 impl RawPages {
@@ -166,10 +166,11 @@ impl RawPages {
     /// # Errors
     /// The object store's error; the next call goes on.
     pub async fn expire(&self) -> Result<usize, StageError> {
+        let Some(lifetime) = self.lifetime else { return Ok(0) };
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
         let now = self.clock.now();
-        let (over, settled) = (day(now - self.lifetime), day(now - SETTLED_AFTER));
+        let (over, settled) = (day(now - lifetime), day(now - SETTLED_AFTER));
         let Some(first) = keys.iter().map(|key| raw_day(key)).find(|day| *day >= over.as_str()) else {
             return self.delete(&keys.iter().collect::<Vec<_>>()).await;
         };
@@ -201,7 +202,7 @@ impl RawPages {
     ///
     /// # Errors
     /// The object store's error, or that the segment is damaged.
-    pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<KeptPage>, StageError> {
+    pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<RawEntry>, StageError> {
         let blobs = self.blobs.as_ref();
         let (Some(raw), Some(blob)) = (blobs.get(key).await?, blobs.get(segment.as_str()).await?) else {
             return Ok(Vec::new());
@@ -215,7 +216,7 @@ impl RawPages {
             let frame = slice(&raw.bytes, frame.offset, frame.length)?;
             let thumbnail = segment::thumbnail_of(&record, &at).and_then(|at| slice(&blob.bytes, at.offset, at.length));
             let thumbnail = thumbnail.and_then(|frame| segment::jpeg(&frame));
-            Some(KeptPage { at, record, thumbnail, frame })
+            Some(RawEntry { at, record, thumbnail, frame })
         };
         Ok(segment::decode_all(segment, &blob.bytes)?.into_iter().filter_map(kept).collect())
     }
@@ -225,7 +226,7 @@ impl RawPages {
     ///
     /// # Errors
     /// The errors of the ports, or that the segment is damaged.
-    pub async fn shown(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<KeptPage>, StageError> {
+    pub async fn shown(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<RawEntry>, StageError> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
         let mut shown = Vec::new();
         for page in self.pages(key, segment).await? {

@@ -205,6 +205,7 @@ fn exchange(page: &ForeignPage) -> Exchange {
     let mut response = "HTTP/1.1 200 OK\r\n".to_owned();
     for (name, value) in page.headers.iter().filter(|(name, _)| !OF_WIRE.contains(&name.as_str())) {
         if response.len() + name.len() + value.len() <= MAX_HEAD {
+            let value = value.replace(char::is_control, " ");
             response.push_str(&format!("{name}: {value}\r\n"));
         }
     }

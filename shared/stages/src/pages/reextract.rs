@@ -3,7 +3,7 @@
 
 use crate::catalog::hidden::is_on;
 use crate::catalog::listing::each_page;
-use crate::catalog::raw::{KeptPage, RawPages};
+use crate::catalog::raw::{RawEntry, RawPages};
 use crate::catalog::removal::Removal;
 use crate::catalog::segment::{self, Draft, segment_year};
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
@@ -87,11 +87,11 @@ impl Reextract<'_> {
     /// Any error of the ports.
     pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport, StageError> {
         let mut report = ReextractReport::default();
-        let mut chunk: Vec<KeptPage> = Vec::new();
+        let mut chunk: Vec<RawEntry> = Vec::new();
         for (key, segment) in self.raw.objects(request.since).await? {
             let pages = self.raw.shown(&key, &segment, self.extract.pages.as_ref()).await?;
             let is_asked =
-                |page: &KeptPage| page.record.fetched_at >= request.since && request.is_about(&page.record.url);
+                |page: &RawEntry| page.record.fetched_at >= request.since && request.is_about(&page.record.url);
             chunk.extend(pages.into_iter().filter(is_asked));
             if chunk.len() >= TOGETHER {
                 self.pages(std::mem::take(&mut chunk), request, &mut report).await?;
@@ -111,15 +111,15 @@ impl Reextract<'_> {
 
     async fn pages(
         &self,
-        chunk: Vec<KeptPage>,
+        chunk: Vec<RawEntry>,
         request: &ReextractRequest,
         report: &mut ReextractReport,
     ) -> Result<(), StageError> {
-        let mut lanes: Vec<Vec<KeptPage>> = (0..LANES).map(|_| Vec::new()).collect();
+        let mut lanes: Vec<Vec<RawEntry>> = (0..LANES).map(|_| Vec::new()).collect();
         for (n, page) in chunk.into_iter().enumerate() {
             lanes[n % LANES].push(page);
         }
-        let mut revised: Vec<(KeptPage, Draft)> = Vec::new();
+        let mut revised: Vec<(RawEntry, Draft)> = Vec::new();
         for (page, outcome) in try_join_all(lanes.into_iter().map(|lane| self.lane(lane))).await?.into_iter().flatten()
         {
             match outcome {
@@ -154,7 +154,7 @@ impl Reextract<'_> {
         Ok(())
     }
 
-    async fn lane(&self, pages: Vec<KeptPage>) -> Result<Vec<(KeptPage, Reextraction)>, StageError> {
+    async fn lane(&self, pages: Vec<RawEntry>) -> Result<Vec<(RawEntry, Reextraction)>, StageError> {
         let mut cache = BatchCache::default();
         let mut outcomes = Vec::with_capacity(pages.len());
         for page in pages {
@@ -164,7 +164,7 @@ impl Reextract<'_> {
         Ok(outcomes)
     }
 
-    async fn page(&self, page: &KeptPage, cache: &mut BatchCache) -> Result<Reextraction, StageError> {
+    async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction, StageError> {
         let kept = page.clone();
         let unpacked = parsed(self.extract.pool.as_ref(), page.frame().len(), move || kept.unpack()).await?;
         let Ok(Some(raw)) = unpacked else { return Ok(Reextraction::Unreadable) };
@@ -202,7 +202,7 @@ impl Reextract<'_> {
     }
 
     /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked stays.
-    async fn point(&self, old: &KeptPage, location: Location, content_hash: String) -> Result<(), StageError> {
+    async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<(), StageError> {
         let year = segment_year(&location).unwrap_or_default();
         let state = PageState::Accepted { year, location, content_hash };
         for _ in 0..ROW_TRIES {
@@ -219,7 +219,7 @@ impl Reextract<'_> {
 }
 
 /// The page's own image as if it had just been asked for; `None` if it has an object of its own.
-fn own_image(page: &KeptPage) -> Option<MainImage> {
+fn own_image(page: &RawEntry) -> Option<MainImage> {
     let id = page.record.image.as_deref().and_then(image_id_of)?;
     match &page.record.thumbnail {
         Some(ThumbnailId::Object(_)) => None,
