@@ -74,7 +74,8 @@ fn raw_pages_go_out_and_come_in_as_warc() {
         import(PAGES);
         let mut ours: Vec<_> = store.records().iter().map(|r| (text_of(&r["url"]), text_of(&r["text"]))).collect();
         let mut theirs: Vec<_> = other.records().iter().map(|r| (text_of(&r["url"]), text_of(&r["text"]))).collect();
-        (ours.sort(), theirs.sort());
+        ours.sort();
+        theirs.sort();
         assert_eq!(ours, theirs);
         let words: Vec<&str> = ours[0].1.split_whitespace().take(3).collect();
         assert!(!other.found(&words.join(" ")).is_empty());

@@ -374,7 +374,8 @@ async fn the_heads_of_a_page_are_handed_on_where_pages_are_kept_raw() {
     let exchange = call(&fetcher, CallKind::Page, url).await.unwrap().exchange.unwrap();
     let mut sent: Vec<String> = server.heads()[1].trim_end().lines().map(str::to_lowercase).collect();
     let mut kept: Vec<String> = exchange.request.lines().map(str::to_lowercase).collect();
-    (sent.sort(), kept.sort());
+    sent.sort();
+    kept.sort();
     assert_eq!(kept, sent, "as it was sent");
     assert_eq!(
         exchange.response,

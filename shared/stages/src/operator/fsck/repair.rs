@@ -58,7 +58,8 @@ impl Fsck<'_> {
                 Damage::NotIndexed { year, .. } => drop(years.insert(*year)),
                 Damage::StrayRecord { at, .. } => self.erase(at).await?,
                 Damage::StrayRaw { key, offset, length } => {
-                    segment::erase_frames(self.blobs, key, &[*offset..offset.saturating_add(*length)]).await?;
+                    let frame = *offset..offset.saturating_add(*length);
+                    segment::erase_frames(self.blobs, key, std::slice::from_ref(&frame)).await?;
                 }
                 Damage::StrayHit { page, year } => self.hide(page, *year).await?,
                 Damage::LostRecord { page, .. } | Damage::Stranded { page } | Damage::LostBody { page, .. } => {
