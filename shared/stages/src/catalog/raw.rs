@@ -63,6 +63,7 @@ pub(crate) fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result
         exchange: None,
         image: None,
         replaces: None,
+        trace: None,
         calls_left: 0,
         ..job.clone()
     };

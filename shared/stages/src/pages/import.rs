@@ -171,6 +171,7 @@ impl ForeignPages<'_> {
             calls_left: 0,
             validators: conditional::for_page(&validators),
             replaces: None,
+            trace: None,
             exchange: self.keeps_raw.then(|| exchange(page)),
         }))
     }
