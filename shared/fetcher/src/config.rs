@@ -88,7 +88,7 @@ impl ByteLimits {
     pub fn of(&self, kind: CallKind) -> usize {
         match kind {
             CallKind::Robots => self.robots,
-            CallKind::Proof => PROOF_BYTES,
+            CallKind::Proof | CallKind::Receiver => PROOF_BYTES,
             CallKind::Hub => 0,
             CallKind::Home | CallKind::Page => self.page,
             CallKind::Feed => self.feed,
@@ -100,7 +100,7 @@ impl ByteLimits {
 
 /// Memory for large bodies where nothing else is said: ten feeds or forty pages of the largest size at once.
 const BODIES_BYTES: usize = 128 << 20;
-/// The largest file that may hold a proof, in bytes: a few lines.
+/// Maximum length of a file that holds a proof, or of the echo of a challenge, in bytes: a few lines.
 const PROOF_BYTES: usize = 4 << 10;
 
 /// A configuration that no fetcher can be built from.

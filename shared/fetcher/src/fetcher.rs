@@ -80,10 +80,10 @@ impl HttpFetcher {
     }
 
     async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
-        let method = if call.form.is_some() { Method::POST } else { Method::GET };
+        let method = if call.post.is_some() { Method::POST } else { Method::GET };
         let mut request = Request::new(method, url.clone());
         *request.headers_mut() = headers::of_call(call, &self.agents);
-        *request.body_mut() = call.form.clone().map(reqwest::Body::from);
+        *request.body_mut() = call.post.as_ref().map(|post| post.body.clone().into());
         let client = if self.move_port_to_host_header(&mut request)? { &self.http1 } else { &self.client };
         let response = timeout_at(deadline, client.execute(request))
             .await
@@ -137,7 +137,7 @@ impl Fetch for HttpFetcher {
             reply.exchange = is_kept.then(|| headers::exchange(&url, &headers::of_call(call, &self.agents), &response));
             // Judged by what the server wrote, also where that is too long to be kept.
             let content_type = response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()));
-            reply.body_skipped = !media::is_wanted(call.kind, content_type.as_deref());
+            reply.body_skipped = call.post.is_some() || !media::is_wanted(call.kind, content_type.as_deref());
             let skipped = reply.body_skipped || status == StatusCode::NO_CONTENT;
             if !skipped {
                 reply.body = body::read(response, call.kind, &self.config, &self.room, deadline).await?;

@@ -45,7 +45,7 @@ impl Agents {
 /// The headers of a call. A validator that cannot be sent byte for byte is not sent at all.
 pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    let agent = if matches!(call.kind, CallKind::Feed | CallKind::Sitemap | CallKind::Hub) {
+    let agent = if matches!(call.kind, CallKind::Feed | CallKind::Sitemap | CallKind::Hub | CallKind::Receiver) {
         &agents.feed
     } else {
         &agents.page
@@ -53,8 +53,13 @@ pub(crate) fn of_call(call: &Call, agents: &Agents) -> HeaderMap {
     headers.insert(header::USER_AGENT, agent.clone());
     headers.insert(header::ACCEPT, HeaderValue::from_static(media::accept(call.kind)));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(OFFERED));
-    if call.form.is_some() {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    if let Some(post) = &call.post {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(post.content_type));
+        for (name, text) in &post.headers {
+            if let Ok(value) = HeaderValue::from_str(text) {
+                headers.append(HeaderName::from_static(name), value);
+            }
+        }
     }
     // Any language: a site is read in its own one, not in the crawler's.
     headers.insert(header::ACCEPT_LANGUAGE, HeaderValue::from_static("*"));

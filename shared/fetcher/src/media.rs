@@ -12,7 +12,7 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
              application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.5, */*;q=0.1"
         }
         CallKind::Sitemap => "application/xml, text/xml, text/plain;q=0.8, application/gzip;q=0.8, */*;q=0.1",
-        CallKind::Hub => "*/*",
+        CallKind::Hub | CallKind::Receiver => "*/*",
         CallKind::Image => "image/jpeg, image/png, image/webp, image/gif, image/*;q=0.1, */*;q=0.1",
     }
 }
@@ -31,6 +31,7 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         // Somebody may have named a feed where a site was asked for.
         (CallKind::Home, Some(e)) => is_html(e) || is_feed(e),
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
+        (CallKind::Receiver, _) => true,
         // What a hub says besides its status is for people.
         (CallKind::Hub, _) => false,
         (CallKind::Feed | CallKind::Sitemap | CallKind::Robots | CallKind::Proof, _) => {

@@ -38,7 +38,7 @@ async fn without_a_descriptor_a_call_waits_and_no_host_is_blamed() {
         url: url.clone(),
         kind: CallKind::Page,
         validators: Validators::default(),
-        form: None,
+        post: None,
         signature: None,
         time,
     };

@@ -237,6 +237,7 @@ impl Batch {
             Job::Poll(poll) => &poll.url,
             Job::Subscribe(subscribe) => &subscribe.url,
             Job::Backfill(backfill) => &backfill.url,
+            Job::Deliver(delivery) => &delivery.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
             Job::Extract(_) => return format!("#{n}"),

@@ -54,7 +54,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
         Job::Own(own) if own.request == OwnerRequest::Look => Way::ALL.len() as u64 - 1,
         Job::Own(_) => 0,
-        Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Extract(_) => 1,
+        Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
     let paced = (pause(rules) + ANSWER).saturating_mul(calls);
@@ -180,7 +180,13 @@ pub(crate) fn unpacked(job: &Job) -> usize {
             PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
             PageBody::Stored(_) => STORED_BYTES,
         },
-        Job::Discover(_) | Job::Own(_) | Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Fetch(_) => 0,
+        Job::Discover(_)
+        | Job::Own(_)
+        | Job::Poll(_)
+        | Job::Subscribe(_)
+        | Job::Backfill(_)
+        | Job::Deliver(_)
+        | Job::Fetch(_) => 0,
     }
 }
 

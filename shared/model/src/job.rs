@@ -56,6 +56,8 @@ pub enum Job {
     Subscribe(SubscribeJob),
     /// For [`Stage::Poll`], too: it reads documents like feeds, and never many.
     Backfill(BackfillJob),
+    /// For [`Stage::Poll`], too: it is one call for many matches.
+    Deliver(DeliverJob),
     /// For [`Stage::Fetch`].
     Fetch(VisitJob),
     /// For [`Stage::Extract`].
@@ -67,7 +69,7 @@ impl Job {
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) | Job::Own(_) => Stage::Discover,
-            Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) => Stage::Poll,
+            Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
         }
@@ -104,7 +106,7 @@ impl Job {
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
-            Job::Backfill(_) | Job::Extract(_) => 0,
+            Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
         }
     }
 
@@ -117,7 +119,7 @@ impl Job {
             Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
-            Job::Backfill(_) | Job::Extract(_) => {}
+            Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
         }
         self
     }
@@ -128,7 +130,12 @@ impl Job {
         match &mut self {
             Job::Poll(j) => j.waits = j.waits.saturating_add(1),
             Job::Fetch(j) => j.waits = j.waits.saturating_add(1),
-            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Extract(_) => {}
+            Job::Discover(_)
+            | Job::Own(_)
+            | Job::Subscribe(_)
+            | Job::Backfill(_)
+            | Job::Deliver(_)
+            | Job::Extract(_) => {}
         }
         self
     }
@@ -265,6 +272,15 @@ pub struct BackfillJob {
     pub url: String,
     /// Number of the step; void if the row has come further.
     pub step: u32,
+}
+
+/// Job that posts the new matches of a watch to its receiver, or verifies a subscription to them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliverJob {
+    /// Name of the watch.
+    pub watch: String,
+    /// Address of the receiver.
+    pub url: String,
 }
 
 /// Job that visits one host key for a list of URLs.

@@ -38,7 +38,7 @@ pub use host::{
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob,
+    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage, SubscribeJob,
     VisitItem, VisitJob,
 };
 pub use language::primary_language;

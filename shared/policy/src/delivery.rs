@@ -11,6 +11,13 @@ pub const MAX_HANDOUTS: u32 = 8;
 /// after the first.
 pub const RETRY: Millis = Millis::from_secs(10);
 
+/// First wait after a receiver of matches did not take them. Each wait is twice as long as the one before.
+pub const RECEIVER_RETRY: Millis = Millis::from_mins(1);
+/// Longest wait between two tries of a receiver.
+pub const RECEIVER_LONGEST: Millis = Millis::from_hours(1);
+/// Time after which a receiver that took nothing is given up. It is longer than any weekend.
+pub const RECEIVER_GIVEN_UP: Millis = Millis::from_days(7);
+
 /// Kind of a job's failure, as far as its next delivery depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
@@ -43,6 +50,13 @@ pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterF
         }
         FailureKind::Transient | FailureKind::Permanent => AfterFailure::DeadLetter,
     }
+}
+
+/// Decides when a receiver of matches is tried again that has not taken them `failures` times in a row, from `since` on, and
+/// must not be called before `earliest`; `None` if it is given up.
+pub fn after_refusal(failures: u32, since: Timestamp, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    let wait = RECEIVER_RETRY.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(RECEIVER_LONGEST);
+    (now.since(since) < RECEIVER_GIVEN_UP).then(|| earliest.max(now + wait))
 }
 
 /// Decides when a job that was cut off is handed out again: once the lease that it may hold, of this maximum length,
@@ -100,5 +114,22 @@ mod tests {
     fn what_never_ends_is_given_up_before_it_is_run() {
         assert_eq!(never_ends(MAX_HANDOUTS - 1), None);
         assert!(never_ends(MAX_HANDOUTS).is_some_and(|why| why.starts_with("delivered 7 times without finishing")));
+    }
+
+    #[test]
+    fn a_receiver_is_tried_for_a_week_at_least_every_hour() {
+        let began = Timestamp::from_millis(1_800_000_000_000);
+        let (mut now, mut failures, mut waits) = (began, 0, vec![]);
+        loop {
+            failures += 1;
+            let Some(next) = after_refusal(failures, began, now, now) else { break };
+            waits.push(next.since(now));
+            now = next;
+        }
+        assert_eq!(waits[..3], [Millis::from_mins(1), Millis::from_mins(2), Millis::from_mins(4)]);
+        assert!(waits.is_sorted() && waits.last() == Some(&RECEIVER_LONGEST));
+        assert!(now.since(began) >= RECEIVER_GIVEN_UP);
+        let later = began + Millis::from_days(2);
+        assert_eq!(after_refusal(1, began, later, began), Some(later), "a hold is waited for");
     }
 }

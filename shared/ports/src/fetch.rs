@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
 
-/// One GET to a site, or one POST to a hub. Exactly one: redirects come back as replies, since each further hop is a
+/// One GET to a site, or one POST to a hub or a receiver. Exactly one: redirects come back as replies, since each further hop is a
 /// call that politeness has to admit first.
 #[async_trait]
 pub trait Fetch: Send + Sync {
@@ -34,8 +34,10 @@ pub enum CallKind {
     Sitemap,
     /// A page; a body that is no HTML is not read.
     Page,
-    /// A WebSub hub that is asked to tell of a feed's news: the one call that is a POST. Its body is not read.
+    /// A WebSub hub that is asked to tell of a feed's news, by a POST.
     Hub,
+    /// A receiver of the matches of a watch: a POST that brings them, or the GET that verifies its subscription.
+    Receiver,
     /// An image; a body that is no image is not read.
     Image,
 }
@@ -50,6 +52,7 @@ impl CallKind {
         CallKind::Sitemap,
         CallKind::Page,
         CallKind::Hub,
+        CallKind::Receiver,
         CallKind::Image,
     ];
 
@@ -63,6 +66,7 @@ impl CallKind {
             CallKind::Sitemap => "sitemap",
             CallKind::Page => "page",
             CallKind::Hub => "hub",
+            CallKind::Receiver => "receiver",
             CallKind::Image => "image",
         }
     }
@@ -77,12 +81,30 @@ pub struct Call {
     pub kind: CallKind,
     /// Sent byte for byte as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
-    /// Body to POST, as `application/x-www-form-urlencoded`; without it the call is a GET.
-    pub form: Option<String>,
+    /// Content to POST, whose answer's body is not read; without it the call is a GET.
+    pub post: Option<Post>,
     /// Sent as they are, with a call that is signed.
     pub signature: Option<SignatureHeaders>,
     /// The call ends within this time, whatever the server does.
     pub time: Millis,
+}
+
+/// Content of a POST.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// Its media type.
+    pub content_type: &'static str,
+    /// The content.
+    pub body: Bytes,
+    /// Further headers: names in lower case, and values, such as a signature.
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl Post {
+    /// Returns the POST of a form, serialized already.
+    pub fn form(form: String) -> Post {
+        Post { content_type: "application/x-www-form-urlencoded", body: form.into(), headers: vec![] }
+    }
 }
 
 /// An answer. Its body is decoded, complete and within the limit, or the call is an error.

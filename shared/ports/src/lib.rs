@@ -21,7 +21,7 @@ pub use clock::{Clock, Seeds};
 pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
 pub use error::PortError;
 pub use events::{Event, Events, SearchOutcome, WaitReason};
-pub use fetch::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
+pub use fetch::{Call, CallKind, Fetch, FetchError, Post, Reply, ReplyHeaders};
 pub use ledger::{
     HostLedger, Hosts, Marks, RobotsCopy, RobotsStore, SWAP_TRIES, Version, update_host, update_host_from,
 };

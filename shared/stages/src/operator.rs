@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod audit;
 pub mod block;
+pub mod deliver;
 pub mod fsck;
 pub mod messages;
 pub mod overrides;
@@ -10,3 +11,4 @@ pub mod owner_jobs;
 pub mod ownership;
 pub mod stats;
 pub mod suggest;
+pub mod watches;

@@ -14,6 +14,7 @@ use crate::feeds::subscribe::Subscribe;
 use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
 use crate::operator::block::Blocks;
+use crate::operator::deliver::{Deliver, FeedRenderer};
 use crate::operator::fsck::Fsck;
 use crate::operator::messages::Messages;
 use crate::operator::overrides::Overrides;
@@ -21,6 +22,7 @@ use crate::operator::owner_jobs::Own;
 use crate::operator::ownership::{Owners, expire_claims};
 use crate::operator::stats::Stats;
 use crate::operator::suggest::Suggest;
+use crate::operator::watches::Watches;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
 use crate::pages::judge::Judge;
@@ -138,6 +140,10 @@ pub struct Program {
     pub removal: Removal,
     /// Pages that are kept as they were fetched.
     pub raw: RawPages,
+    /// Adds watches, and finds their new matches.
+    pub watches: Watches,
+    /// Brings new matches to their receivers.
+    pub deliver: Deliver,
 }
 
 impl Program {
@@ -252,6 +258,19 @@ impl Program {
             ),
             removal,
             raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: Some(RAW_LIFETIME) },
+            watches: Watches {
+                blobs: blobs.clone(),
+                queue: queue.clone(),
+                fetch: politeness.fetch.clone(),
+                clock: clock.clone(),
+                pool: pool.clone(),
+            },
+            deliver: Deliver {
+                politeness: politeness.clone(),
+                blobs: blobs.clone(),
+                pages: pages.clone(),
+                feeds: None,
+            },
             clock: clock.clone(),
             ports,
             politeness,
@@ -270,6 +289,12 @@ impl Program {
     #[must_use]
     pub fn looking_up(self, names: Arc<dyn Names>) -> Program {
         Program { own: Own { names, ..self.own }, ..self }
+    }
+
+    /// Returns the program with our search feeds, so that readers can subscribe to them.
+    #[must_use]
+    pub fn publishing(self, feeds: Arc<dyn FeedRenderer>) -> Program {
+        Program { deliver: Deliver { feeds: Some(feeds), ..self.deliver }, ..self }
     }
 
     /// Returns the program for a process that serves the pages, so that hubs can tell us of news: those that feeds name
@@ -323,6 +348,7 @@ impl Program {
                 done.push((year, self.index.publish(year).await?));
             }
         }
+        self.watches.match_new().await?;
         Ok(done)
     }
 
@@ -395,6 +421,7 @@ impl Stages for Program {
             Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
+            Job::Deliver(job) => self.deliver.run(job).await,
             Job::Backfill(job) => self.backfills.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
             Job::Extract(job) => self.extract.run(job).await,

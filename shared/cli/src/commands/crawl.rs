@@ -92,9 +92,7 @@ pub(super) async fn until_end(
         let _progress = Progress::start(world.tally.clone(), quiet);
         Runner::new(world.clone(), stop).run(end).await
     };
-    for year in world.index.years().await? {
-        world.index.publish(year).await?;
-    }
+    world.publish().await?;
     Recorder::default().record(world).await;
     Ok((Summary::gather(world, began, named).await?, ran))
 }

@@ -12,17 +12,10 @@ use serde_json::json;
 use std::sync::Arc;
 
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
-    let mut done: Vec<(i16, PublishReport)> = Vec::new();
-    match year {
-        Some(year) => {
-            done.push((year, world.refresh(year).await?));
-        }
-        None => {
-            for year in world.index.years().await? {
-                done.push((year, world.index.publish(year).await?));
-            }
-        }
-    }
+    let done: Vec<(i16, PublishReport)> = match year {
+        Some(year) => vec![(year, world.refresh(year).await?)],
+        None => world.publish().await?,
+    };
     if json {
         let years: Vec<_> = done
             .iter()

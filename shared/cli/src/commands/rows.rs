@@ -75,6 +75,7 @@ pub(super) fn about(job: &Job) -> String {
         Job::Poll(job) => job.url.clone(),
         Job::Subscribe(job) => job.url.clone(),
         Job::Backfill(job) => job.url.clone(),
+        Job::Deliver(job) => job.url.clone(),
         Job::Fetch(job) => format!("{} ({})", job.host, output::count(job.items.len() as u64, "address")),
         Job::Extract(job) => job.url.clone(),
     }

@@ -289,6 +289,7 @@ async fn next(world: &World, host: &HostKey, feeds: &[Feed], is_ours: impl Fn(&s
             Job::Poll(poll) => (is_ours(&poll.url), "poll"),
             Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
             Job::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
+            Job::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
             Job::Discover(site) => (is_ours(&site.url), "discovery"),
             Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
             Job::Extract(_) => (false, ""),

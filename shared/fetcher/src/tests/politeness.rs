@@ -3,7 +3,7 @@
 use super::server::{Server, call, get, html, make, ok};
 use crate::{Config, ConfigError, HttpFetcher};
 use curlew_model::{SignatureHeaders, Validators};
-use curlew_ports::{Call, CallKind, Fetch, FetchError};
+use curlew_ports::{Call, CallKind, Fetch, FetchError, Post};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -100,8 +100,8 @@ async fn i01_a_hostile_accept_signature_is_left_out() {
 async fn h17_u35_only_a_hub_is_posted_to_and_by_the_same_guard() {
     let server = Server::saying(ok("Content-Type: text/html\r\n", b"Thank you.")).await;
     let fetcher = server.fetcher();
-    let form = Some("hub.mode=subscribe&hub.topic=x".to_owned());
-    let post = |url: &str| Call { form: form.clone(), ..get(CallKind::Hub, url) };
+    let form = Some(Post::form("hub.mode=subscribe&hub.topic=x".to_owned()));
+    let post = |url: &str| Call { post: form.clone(), ..get(CallKind::Hub, url) };
     let reply = fetcher.call(&post("http://site.test/hub")).await.unwrap();
     assert_eq!((reply.status, reply.body.len(), reply.body_skipped), (200, 0, true));
     let head = server.heads().pop().unwrap();

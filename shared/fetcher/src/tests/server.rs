@@ -105,7 +105,7 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
 pub(crate) fn get(kind: CallKind, url: &str) -> Call {
     let mark = if url.contains('?') { '&' } else { '?' };
     let url = if url.starts_with("http") { format!("{url}{mark}key={SECRET}") } else { url.into() };
-    Call { url, kind, validators: Validators::default(), form: None, signature: None, time: Millis::from_secs(20) }
+    Call { url, kind, validators: Validators::default(), post: None, signature: None, time: Millis::from_secs(20) }
 }
 
 /// Makes a call and looks at the reason of a failure: short, one line, without the query.

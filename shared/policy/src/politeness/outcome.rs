@@ -37,7 +37,7 @@ pub enum Role {
     Robots,
     /// An image.
     Image,
-    /// A WebSub hub.
+    /// A WebSub hub, or a receiver of matches.
     Hub,
 }
 

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Maximum number of pages of a split; it bounds the memory that building one needs.
 const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
-const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
+pub(crate) const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
 /// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum time for which a split may hold pages that are gone before it is rewritten without them. Their records are

@@ -56,7 +56,7 @@ impl Stage for Subscribe {
         // Before the call: a hub may ask back before it answers.
         let kept = if job.end { Ok(()) } else { self.keep(feed, subscription::asking(known, self.now()), seen).await };
         let end = match kept {
-            Ok(()) => visit.post(&url, &form).await,
+            Ok(()) => visit.post(&url, form).await,
             Err(error) => Err(error),
         };
         if let Err(error) = visit.close().await {

@@ -22,7 +22,9 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_ports::{Call, CallKind, Event, FetchError, Reply, Version, WaitReason, update_host, update_host_from};
+use curlew_ports::{
+    Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
+};
 use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
 use std::future::Future;
@@ -64,8 +66,8 @@ pub struct Visit<'a> {
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     /// Licences that this visit has read, by origin of the pages.
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
-    /// The form posted to a hub.
-    form: Option<String>,
+    /// Content that is posted to a hub or a receiver.
+    post: Option<Post>,
     /// Failure of the last call that failed, for people.
     pub(crate) failure: Option<Failure>,
 }
@@ -157,7 +159,7 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
-        Visit { politeness, state, ledger_row, compiled, licenses, form: None, failure: None }
+        Visit { politeness, state, ledger_row, compiled, licenses, post: None, failure: None }
     }
 
     /// Returns the time since the lease was asked for.
@@ -224,8 +226,8 @@ impl<'a> Visit<'a> {
     ///
     /// # Errors
     /// The errors of the ports.
-    pub(crate) async fn post(&mut self, hub: &Url, form: &str) -> Result<CallEnd, StageError> {
-        self.form = Some(form.to_owned());
+    pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd, StageError> {
+        self.post = Some(Post::form(form));
         let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
         loop {
             let here = chain.current().clone();
@@ -243,6 +245,17 @@ impl<'a> Visit<'a> {
                 Err(why) => return Ok(CallEnd::Rejected(Rejection::Redirect(why.to_string()))),
             }
         }
+    }
+
+    /// Makes the one call to a receiver of matches: the POST of these, or else the GET that verifies its subscription. It
+    /// has asked for the call, so its robots.txt is not asked; guard, pause and holds stand before it as before every call. No
+    /// redirect is followed: the receiver is where somebody said that it is.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn tell(&mut self, receiver: &Url, post: Option<Post>) -> Result<CallEnd, StageError> {
+        self.post = post;
+        self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 
     /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key. Robots.txt is not
@@ -320,7 +333,7 @@ impl<'a> Visit<'a> {
     ) -> Result<CallEnd, StageError> {
         match self.politeness.open(key, self.state.owner()).await? {
             LeaseOutcome::Granted(mut guest) => {
-                guest.form.clone_from(&self.form);
+                guest.post.clone_from(&self.post);
                 let end = guest.hop(url, kind, validators, permission).await;
                 self.failure = guest.failure.take().or(self.failure.take());
                 let state = guest.state.clone();
@@ -342,10 +355,10 @@ impl<'a> Visit<'a> {
         target: CallTarget,
     ) -> Option<CallEnd> {
         let Politeness { rules, clock, .. } = self.politeness;
-        let form = self.form.clone().filter(|_| kind == CallKind::Hub);
+        let post = self.post.clone().filter(|_| matches!(kind, CallKind::Hub | CallKind::Receiver));
         let (url, validators, signature) = (url.as_str().to_owned(), validators.clone(), self.signature(url).await);
         let is_signed = signature.is_some();
-        let call = Call { url, kind, validators, form, signature, time: rules.call_time };
+        let call = Call { url, kind, validators, post, signature, time: rules.call_time };
         let began = clock.monotonic();
         let answer = self.politeness.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
@@ -404,7 +417,7 @@ impl<'a> Visit<'a> {
             _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
         };
         // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next answer.
-        let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub);
+        let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
         let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
         if let Some(vendor) = marked.filter(|_| speaks_for_host) {
             return Answer::Challenge(vendor);
@@ -481,7 +494,7 @@ fn role(kind: CallKind) -> Role {
     match kind {
         CallKind::Robots => Role::Robots,
         CallKind::Image => Role::Image,
-        CallKind::Hub => Role::Hub,
+        CallKind::Hub | CallKind::Receiver => Role::Hub,
         CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Sitemap | CallKind::Page => Role::Document,
     }
 }

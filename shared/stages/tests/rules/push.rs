@@ -75,7 +75,7 @@ impl Listening {
     /// Returns the form that was posted to the hub last.
     pub(crate) fn form(&self) -> BTreeMap<String, String> {
         let calls = self.world.calls(CallKind::Hub);
-        form_urlencoded::parse(calls.last().unwrap().form.as_ref().unwrap().as_bytes()).into_owned().collect()
+        form_urlencoded::parse(&calls.last().unwrap().post.as_ref().unwrap().body).into_owned().collect()
     }
 
     fn callback(&self) -> String {
@@ -144,7 +144,7 @@ async fn f13_u35_a_hub_is_asked_by_one_post_with_all_manners() {
     assert_eq!(this.ask().await, Verdict::Done);
     let calls: Vec<_> = this.world.web.calls().into_iter().filter(|call| call.url.starts_with(HUB)).collect();
     assert_eq!(calls.iter().map(|call| call.kind).collect::<Vec<_>>(), [CallKind::Robots, CallKind::Hub]);
-    assert!(calls[0].form.is_none(), "robots.txt is a GET");
+    assert!(calls[0].post.is_none(), "robots.txt is a GET");
     let form = this.form();
     assert_eq!((form["hub.mode"].as_str(), form["hub.topic"].as_str()), ("subscribe", FEED));
     assert_eq!((form["hub.lease_seconds"].as_str(), form["hub.secret"].len()), ("864000", 64));

@@ -159,7 +159,12 @@ impl Web {
             CallKind::Robots => Ok(document("text/plain", robots(place))),
             CallKind::Feed => Ok(self.feed_of(url.as_str()).map_or(status(404), |n| self.feeds[n].reply(call, now))),
             CallKind::Page => page(url, place.bad_times.is_empty()),
-            CallKind::Home | CallKind::Proof | CallKind::Hub | CallKind::Sitemap | CallKind::Image => Ok(status(404)),
+            CallKind::Home
+            | CallKind::Proof
+            | CallKind::Hub
+            | CallKind::Receiver
+            | CallKind::Sitemap
+            | CallKind::Image => Ok(status(404)),
         }
     }
 }

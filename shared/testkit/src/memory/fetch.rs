@@ -107,7 +107,7 @@ mod tests {
         let web = MemoryFetch::default();
         let url = "https://example.org/";
         let (validators, time) = (Validators::default(), Millis(1));
-        let call = Call { url: url.into(), kind: CallKind::Page, validators, form: None, signature: None, time };
+        let call = Call { url: url.into(), kind: CallKind::Page, validators, post: None, signature: None, time };
         assert_eq!(web.call(&call).await.map(|reply| reply.status), Ok(404));
         web.answer(url, Ok(Reply { status: 503, ..Reply::default() }));
         web.serve(url, "text/html", "x");

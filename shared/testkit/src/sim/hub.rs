@@ -125,10 +125,10 @@ impl Hubs {
     }
 
     /// Takes a request that a hub has answered with 202.
-    pub(super) fn take(&self, world: &World, now: Moment, (url, form): (&str, &str), luck: u64) {
+    pub(super) fn take(&self, world: &World, now: Moment, (url, form): (&str, &[u8]), luck: u64) {
         let Some(hub) = world.hubs.iter().position(|hub| hub.url == url) else { return };
         let field = |name: &str| {
-            let mut fields = form_urlencoded::parse(form.as_bytes());
+            let mut fields = form_urlencoded::parse(form);
             fields.find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
         };
         let (topic, callback, secret) = (field("hub.topic"), field("hub.callback"), field("hub.secret"));

@@ -133,8 +133,8 @@ impl Fetch for MachineWeb {
         vet(&call.url).map_err(FetchError::Refused)?;
         let luck = mix(self.shared.plan.seed ^ mix(self.shared.calls.fetch_add(1, Ordering::Relaxed)));
         let (answer, took) = self.shared.world.answer(call, self.shared.moment(), luck);
-        if let (Ok(Reply { status: 202, .. }), Some(form)) = (&answer, &call.form) {
-            self.shared.hubs.take(&self.shared.world, self.shared.moment(), (&call.url, form), luck);
+        if let (Ok(Reply { status: 202, .. }), Some(post)) = (&answer, &call.post) {
+            self.shared.hubs.take(&self.shared.world, self.shared.moment(), (&call.url, &post.body), luck);
         }
         if mix(luck ^ 9) % 1_000 < self.cuts {
             // Somewhere between its start and the moment after its end.

@@ -228,6 +228,7 @@ fn named(job: &Job) -> String {
         Job::Own(job) => format!("own {}", job.host),
         Job::Poll(job) => format!("poll {}", job.url),
         Job::Subscribe(job) => format!("subscribe {}", job.url),
+        Job::Deliver(job) => format!("deliver {}", job.watch),
         Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),
         Job::Extract(job) => format!("extract {}", job.url),
         Job::Fetch(job) => {

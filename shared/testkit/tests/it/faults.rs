@@ -130,7 +130,7 @@ async fn a_process_that_has_crashed_calls_nobody() {
         url: "https://example.org/".into(),
         kind: CallKind::Page,
         validators: Validators::default(),
-        form: None,
+        post: None,
         signature: None,
         time: Millis::from_secs(30),
     };

@@ -1,0 +1,537 @@
+//! Watches: stored queries whose new matches are posted to a receiver. An operator adds them; a feed reader that subscribes
+//! to one of our search feeds (WebSub) adds one, too, which ends with its lease.
+//!
+//! What is new is found in the segments, as the index finds it: each segment that was published since the last time is
+//! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox of
+//! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
+//! empties it.
+
+use crate::catalog::index::TEXT_PER_SPLIT;
+use crate::catalog::listing::all_keys;
+use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::{object, segment};
+use crate::stage::StageError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use curlew_model::{DeliverJob, Job, Location, Millis, PageId, Record, SegmentKey, Timestamp, Year};
+use curlew_policy::address::{self, hash_hex};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
+use curlew_search::{
+    BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use url::Url;
+
+/// Maximum number of watches, subscriptions of feed readers included: each query runs over all new pages.
+pub const MAX_WATCHES: usize = 1_000;
+/// Maximum length of a subscriber's secret, in bytes (WebSub §5.1).
+pub const MAX_HUB_SECRET: usize = 199;
+/// Shortest and longest lease of a subscription, and the one for subscribers who name none.
+const LEASES: (Millis, Millis, Millis) = (Millis::from_hours(1), Millis::from_days(30), Millis::from_days(10));
+/// Maximum number of matches in one delivery.
+pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
+/// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log says so.
+const MAX_OUTBOX: usize = 1_000;
+/// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
+const REMEMBERED: usize = 500;
+/// Prefix of the keys of watches.
+const WATCHES: &str = "watches/";
+/// Prefix of the keys of deliveries that wait, by watch.
+const OUTBOX: &str = "outbox/";
+/// Key of the segments whose records have been matched.
+const MATCHED: &str = "watched-segments.json";
+/// Prefix of the keys of segments.
+const SEGMENTS: &str = "segments/";
+/// Number of hexadecimal digits of a watch's name.
+const NAME_DIGITS: usize = 16;
+
+/// A stored query and the receiver of its new matches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Its name.
+    pub name: String,
+    /// The query. Pages that have all of its words match.
+    pub query: String,
+    /// Address that matches are posted to.
+    pub to: String,
+    /// Key of the signatures, if deliveries are signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// Time at which it was added.
+    pub added: Timestamp,
+    /// The subscription that it serves; without one it is a webhook of the operator's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscription: Option<TopicSubscription>,
+    /// Fate of its deliveries.
+    #[serde(default)]
+    pub receiver: ReceiverState,
+}
+
+/// A feed reader's subscription to one of our search feeds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TopicSubscription {
+    /// Address of the feed.
+    pub topic: String,
+    /// End of its lease; `None` until the subscriber has confirmed it.
+    pub until: Option<Timestamp>,
+    /// The request that the subscriber has still to confirm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<SubscriptionRequest>,
+}
+
+/// A subscriber's request (WebSub §5.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubscriptionRequest {
+    /// True to end the subscription.
+    pub ends: bool,
+    /// Length of the lease.
+    pub lease: Millis,
+    /// The secret, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+}
+
+/// Fate of the deliveries to a receiver.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiverState {
+    /// Matches that were taken.
+    pub delivered: u64,
+    /// Time of the last delivery that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delivered_at: Option<Timestamp>,
+    /// Tries in a row that failed.
+    pub failures: u32,
+    /// Time of the first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failing_since: Option<Timestamp>,
+    /// Time of the next try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
+    /// Reason of the last failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// True if it was given up: matches wait until its job is put back into its queue.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub given_up: bool,
+    /// Pages that were delivered last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) recent: Vec<PageId>,
+}
+
+impl ReceiverState {
+    /// Remembers that these pages were taken.
+    pub(crate) fn took(&mut self, pages: impl IntoIterator<Item = PageId>, now: Timestamp) {
+        let before = self.recent.len();
+        self.recent.extend(pages);
+        self.delivered += (self.recent.len() - before) as u64;
+        self.recent.drain(..self.recent.len().saturating_sub(REMEMBERED));
+        let (delivered, recent) = (self.delivered, std::mem::take(&mut self.recent));
+        *self = ReceiverState { delivered, delivered_at: Some(now), recent, ..ReceiverState::default() };
+    }
+}
+
+/// A new match, as it waits in an outbox. Nothing of the page itself is kept here, so that a page that is removed
+/// meanwhile leaves nothing behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Match {
+    pub(crate) page: PageId,
+    /// Time of the fetch, by which matches are ordered.
+    pub(crate) at: Timestamp,
+}
+
+/// A request of a subscriber, as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct HubRequest<'a> {
+    /// `hub.mode`.
+    pub mode: &'a str,
+    /// `hub.topic`.
+    pub topic: &'a str,
+    /// `hub.callback`.
+    pub callback: &'a str,
+    /// `hub.lease_seconds`.
+    pub lease_seconds: Option<u64>,
+    /// `hub.secret`.
+    pub secret: Option<&'a str>,
+}
+
+/// Error of adding a watch.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// It cannot be added, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// A store failed.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+impl From<PortError> for WatchError {
+    fn from(error: PortError) -> WatchError {
+        WatchError::Stage(error.into())
+    }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
+    Err(WatchError::Refused(why.into()))
+}
+
+/// Adds watches, and finds their new matches.
+#[derive(Clone)]
+pub struct Watches {
+    /// Watches, outboxes, segments and manifests.
+    pub blobs: Arc<dyn Blobs>,
+    /// For jobs that deliver.
+    pub queue: Arc<dyn Queue>,
+    /// Vets the addresses of receivers.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Pool in which queries run over new records.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+impl Watches {
+    /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes. One for the same query and
+    /// receiver is kept as it is.
+    ///
+    /// # Errors
+    /// [`WatchError::Refused`] if nothing of the query can be understood or the address may not be called.
+    pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
+        if let (read, notes) = Query::read(query)
+            && read.is_empty()
+        {
+            let why = notes.first().map_or_else(|| "it is empty".to_owned(), ToString::to_string);
+            return refused(format!("the query cannot be watched: {why}"));
+        }
+        let to = self.receiver(to)?;
+        let name = hash_hex(format!("{query}\n{to}").as_bytes())[..NAME_DIGITS].to_owned();
+        let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
+        let added = self.clock.now();
+        let watch =
+            Watch { name, query: query.to_owned(), to, secret, added, subscription: None, receiver: ReceiverState::default() };
+        self.make_room().await?;
+        self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
+    }
+
+    /// Takes the request of a subscriber to one of our feeds, whose query is `query`; a job then asks the subscriber to
+    /// confirm it (WebSub §5.3).
+    ///
+    /// # Errors
+    /// [`WatchError::Refused`] if it is not a right request.
+    pub async fn subscribe(&self, asked: &HubRequest<'_>, query: &str) -> Result<(), WatchError> {
+        let ends = match asked.mode {
+            "subscribe" => false,
+            "unsubscribe" => true,
+            _ => return refused("hub.mode is neither subscribe nor unsubscribe"),
+        };
+        if asked.secret.is_some_and(|secret| secret.len() > MAX_HUB_SECRET) {
+            return refused(format!("hub.secret is longer than {MAX_HUB_SECRET} bytes"));
+        }
+        let to = self.receiver(asked.callback)?;
+        let name = hash_hex(format!("{}\n{to}", asked.topic).as_bytes())[..NAME_DIGITS].to_owned();
+        let (shortest, longest, usual) = LEASES;
+        let lease = asked.lease_seconds.map_or(usual, |s| Millis(s.saturating_mul(1_000))).clamp(shortest, longest);
+        let request = SubscriptionRequest { ends, lease, secret: asked.secret.map(str::to_owned) };
+        self.make_room().await?;
+        let now = self.clock.now();
+        let watch = self
+            .change(&name, |known| {
+                let subscription = TopicSubscription { topic: asked.topic.to_owned(), until: None, request: None };
+                let new = || Watch {
+                    name: name.clone(),
+                    query: query.to_owned(),
+                    to: to.clone(),
+                    secret: None,
+                    added: now,
+                    subscription: Some(subscription),
+                    receiver: ReceiverState::default(),
+                };
+                let mut watch = known.unwrap_or_else(new);
+                if let Some(subscription) = &mut watch.subscription {
+                    subscription.request = Some(request.clone());
+                }
+                Ok(watch)
+            })
+            .await?;
+        Ok(self.send(&[watch]).await?)
+    }
+
+    /// Returns all watches, in the order of their names.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn list(&self) -> Result<Vec<Watch>, StageError> {
+        let mut watches = Vec::new();
+        for key in all_keys(self.blobs.as_ref(), WATCHES, None).await? {
+            if let Some(blob) = self.blobs.get(&key).await? {
+                watches.push(parse(&key, &blob.bytes)?);
+            }
+        }
+        Ok(watches)
+    }
+
+    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The object store's error; the call may then be repeated.
+    pub async fn remove(&self, name: &str) -> Result<bool, StageError> {
+        remove(self.blobs.as_ref(), name).await
+    }
+
+    /// Runs all queries over the records that were published since the last call, and sends a job for each receiver that
+    /// has something to come; returns how many. It is called after each publishing, and may be called twice.
+    ///
+    /// # Errors
+    /// The errors of the ports; the next call goes on where this one stopped.
+    pub async fn match_new(&self) -> Result<usize, StageError> {
+        let watches = self.in_force().await?;
+        if watches.is_empty() {
+            return Ok(0);
+        }
+        let Some(mut matched) = self.matched().await? else {
+            self.begin().await?;
+            return Ok(0);
+        };
+        let new = self.published(&matched).await?;
+        let mut found = BTreeSet::new();
+        for segments in new.chunks(SEGMENTS_AT_ONCE) {
+            let records = self.read(segments, &matched).await?;
+            for (n, part) in parts(records).into_iter().enumerate() {
+                let matches = self.matches(&watches, part).await?;
+                for (watch, matches) in watches.iter().zip(matches).filter(|(_, matches)| !matches.is_empty()) {
+                    self.put(watch, n, &matches).await?;
+                    found.insert(watch.name.clone());
+                }
+            }
+            // First the jobs: one too many finds an empty outbox, one too few would leave a full one.
+            let to_come: Vec<Watch> = watches.iter().filter(|watch| found.contains(&watch.name)).cloned().collect();
+            self.send(&to_come).await?;
+            matched = self.change_matched(|m| m.with_segments(segments.iter().cloned())).await?;
+        }
+        self.seal().await?;
+        Ok(found.len())
+    }
+
+    /// Returns the watches whose matches are wanted; those whose lease has ended are removed.
+    async fn in_force(&self) -> Result<Vec<Watch>, StageError> {
+        let (now, mut watches) = (self.clock.now(), Vec::new());
+        for watch in self.list().await? {
+            match &watch.subscription {
+                Some(TopicSubscription { until: Some(until), .. }) if *until <= now => drop(self.remove(&watch.name).await?),
+                Some(TopicSubscription { until: None, .. }) => {}
+                _ => watches.push(watch),
+            }
+        }
+        Ok(watches)
+    }
+
+    /// Refuses a watch too many. The first one begins with what is published from now on.
+    async fn make_room(&self) -> Result<(), WatchError> {
+        let others = self.blobs.list(WATCHES, None, MAX_WATCHES).await?;
+        if others.len() >= MAX_WATCHES {
+            return refused(format!("there are {MAX_WATCHES} watches already"));
+        }
+        if others.is_empty() { Ok(self.begin().await?) } else { Ok(()) }
+    }
+
+    /// Ticks off everything that is published.
+    async fn begin(&self) -> Result<(), StageError> {
+        let published = self.published(&self.matched().await?.unwrap_or_default()).await?;
+        self.change_matched(|m| m.with_segments(published.iter().cloned())).await?;
+        self.seal().await
+    }
+
+    /// Forgets the segments of days whose segments are all published and matched.
+    async fn seal(&self) -> Result<(), StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), self.clock.now().year()).await?;
+        let Some(day) = manifest.sealed_through else { return Ok(()) };
+        self.change_matched(|m| m.seal(&day)).await.map(drop)
+    }
+
+    /// Returns an address in stored form, if matches may be posted there.
+    fn receiver(&self, to: &str) -> Result<String, WatchError> {
+        let url: Url = match address::parse(to, None) {
+            Ok(url) => url,
+            Err(why) => return refused(format!("'{to}' cannot be called: {why}")),
+        };
+        match self.fetch.vet(url.as_str()) {
+            Ok(()) => Ok(url.into()),
+            Err(why) => refused(format!("'{to}' may not be called: {why}")),
+        }
+    }
+
+    /// Returns the segments that were matched, as a manifest knows those that are indexed.
+    async fn matched(&self) -> Result<Option<Manifest>, StageError> {
+        let Some(blob) = self.blobs.get(MATCHED).await? else { return Ok(None) };
+        Manifest::from_json(&blob.bytes).map(Some).map_err(search_error)
+    }
+
+    async fn change_matched(&self, change: impl Fn(&Manifest) -> Manifest) -> Result<Manifest, StageError> {
+        object::change(self.blobs.as_ref(), MATCHED, |bytes| {
+            let matched = bytes.map_or_else(|| Ok(Manifest::new(0)), Manifest::from_json).map_err(search_error)?;
+            let next = change(&matched);
+            let stays = next == matched && bytes.is_some();
+            Ok(((!stays).then(|| next.to_json()), next))
+        })
+        .await
+    }
+
+    /// Returns the published segments that were not matched yet, in order.
+    async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+        let after = matched.sealed_through.as_ref().map(|day| format!("{SEGMENTS}{}/~", day.replace('-', "/")));
+        let mut manifests: HashMap<Year, Manifest> = HashMap::new();
+        let mut published = Vec::new();
+        for key in all_keys(self.blobs.as_ref(), SEGMENTS, after).await? {
+            let Ok(key) = SegmentKey::new(&key) else { continue };
+            let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
+            if let std::collections::hash_map::Entry::Vacant(entry) = manifests.entry(year) {
+                entry.insert(load_manifest(self.blobs.as_ref(), year).await?.0);
+            }
+            if manifests[&year].is_indexed(&key) && !matched.is_indexed(&key) {
+                published.push(key);
+            }
+        }
+        Ok(published)
+    }
+
+    /// Reads the records of new segments. One that replaces a record that was matched is not new.
+    async fn read(&self, segments: &[SegmentKey], matched: &Manifest) -> Result<Vec<Record>, StageError> {
+        let mut records = Vec::new();
+        for key in segments {
+            let Some(blob) = self.blobs.get(key.as_str()).await? else { continue };
+            let is_new = |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
+            let all: Vec<(Location, Record)> = segment::decode_all(key, &blob.bytes)?;
+            records.extend(all.into_iter().map(|(_, record)| record).filter(is_new));
+        }
+        records.sort_by_key(|record| record.fetched_at);
+        Ok(records)
+    }
+
+    /// Returns the matches of each watch among these records, in the order of their acceptance.
+    async fn matches(&self, watches: &[Watch], records: Vec<Record>) -> Result<Vec<Vec<Match>>, StageError> {
+        if records.is_empty() {
+            return Ok(vec![]);
+        }
+        let order: BTreeMap<PageId, Timestamp> = records.iter().map(|r| (r.id.clone(), r.fetched_at)).collect();
+        let queries: Vec<Query> = watches.iter().map(|watch| Query::read(&watch.query).0).collect();
+        let now = self.clock.now();
+        let work = move || -> Result<Vec<Vec<PageId>>, SearchError> {
+            let built = build_split(records.into_iter(), &BuildBudget::default())?;
+            let split = Split::open(built.bytes.into())?;
+            let pages = |query: &Query| {
+                let request = Request { scope: Scope::AllWords, ..Request::new(query, MAX_DEPTH, now) };
+                let results = search(&[&split], &Hidden::default(), request)?;
+                Ok(results.hits.into_iter().map(|hit| hit.id).collect())
+            };
+            queries.iter().map(pages).collect()
+        };
+        let found = compute(self.pool.as_ref(), CpuTask::Build, work).await.map_err(PortError::from)?;
+        let in_order = |pages: Vec<PageId>| {
+            let mut matches: Vec<Match> =
+                pages.into_iter().filter_map(|page| Some(Match { at: *order.get(&page)?, page })).collect();
+            matches.sort_by_key(|found| found.at);
+            matches
+        };
+        Ok(found.map_err(search_error)?.into_iter().map(in_order).collect())
+    }
+
+    /// Puts matches into the outbox of a watch. Its keys are in the order in which they are to be delivered.
+    async fn put(&self, watch: &Watch, part: usize, matches: &[Match]) -> Result<(), StageError> {
+        let prefix = outbox_of(&watch.name);
+        let waiting = self.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
+        let deliveries = matches.len().div_ceil(MATCHES_PER_DELIVERY);
+        if waiting + deliveries > MAX_OUTBOX {
+            tracing::warn!(watch = watch.name, to = watch.to, waiting, "the receiver is far behind; new matches are left out");
+        }
+        let now = self.clock.now().as_millis();
+        for (n, part_of) in matches.chunks(MATCHES_PER_DELIVERY).enumerate().take(MAX_OUTBOX.saturating_sub(waiting)) {
+            let json = object::json(&part_of)?;
+            let key = format!("{prefix}{now:015}-{part:03}-{n:04}-{}.json", &hash_hex(&json)[..8]);
+            self.blobs.put_if_absent(&key, json.into()).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
+        let now = self.clock.now();
+        let job = |watch: &Watch| (Job::Deliver(DeliverJob { watch: watch.name.clone(), url: watch.to.clone() }), now);
+        Ok(self.queue.send(&watches.iter().filter(|watch| !watch.receiver.given_up).map(job).collect::<Vec<_>>()).await?)
+    }
+
+    async fn change(
+        &self,
+        name: &str,
+        decide: impl Fn(Option<Watch>) -> Result<Watch, StageError>,
+    ) -> Result<Watch, WatchError> {
+        let changed = change(self.blobs.as_ref(), name, |known| decide(known).map(Some)).await?;
+        changed.map_or_else(|| refused("it was removed"), Ok)
+    }
+}
+
+/// Beginning of a secret in the form of Standard Webhooks; base64 follows.
+pub(crate) const SECRET_PREFIX: &str = "whsec_";
+/// Number of segments whose records are matched together.
+const SEGMENTS_AT_ONCE: usize = 64;
+
+/// Divides records into parts that may be in memory together with their index.
+fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
+    let (mut parts, mut part, mut text) = (vec![], vec![], 0);
+    for record in records {
+        text += record.text.len();
+        part.push(record);
+        if part.len() >= MAX_DEPTH || text >= TEXT_PER_SPLIT {
+            parts.push(std::mem::take(&mut part));
+            text = 0;
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+/// Returns the prefix of the keys of the deliveries that wait for a watch.
+pub(crate) fn outbox_of(name: &str) -> String {
+    format!("{OUTBOX}{name}/")
+}
+
+/// Loads a watch.
+pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>, StageError> {
+    let key = key_of(name);
+    blobs.get(&key).await?.map(|blob| parse(&key, &blob.bytes)).transpose()
+}
+
+/// Changes a watch by compare-and-swap; `decide` returns `None` to leave it as it is.
+pub(crate) async fn change(
+    blobs: &dyn Blobs,
+    name: &str,
+    decide: impl Fn(Option<Watch>) -> Result<Option<Watch>, StageError>,
+) -> Result<Option<Watch>, StageError> {
+    let key = key_of(name);
+    object::change(blobs, &key, |bytes| {
+        let next = decide(bytes.map(|bytes| parse(&key, bytes)).transpose()?)?;
+        Ok((next.as_ref().map(object::json).transpose()?, next))
+    })
+    .await
+}
+
+/// Removes a watch and its outbox.
+pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageError> {
+    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    if !is_name || blobs.get(&key_of(name)).await?.is_none() {
+        return Ok(false);
+    }
+    blobs.delete(&key_of(name)).await?;
+    for key in all_keys(blobs, &outbox_of(name), None).await? {
+        blobs.delete(&key).await?;
+    }
+    Ok(true)
+}
+
+fn key_of(name: &str) -> String {
+    format!("{WATCHES}{name}.json")
+}
+
+fn parse(key: &str, bytes: &[u8]) -> Result<Watch, StageError> {
+    serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() }.into())
+}
