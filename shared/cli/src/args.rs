@@ -280,6 +280,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// The keys that sign requests, so that sites can tell this crawler from one that only uses its name
     Key(KeyArgs),
+    /// Have new pages that match a query posted to an address (a webhook)
+    Watch(WatchArgs),
     /// Put jobs that were given up back into their queues
     Redrive,
     /// Write a copy of the store into a new folder, also while another process crawls or serves
@@ -346,6 +348,34 @@ pub(crate) struct Output {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Uses of watches.
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<WatchWhat>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WatchWhat {
+    /// Post new matches of a query to an address, signed, from now on
+    Add {
+        /// A query as for `curlew search`
+        query: String,
+        /// The address to post to
+        #[arg(long, value_name = "URL")]
+        to: String,
+    },
+    /// List the watches, the subscriptions of feed readers, and the fate of their deliveries
+    List,
+    /// Post nothing more, and forget what waits
+    Remove {
+        /// Name of the watch
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -44,7 +44,7 @@ pub enum CallKind {
 
 impl CallKind {
     /// All kinds.
-    pub const ALL: [CallKind; 8] = [
+    pub const ALL: [CallKind; 9] = [
         CallKind::Robots,
         CallKind::Home,
         CallKind::Proof,

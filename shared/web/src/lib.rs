@@ -26,6 +26,7 @@ mod headers;
 mod hit;
 mod home;
 mod host;
+mod hub;
 mod info;
 mod language;
 mod origin;
@@ -54,6 +55,7 @@ mod websub;
 mod words;
 
 pub use app::Caller;
+pub use feeds::SearchFeeds;
 pub use page_settings::PageSettings;
 pub use proxy::Proxies;
 pub use routes::router;

@@ -6,9 +6,11 @@ use curlew_ports::{Blobs, Clock, PortError};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
 use curlew_stages::feeds::websub_delivery::Pushes;
+use curlew_stages::operator::deliver::FeedRenderer;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::operator::suggest::Suggest;
+use curlew_stages::operator::watches::Watches;
 use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use std::sync::Arc;
@@ -25,6 +27,10 @@ pub struct Services {
     pub messages: Messages,
     /// Takes the verifications and deliveries of hubs (WebSub).
     pub pushes: Pushes,
+    /// Takes subscriptions to our search feeds.
+    pub watches: Watches,
+    /// Our search feeds, if there is an address for them.
+    pub feeds: Option<Arc<dyn FeedRenderer>>,
     /// Stores the thumbnails.
     pub blobs: Arc<dyn Blobs>,
     /// Clock.
@@ -42,6 +48,8 @@ impl Services {
             owners: program.owners.clone(),
             messages: program.messages.clone(),
             pushes: program.pushes.clone(),
+            watches: program.watches.clone(),
+            feeds: program.deliver.feeds.clone(),
             blobs: program.ports.blobs.clone(),
             clock: program.clock.clone(),
             status,

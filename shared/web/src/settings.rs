@@ -5,7 +5,12 @@ use url::{Host, Url};
 
 /// Returns the origin of [`PageSettings::base_url`] without a final slash, if it is an http(s) URL.
 pub(crate) fn origin(settings: &PageSettings) -> Option<String> {
-    let url = Url::parse(settings.base_url.as_deref()?).ok()?;
+    origin_of(settings.base_url.as_deref()?)
+}
+
+/// Returns the origin of an http(s) URL without a final slash.
+pub(crate) fn origin_of(url: &str) -> Option<String> {
+    let url = Url::parse(url).ok()?;
     matches!(url.scheme(), "http" | "https").then(|| url.origin().ascii_serialization())
 }
 

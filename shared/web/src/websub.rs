@@ -124,11 +124,11 @@ fn read(query: &str) -> Asked<'_> {
 }
 
 /// Returns plain text, so that a challenge is never taken for a page.
-fn said(status: StatusCode, text: String) -> Response {
+pub(crate) fn said(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }
 
-fn port_error(error: PortError) -> Response {
+pub(crate) fn port_error(error: PortError) -> Response {
     let (status, wait) = outcome("websub", &error.into());
     match wait {
         Some(wait) => waiting(said(status, String::new()), wait),

@@ -1,6 +1,6 @@
 //! Store of the operator's keys: a file of one machine, or an object of a stack.
 
-use crate::secret::draw;
+use crate::secret::random_secret;
 use async_trait::async_trait;
 use curlew_ports::{Blobs, PortError, Tag};
 use curlew_signature::SEED_BYTES;
@@ -52,7 +52,7 @@ impl KeyStore {
     /// # Errors
     /// If there is no randomness to be had.
     pub fn draw_seed() -> io::Result<[u8; SEED_BYTES]> {
-        draw()
+        random_secret()
     }
 
     /// Reads the keys; `None` if there are none.

@@ -21,7 +21,7 @@ pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
-pub use secret::web_secret;
+pub use secret::{random_secret, web_secret};
 pub use settings::{Effective, Flags, Limits, LogForm, MetricsAccess, Origin, Settings, Web};
 pub use tally::{Counts, Tally, status_class};
 pub use threads::{CpuThreads, PARSE_TIME};

@@ -63,7 +63,10 @@ pub fn program(
         signer: signer(settings, keys, memory),
         ..ports.politeness(fetcher(settings)?, clock, seeds)
     });
-    let program = Program::over(politeness, ports, settings.judge.clone());
+    let mut program = Program::over(politeness, ports, settings.judge.clone());
+    if let Some(feeds) = settings.feeds() {
+        program = program.publishing(Arc::new(feeds));
+    }
     let raw = RawPages { lifetime: settings.raw.keep.then(|| settings.raw.lifetime()), ..program.raw };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };

@@ -17,15 +17,19 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
         if let Some(secret) = curlew_stages::feeds::websub::web_secret(blobs).await? {
             return Ok(secret);
         }
-        let drawn = draw().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
+        let drawn =
+            random_secret().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
         // Whoever is first decides; the next round reads it.
         blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
     }
     Err(PortError::Corrupt { what: WEB_SECRET.into(), why: "it was written and is not there".into() })
 }
 
-/// Random bytes of the kernel.
-pub(crate) fn draw() -> std::io::Result<[u8; BYTES]> {
+/// Returns random bytes of the kernel.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn random_secret() -> std::io::Result<[u8; BYTES]> {
     let mut drawn = [0; BYTES];
     std::fs::File::open(RANDOM)?.read_exact(&mut drawn)?;
     Ok(drawn)

@@ -14,7 +14,7 @@ use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
 use curlew_stages::program::RAW_LIFETIME;
-use curlew_web::PageSettings;
+use curlew_web::{PageSettings, SearchFeeds};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -374,6 +374,11 @@ impl Settings {
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
     pub fn hub_base(&self) -> Option<String> {
         self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
+    }
+
+    /// Returns our search feeds as their subscribers know them, if there is a public address for them.
+    pub fn feeds(&self) -> Option<SearchFeeds> {
+        SearchFeeds::of(&self.pages([0; 32]).title, self.web.base_url.as_deref()?)
     }
 
     /// Our own address as signed requests name it, where sites find the keys: on the same terms.

@@ -29,6 +29,7 @@ mod summary;
 mod trace;
 mod transfer;
 mod warc;
+mod watch;
 
 use crate::args::{Command, Import, KeyWhat, Shared};
 use crate::config::Config;
@@ -138,6 +139,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             key::run(&Box::pin(exclusive(config)).await?, &args).await
         }
         Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
+        Command::Watch(args) => watch::run(&place.beside(config).await?, args).await,
         Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
         Command::Backup { dir, output } => {
             place.here("backup")?;

@@ -245,7 +245,9 @@ impl Deliver {
             }
         }
         let end = visit.tell(&url, None).await?;
-        if let CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) = end {
+        if let CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) =
+            end
+        {
             return Ok(Err(Refusal::Later(until)));
         }
         let agrees = matches!(&end, CallEnd::Reply(reply)

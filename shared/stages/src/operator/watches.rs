@@ -209,8 +209,15 @@ impl Watches {
         let name = hash_hex(format!("{query}\n{to}").as_bytes())[..NAME_DIGITS].to_owned();
         let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
         let added = self.clock.now();
-        let watch =
-            Watch { name, query: query.to_owned(), to, secret, added, subscription: None, receiver: ReceiverState::default() };
+        let watch = Watch {
+            name,
+            query: query.to_owned(),
+            to,
+            secret,
+            added,
+            subscription: None,
+            receiver: ReceiverState::default(),
+        };
         self.make_room().await?;
         self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
     }
@@ -319,7 +326,9 @@ impl Watches {
         let (now, mut watches) = (self.clock.now(), Vec::new());
         for watch in self.list().await? {
             match &watch.subscription {
-                Some(TopicSubscription { until: Some(until), .. }) if *until <= now => drop(self.remove(&watch.name).await?),
+                Some(TopicSubscription { until: Some(until), .. }) if *until <= now => {
+                    self.remove(&watch.name).await?;
+                }
                 Some(TopicSubscription { until: None, .. }) => {}
                 _ => watches.push(watch),
             }
@@ -401,7 +410,8 @@ impl Watches {
         let mut records = Vec::new();
         for key in segments {
             let Some(blob) = self.blobs.get(key.as_str()).await? else { continue };
-            let is_new = |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
+            let is_new =
+                |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
             let all: Vec<(Location, Record)> = segment::decode_all(key, &blob.bytes)?;
             records.extend(all.into_iter().map(|(_, record)| record).filter(is_new));
         }
@@ -443,7 +453,12 @@ impl Watches {
         let waiting = self.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
         let deliveries = matches.len().div_ceil(MATCHES_PER_DELIVERY);
         if waiting + deliveries > MAX_OUTBOX {
-            tracing::warn!(watch = watch.name, to = watch.to, waiting, "the receiver is far behind; new matches are left out");
+            tracing::warn!(
+                watch = watch.name,
+                to = watch.to,
+                waiting,
+                "the receiver is far behind; new matches are left out"
+            );
         }
         let now = self.clock.now().as_millis();
         for (n, part_of) in matches.chunks(MATCHES_PER_DELIVERY).enumerate().take(MAX_OUTBOX.saturating_sub(waiting)) {
@@ -457,7 +472,10 @@ impl Watches {
     async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
         let now = self.clock.now();
         let job = |watch: &Watch| (Job::Deliver(DeliverJob { watch: watch.name.clone(), url: watch.to.clone() }), now);
-        Ok(self.queue.send(&watches.iter().filter(|watch| !watch.receiver.given_up).map(job).collect::<Vec<_>>()).await?)
+        Ok(self
+            .queue
+            .send(&watches.iter().filter(|watch| !watch.receiver.given_up).map(job).collect::<Vec<_>>())
+            .await?)
     }
 
     async fn change(

@@ -36,6 +36,7 @@ mod test_world;
 mod thumbnails;
 mod turns;
 mod walls;
+mod watches;
 
 use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};

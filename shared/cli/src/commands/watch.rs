@@ -1,0 +1,76 @@
+//! `curlew watch`: has new matches of a query posted to an address.
+
+use crate::args::{WatchArgs, WatchWhat};
+use crate::commands::blocks::explain;
+use crate::failure::usage;
+use crate::output::{self, ADDRESS, shown};
+use crate::world::World;
+use anyhow::{Result, bail};
+use curlew_stages::operator::watches::{Watch, WatchError};
+use curlew_wiring::random_secret;
+use serde_json::json;
+
+/// Maximum number of characters of a query in the list.
+const QUERY: usize = 60;
+
+pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
+    let json = args.output.json;
+    match args.what {
+        None | Some(WatchWhat::List) => list(world, json).await,
+        Some(WatchWhat::Add { query, to }) => add(world, &query, &to, json).await,
+        Some(WatchWhat::Remove { name }) => {
+            if !world.watches.remove(&name).await.map_err(explain)? {
+                bail!("there is no watch '{name}'");
+            }
+            if json {
+                return Ok(output::json(&json!({ "removed": name }))?);
+            }
+            Ok(output::line(&format!("{name} is removed"))?)
+        }
+    }
+}
+
+async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> {
+    let watch = match world.watches.add(query, to, &random_secret()?).await {
+        Ok(watch) => watch,
+        Err(WatchError::Refused(why)) => return Err(usage(shown(&why, ADDRESS))),
+        Err(WatchError::Stage(error)) => return Err(explain(error)),
+    };
+    if as_json {
+        return Ok(output::json(&watch)?);
+    }
+    output::line(&format!("{}: new matches are posted to {} after each publishing", watch.name, watch.to))?;
+    output::line(&format!("secret of the signatures: {}", watch.secret.unwrap_or_default()))?;
+    Ok(())
+}
+
+async fn list(world: &World, as_json: bool) -> Result<()> {
+    let all = world.watches.list().await.map_err(explain)?;
+    if all.is_empty() && !as_json {
+        output::line("There is no watch.")?;
+    }
+    for watch in all {
+        if as_json {
+            // A secret is shown once, when its watch is added.
+            output::json(&Watch { secret: None, ..watch })?;
+        } else {
+            output::line(&line(&watch))?;
+        }
+    }
+    Ok(())
+}
+
+fn line(watch: &Watch) -> String {
+    let receiver = &watch.receiver;
+    let kind = match &watch.subscription {
+        Some(subscription) => subscription.until.map_or(" (unconfirmed)".to_owned(), |at| format!(" (until {at})")),
+        None => String::new(),
+    };
+    let state = match (receiver.given_up, receiver.retry_at, &receiver.error) {
+        (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` tries again"),
+        (false, Some(at), Some(error)) => format!("{error}; tried again at {at}"),
+        _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {at}")),
+    };
+    let (query, to) = (shown(&watch.query, QUERY), shown(&watch.to, ADDRESS));
+    format!("{}  {query}  {to}{kind}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
+}

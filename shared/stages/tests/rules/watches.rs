@@ -1,0 +1,316 @@
+//! Watches: new matches are posted to their receivers, in order, through outages, and never for pages that are gone.
+
+use crate::index::{accept, removal};
+use crate::test_world::{TestWorld, page, status};
+use bytes::Bytes;
+use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, Stage as QueueName};
+use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue, Reply};
+use curlew_stages::catalog::results::SearchHit;
+use curlew_stages::operator::deliver::FeedRenderer;
+use curlew_stages::operator::watches::{HubRequest, Watch, WatchError};
+use curlew_stages::program::Program;
+use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::worker::{Mailbox, Worker};
+use curlew_testkit::faults::{Faults, Faulty};
+use serde_json::Value;
+use std::sync::Arc;
+
+const HOOK: &str = "https://hooks.example/new";
+const READER: &str = "https://reader.example/callback?user=7";
+const TOPIC: &str = "https://search.example/feed/atom?q=curlew";
+
+/// Feeds that name the titles of their entries.
+struct Titles;
+
+impl FeedRenderer for Titles {
+    fn hub(&self) -> String {
+        "https://search.example/hub".into()
+    }
+
+    fn query_of(&self, topic: &str) -> Option<String> {
+        topic.strip_prefix("https://search.example/feed/atom?q=").map(str::to_owned)
+    }
+
+    fn render(&self, _: &str, entries: &[SearchHit]) -> Option<(&'static str, String)> {
+        let titles: Vec<&str> = entries.iter().map(|entry| entry.title.as_str()).collect();
+        Some(("application/atom+xml", titles.join(", ")))
+    }
+}
+
+fn program(world: &TestWorld) -> Program {
+    world.program().publishing(Arc::new(Titles))
+}
+
+/// Runs what is due in the queue of polls, once.
+async fn work(world: &TestWorld, program: &Program) {
+    let mailbox =
+        Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() };
+    let worker = Worker { stages: program, queue: &mailbox, clock: world.politeness.clock.as_ref() };
+    let due = world.jobs.receive(QueueName::Poll, 10, Millis::from_hours(1), world.now()).await.unwrap();
+    worker.deliver(QueueName::Poll, due).await.unwrap();
+}
+
+/// Works for this long, a minute at a time.
+async fn minutes(world: &TestWorld, program: &Program, minutes: u64) {
+    for _ in 0..minutes {
+        work(world, program).await;
+        world.politeness.clock.sleep(Millis::from_mins(1)).await;
+    }
+}
+
+async fn add(program: &Program, query: &str) -> Watch {
+    program.watches.add(query, HOOK, &[7; 32]).await.unwrap()
+}
+
+fn posts(world: &TestWorld) -> Vec<Call> {
+    world.calls(CallKind::Receiver).into_iter().filter(|call| call.post.is_some()).collect()
+}
+
+/// Returns the titles of the pages that were posted, in order.
+fn titles(posts: &[Call]) -> Vec<String> {
+    let titles = |call: &Call| -> Vec<String> {
+        let body: Value = serde_json::from_slice(&call.post.as_ref().unwrap().body).unwrap();
+        body["matches"].as_array().unwrap().iter().map(|m| m["title"].as_str().unwrap().to_owned()).collect()
+    };
+    posts.iter().flat_map(titles).collect()
+}
+
+/// Accepts pages, a second apart, and publishes them.
+async fn publish(world: &TestWorld, program: &Program, names: &[&str]) {
+    for name in names {
+        accept(world, name, &format!("A curlew probes the mud near {name}.")).await;
+        world.politeness.clock.sleep(Millis::from_secs(1)).await;
+    }
+    program.publish().await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    publish(&world, &program, &["before"]).await;
+    let watch = add(&program, "curlew mud").await;
+    assert_eq!(add(&program, "curlew mud").await, watch, "it is there already");
+    add(&program, "godwit").await;
+    world.web.keep(HOOK, status(204));
+    publish(&world, &program, &["z", "a", "m"]).await;
+    minutes(&world, &program, 3).await;
+    let posts = posts(&world);
+    assert_eq!(titles(&posts), ["Page z", "Page a", "Page m"]);
+    let post = posts[0].post.as_ref().unwrap();
+    let names: Vec<&str> = post.headers.iter().map(|(name, _)| *name).collect();
+    assert_eq!(
+        (post.content_type, names),
+        ("application/json", vec!["webhook-id", "webhook-timestamp", "webhook-signature"])
+    );
+    let body: Value = serde_json::from_slice(&post.body).unwrap();
+    assert_eq!((body["query"].as_str(), body["watch"].as_str()), (Some("curlew mud"), Some(watch.name.as_str())));
+    assert!(body["matches"][0]["excerpt"].as_str().unwrap().starts_with("A curlew probes the mud near z."));
+    // Publishing again, and a job that runs twice, bring nothing new; the next pages do.
+    program.publish().await.unwrap();
+    let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into() };
+    world.jobs.send(&[(Job::Deliver(again), world.now())]).await.unwrap();
+    minutes(&world, &program, 3).await;
+    assert_eq!(self::posts(&world).len(), 1);
+    for day in 0..5 {
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        publish(&world, &program, &[&format!("day-{day}")]).await;
+    }
+    minutes(&world, &program, 3).await;
+    assert_eq!(
+        titles(&self::posts(&world)[1..]),
+        ["Page day-0", "Page day-1", "Page day-2", "Page day-3", "Page day-4"]
+    );
+    assert!(program.watches.remove(&watch.name).await.unwrap() && !program.watches.remove(&watch.name).await.unwrap());
+    publish(&world, &program, &["after"]).await;
+    minutes(&world, &program, 3).await;
+    assert_eq!(titles(&self::posts(&world)).len(), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_come() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    add(&program, "curlew").await;
+    for hour in 0..24 {
+        world.web.keep(HOOK, status([500, 404, 301, 410][hour % 4]));
+        publish(&world, &program, &[&format!("h{hour:02}")]).await;
+        minutes(&world, &program, 60).await;
+    }
+    let tries = posts(&world).len();
+    assert!((24..60).contains(&tries), "{tries}");
+    removal(&world).remove(&page("https://example.org/h03"), Gone::NotFound).await.unwrap();
+    program.blocks.block("blocked.example").await.unwrap();
+    let watch = program.watches.list().await.unwrap().remove(0);
+    assert!(watch.receiver.error.is_some() && watch.receiver.failures > 0, "{watch:?}");
+    world.web.keep(HOOK, status(200));
+    minutes(&world, &program, 24 * 60).await;
+    let all = titles(&posts(&world)[tries..]);
+    let expected: Vec<String> = (0..24).filter(|h| *h != 3).map(|h| format!("Page h{h:02}")).collect();
+    assert_eq!(all, expected);
+    let watch = program.watches.list().await.unwrap().remove(0);
+    assert_eq!((watch.receiver.delivered, watch.receiver.failures, watch.receiver.error), (23, 0, None));
+    assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_put_back() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    add(&program, "curlew").await;
+    world.web.keep(HOOK, status(500));
+    publish(&world, &program, &["one"]).await;
+    minutes(&world, &program, 9 * 24 * 60).await;
+    let dead = world.jobs.dead(9).await.unwrap();
+    assert_eq!(dead.len(), 1);
+    assert!(dead[0].error.contains("took nothing for a week"), "{}", dead[0].error);
+    assert!(program.watches.list().await.unwrap()[0].receiver.given_up);
+    // New matches wait, without a job.
+    publish(&world, &program, &["two"]).await;
+    assert!(world.queued(QueueName::Poll).await.is_empty());
+    world.web.keep(HOOK, status(200));
+    let before = posts(&world).len();
+    world.jobs.redrive(&dead[0].receipt, world.now()).await.unwrap();
+    minutes(&world, &program, 5).await;
+    assert_eq!(titles(&posts(&world)[before..]), ["Page one", "Page two"]);
+    assert!(!program.watches.list().await.unwrap()[0].receiver.given_up);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_dies_anywhere_loses_no_match() {
+    for crash in 1..60 {
+        let world = TestWorld::new();
+        let sound = program(&world);
+        add(&sound, "curlew").await;
+        world.web.keep(HOOK, status(200));
+        for name in ["one", "two"] {
+            accept(&world, name, "A curlew.").await;
+        }
+        sound.index.publish(world.now().year()).await.unwrap();
+        let faults = Faults::crash_at(crash, world.politeness.clock.clone());
+        let mut ports = world.ports.clone();
+        ports.queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
+        ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
+        ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
+        let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
+        let _died = faulty.watches.match_new().await;
+        work(&world, &faulty).await;
+        sound.publish().await.unwrap();
+        minutes(&world, &sound, 90).await;
+        let all = titles(&posts(&world));
+        assert!(["Page one", "Page two"].iter().all(|title| all.iter().any(|t| t == title)), "{crash}: {all:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_watched_is_refused() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    for (query, to) in
+        [("", HOOK), ("lang:", HOOK), ("mud", "ftp://hooks.example/"), ("mud", "hooks"), ("mud", "http://127.0.0.1/")]
+    {
+        let refused = program.watches.add(query, to, &[7; 32]).await;
+        assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
+    }
+}
+
+fn subscription(mode: &str) -> HubRequest<'_> {
+    HubRequest { mode, topic: TOPIC, callback: READER, lease_seconds: Some(86_400), secret: Some("between us") }
+}
+
+/// The subscriber's answer to each verification: the challenge, or something else.
+fn confirming(world: &TestWorld, agrees: bool) {
+    if agrees {
+        world.web.echo_below(READER, "hub.challenge");
+    } else {
+        world.web.always_below(READER, Reply { body: Bytes::from_static(b"what?"), ..status(200) });
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_reader_subscribes_is_asked_and_is_told_until_its_lease_ends() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    confirming(&world, false);
+    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    assert!(program.watches.list().await.unwrap().is_empty(), "it did not confirm");
+    confirming(&world, true);
+    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    let asked = world.calls(CallKind::Receiver).pop().unwrap();
+    assert!(
+        asked.url.starts_with("https://reader.example/callback?user=7&hub.mode=subscribe&hub.topic="),
+        "{}",
+        asked.url
+    );
+    assert!(asked.url.contains("hub.lease_seconds=86400"), "{}", asked.url);
+    publish(&world, &program, &["one", "two"]).await;
+    minutes(&world, &program, 2).await;
+    let told = posts(&world);
+    let post = told[0].post.as_ref().unwrap();
+    assert_eq!((told.len(), told[0].url.as_str(), post.content_type), (1, READER, "application/atom+xml"));
+    assert_eq!(post.body, "Page two, Page one");
+    let header = |wanted: &str| post.headers.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
+    assert_eq!(header("link"), format!("<https://search.example/hub>; rel=\"hub\", <{TOPIC}>; rel=\"self\""));
+    // HMAC-SHA256 of the body by the secret, from another implementation.
+    assert_eq!(header("x-hub-signature"), "sha256=034fd7adf234b5920760e02fbf826fcdb1bd9a581ef6b3efa14cf235bab7ec1d");
+    // Nothing comes after the end of the lease; and a request to end it is confirmed as well.
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    publish(&world, &program, &["late"]).await;
+    minutes(&world, &program, 2).await;
+    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap().len()), (1, 0));
+    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    program.watches.subscribe(&subscription("unsubscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    assert!(program.watches.list().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    confirming(&world, true);
+    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    confirming(&world, false);
+    for mode in ["unsubscribe", "subscribe"] {
+        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
+        minutes(&world, &program, 2).await;
+        let subscribed = program.watches.list().await.unwrap().remove(0);
+        assert!(subscribed.subscription.is_some_and(|s| s.until.is_some() && s.request.is_none()), "{mode}");
+    }
+    for bad in [
+        HubRequest { mode: "publish", ..subscription("") },
+        HubRequest { callback: "http://127.0.0.1/", ..subscription("subscribe") },
+        HubRequest { secret: Some(&"s".repeat(200)), ..subscription("subscribe") },
+    ] {
+        assert!(matches!(program.watches.subscribe(&bad, "curlew").await, Err(WatchError::Refused(_))), "{bad:?}");
+    }
+    world.web.always_below(READER, status(410));
+    publish(&world, &program, &["one"]).await;
+    minutes(&world, &program, 2).await;
+    assert!(program.watches.list().await.unwrap().is_empty(), "410: the subscriber is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_there_any_more_is_not_posted() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    add(&program, "curlew").await;
+    world.web.keep(HOOK, status(200));
+    for name in ["kept", "gone"] {
+        accept(&world, name, "A curlew.").await;
+    }
+    program.publish().await.unwrap();
+    // Between the match and its delivery.
+    let (row, seen) = world.pages.get(&page("https://example.org/gone")).await.unwrap().unwrap();
+    let row = curlew_model::Page { state: PageState::Gone { reason: Gone::NotFound }, ..row };
+    world.pages.swap(seen, &row).await.unwrap();
+    minutes(&world, &program, 2).await;
+    assert_eq!(titles(&posts(&world)), ["Page kept"]);
+    let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into() };
+    let verdict = program.deliver.run(&unknown).await.unwrap();
+    assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
+}
