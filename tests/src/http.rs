@@ -61,6 +61,17 @@ pub fn request_with(addr: SocketAddr, method: &str, path: &str, headers: &[(&str
     exchange(addr, &call).unwrap_or_else(|e| panic!("{method} http://{addr}{path}: {e}"))
 }
 
+/// Posts a form.
+///
+/// # Panics
+/// If there is no answer.
+#[track_caller]
+pub fn post_form(addr: SocketAddr, path: &str, form: &str) -> Answer {
+    let headers = [("Content-Type", "application/x-www-form-urlencoded")];
+    let call = HttpCall { method: "POST", path, headers: &headers, body: form.as_bytes(), patience: TIMEOUT };
+    exchange(addr, &call).unwrap_or_else(|e| panic!("POST http://{addr}{path}: {e}"))
+}
+
 /// A request to be sent.
 pub(crate) struct HttpCall<'a> {
     pub(crate) method: &'a str,

@@ -10,14 +10,16 @@ pub mod aws;
 mod browser;
 mod http;
 mod program;
+mod receiver;
 mod server;
 mod steps;
 mod store;
 mod web;
 
 pub use browser::{Browser, Element, Screen};
-pub use http::{Answer, answer_of, get, request, request_with};
+pub use http::{Answer, answer_of, get, post_form, request, request_with};
 pub use program::{Child, LIMIT, Ran, binary, curlew, curlew_with_input, fixtureweb_binary, named, start};
+pub use receiver::{Receiver, Request};
 pub use server::Server;
 pub use steps::Steps;
 pub use store::{BRISK, BRISK_PAUSE, Store, unpacked_objects};

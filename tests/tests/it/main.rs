@@ -39,4 +39,5 @@ mod signatures;
 mod trace;
 mod walls;
 mod warc;
+mod watches;
 mod websub;

@@ -11,6 +11,7 @@ mod contact;
 mod feeds;
 mod files;
 mod hostile;
+mod hub;
 mod keys;
 mod language;
 mod owner;

@@ -26,7 +26,7 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{PageSettings, SearchIndex, Services, StatusSource, SystemStatus};
+use curlew_web::{PageSettings, SearchFeeds, SearchIndex, Services, StatusSource, SystemStatus};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
@@ -295,6 +295,11 @@ impl World {
         ready(self.ports.inbox.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
+    /// Returns the receivers that a job is to bring matches to.
+    pub fn receivers(&self) -> Vec<String> {
+        self.waiting().filter_map(|job| if let Job::Deliver(job) = job { Some(job.url) } else { None }).collect()
+    }
+
     /// Returns the requests of claimants that are not carried out yet.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
         let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
@@ -346,7 +351,10 @@ fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
     let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
     let (web, seeds) = (Arc::<MemoryFetch>::default(), Arc::new(CountingSeeds::new(1)));
     let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web, clock.clone(), seeds) };
-    Program::over(Arc::new(politeness), ports, Arc::default()).reached_at(Some("https://search.example".into()))
+    let feeds = Arc::new(SearchFeeds::of("Curlew", "https://search.example").unwrap());
+    Program::over(Arc::new(politeness), ports, Arc::default())
+        .reached_at(Some("https://search.example".into()))
+        .publishing(feeds)
 }
 
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.
