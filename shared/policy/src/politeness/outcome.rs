@@ -37,8 +37,10 @@ pub enum Role {
     Robots,
     /// An image.
     Image,
-    /// A WebSub hub, or a receiver of matches.
+    /// A WebSub hub.
     Hub,
+    /// A receiver of matches, which asked for the call: its answer says nothing of the pages of its host.
+    Receiver,
 }
 
 impl CallTarget {
@@ -76,6 +78,8 @@ pub enum Outcome {
     Broken,
     /// The server refused the call, but asks for a signed one, which follows.
     SignatureAsked,
+    /// The answer of a receiver of matches, whatever it is.
+    OfReceiver,
 }
 
 /// The things that a bad answer is evidence about.
@@ -92,6 +96,8 @@ impl Outcome {
     #[must_use]
     pub fn of(self, role: Role) -> Outcome {
         match (self, role) {
+            (Outcome::Outage, _) => Outcome::Outage,
+            (_, Role::Receiver) => Outcome::OfReceiver,
             (Outcome::Answered { status: 202, .. }, Role::Robots) => Outcome::Challenge(""),
             (Outcome::Answered { status: 402 | 451, retry_after }, Role::Robots)
             | (Outcome::Answered { status: 202, retry_after }, Role::Hub) => {
@@ -118,7 +124,8 @@ impl Outcome {
             | Outcome::Challenge(_)
             | Outcome::Network
             | Outcome::Outage
-            | Outcome::SignatureAsked => None,
+            | Outcome::SignatureAsked
+            | Outcome::OfReceiver => None,
         }
     }
 
@@ -159,7 +166,7 @@ pub fn record_outcome(
         }
         (None, Outcome::Challenge(vendor)) => hold_interstitial(state, vendor, rules, now, seed),
         (None, Outcome::Network) => unreached(state, rules, now, seed),
-        (None, Outcome::Outage | Outcome::SignatureAsked) => state,
+        (None, Outcome::Outage | Outcome::SignatureAsked | Outcome::OfReceiver) => state,
         (None, _) => {
             // RFC 9110 §10.2.3 gives Retry-After a meaning with redirects, too.
             if matches!(outcome, Outcome::Answered { status: 300..=399, .. }) {

@@ -13,9 +13,10 @@ use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, PageId, PageState, Record, Timestamp, hex};
+use curlew_model::{DeliverJob, Millis, PageId, PageState, Record, Timestamp, hex};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
+use curlew_policy::politeness::http;
 use curlew_ports::{Blobs, Pages, PortError, Post};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
@@ -27,6 +28,8 @@ use url::Url;
 const DELIVERIES_PER_VISIT: usize = 50;
 /// Maximum length of an excerpt of a text, in characters.
 const EXCERPT_CHARS: usize = 300;
+/// Longest wait that a receiver can ask for by Retry-After.
+const LONGEST_WAIT: Millis = Millis::from_days(1);
 /// Media type of a delivery to a webhook.
 const JSON: &str = "application/json";
 
@@ -162,9 +165,10 @@ impl Deliver {
             let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_default();
             let records = self.present(&watch, &matches).await?;
             if let Some(post) = self.post(&watch, key, &records)? {
-                match refusal_of(visit.tell(url, Some(post)).await?, self.politeness.clock.now()) {
-                    None => {}
-                    Some(refusal) => return Ok(Err(refusal)),
+                let end = visit.tell(url, Some(post)).await?;
+                let failure = visit.failure.take().map(|failure| failure.to_string());
+                if let Some(refusal) = refusal_of(end, failure, self.politeness.clock.now()) {
+                    return Ok(Err(refusal));
                 }
             }
             let now = self.politeness.clock.now();
@@ -245,10 +249,11 @@ impl Deliver {
             }
         }
         let end = visit.tell(&url, None).await?;
-        if let CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) =
-            end
+        // One that cannot be reached has not confirmed.
+        let is_reached = visit.failure.take().is_none();
+        if let (true, CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _)) = (is_reached, &end)
         {
-            return Ok(Err(Refusal::Later(until)));
+            return Ok(Err(Refusal::Later(*until)));
         }
         let agrees = matches!(&end, CallEnd::Reply(reply)
             if matches!(reply.status, 200..300) && reply.body.as_ref() == challenge.as_bytes());
@@ -318,20 +323,20 @@ impl Deliver {
     }
 }
 
-/// Returns the refusal in the outcome of a call, if it is one.
-fn refusal_of(end: CallEnd, now: Timestamp) -> Option<Refusal> {
+/// Returns the refusal in the outcome of a call, if it is one; `failure` is that of the call, if it has failed.
+fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<Refusal> {
     match end {
-        CallEnd::Reply(reply) => match reply.status {
-            200..300 => None,
-            410 => Some(Refusal::Gone),
-            status => Some(Refusal::Failed(format!("it answered {status}"), now)),
-        },
-        CallEnd::Rejected(why) => Some(Refusal::Failed(why.to_string(), now)),
-        CallEnd::Later(until) => Some(Refusal::Later(until)),
-        CallEnd::Elsewhere(until) | CallEnd::Refused(until) => {
-            Some(Refusal::Failed("it cannot be reached, or failed".to_owned(), until))
+        CallEnd::Reply(reply) if matches!(reply.status, 200..300) => None,
+        CallEnd::Reply(reply) if reply.status == 410 => Some(Refusal::Gone),
+        CallEnd::Reply(reply) => {
+            let asked = reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now));
+            let earliest = asked.map_or(now, |at| at.min(now + LONGEST_WAIT));
+            Some(Refusal::Failed(format!("it answered {}", reply.status), earliest))
         }
-        CallEnd::Held(until, why) => Some(Refusal::Failed(format!("the host is held ({})", why.as_str()), until)),
+        CallEnd::Rejected(why) => Some(Refusal::Failed(why.to_string(), now)),
+        CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) => {
+            Some(failure.map_or(Refusal::Later(until), |why| Refusal::Failed(why, until)))
+        }
     }
 }
 

@@ -494,7 +494,8 @@ fn role(kind: CallKind) -> Role {
     match kind {
         CallKind::Robots => Role::Robots,
         CallKind::Image => Role::Image,
-        CallKind::Hub | CallKind::Receiver => Role::Hub,
+        CallKind::Hub => Role::Hub,
+        CallKind::Receiver => Role::Receiver,
         CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Sitemap | CallKind::Page => Role::Document,
     }
 }

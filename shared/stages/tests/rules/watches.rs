@@ -206,6 +206,7 @@ async fn a_step_that_dies_anywhere_loses_no_match() {
 async fn what_cannot_be_watched_is_refused() {
     let world = TestWorld::new();
     let program = program(&world);
+    world.web.refuse("http://127.0.0.1/");
     for (query, to) in
         [("", HOOK), ("lang:", HOOK), ("mud", "ftp://hooks.example/"), ("mud", "hooks"), ("mud", "http://127.0.0.1/")]
     {
@@ -281,6 +282,7 @@ async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
         let subscribed = program.watches.list().await.unwrap().remove(0);
         assert!(subscribed.subscription.is_some_and(|s| s.until.is_some() && s.request.is_none()), "{mode}");
     }
+    world.web.refuse("http://127.0.0.1/");
     for bad in [
         HubRequest { mode: "publish", ..subscription("") },
         HubRequest { callback: "http://127.0.0.1/", ..subscription("subscribe") },
