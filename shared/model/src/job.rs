@@ -83,6 +83,7 @@ impl Job {
             Job::Poll(_) => "poll",
             Job::Subscribe(_) => "subscribe",
             Job::Backfill(_) => "backfill",
+            Job::Deliver(_) => "deliver",
             Job::Fetch(_) => "fetch",
             Job::Extract(_) => "extract",
         }
@@ -94,7 +95,7 @@ impl Job {
             Job::Poll(j) => j.trace.as_ref(),
             Job::Fetch(j) => j.trace.as_ref(),
             Job::Extract(j) => j.trace.as_ref(),
-            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) => None,
+            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => None,
         }
     }
 

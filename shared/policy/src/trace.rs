@@ -30,6 +30,7 @@ pub fn of(job: &Job) -> TraceId {
         Job::Poll(job) => job.feed.to_string(),
         Job::Subscribe(job) => job.feed.to_string(),
         Job::Backfill(job) => format!("{} {}", job.backfill, job.step),
+        Job::Deliver(job) => job.watch.clone(),
         Job::Fetch(job) => {
             format!("{} {}", job.host, job.items.first().map(|item| item.page.as_str()).unwrap_or_default())
         }
@@ -56,7 +57,7 @@ pub fn traced(mut job: Job) -> Job {
         Job::Poll(job) => job.trace = Some(trace),
         Job::Fetch(job) => job.trace = Some(trace),
         Job::Extract(job) => job.trace = Some(trace),
-        Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) => {}
+        Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {}
     }
     job
 }
