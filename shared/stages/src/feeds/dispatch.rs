@@ -134,9 +134,9 @@ impl Dispatch {
         match source {
             Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
                 let at = postponed(&feed, &self.rules, now)?;
-                let due = Some(if at > now { at } else { slot.came });
-                let trace = Some(trace::begin("poll", feed.key.as_str(), due.unwrap_or(at)));
-                Some((Job::Poll(PollJob { due, trace, ..PollJob::new(feed.key, feed.url) }), at))
+                let due = if at > now { at } else { slot.came };
+                let trace = Some(trace::begin("poll", feed.key.as_str(), due));
+                Some((Job::Poll(PollJob { due: Some(due), trace, ..PollJob::new(feed.key, feed.url) }), at))
             }
             Source::Site(site) if site_is_due(&site, now) => {
                 Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
