@@ -145,15 +145,18 @@ impl StatusPage<'_> {
     }
 }
 
+/// One of the numbers of a day.
+type DayNumber = fn(&DayCounts) -> u64;
+
 /// Returns the charts of the last days; none before there is one.
 fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
     let t = words::Status::of(language);
-    let kinds: [(_, _, fn(&DayCounts) -> u64); 3] = [
+    let kinds: [(_, _, DayNumber); 3] = [
         ("polls", t.polls, |of| of.polls),
         ("accepted", t.accepted, |of| of.accepted),
         ("holds", t.laid, |of| of.holds),
     ];
-    let chart = |(id, name, number): (&'static str, &'static str, fn(&DayCounts) -> u64)| {
+    let chart = |(id, name, number): (&'static str, &'static str, DayNumber)| {
         let most = days.iter().map(number).max().unwrap_or_default();
         let all = days.iter().map(number).sum();
         // Whatever is more than nothing is seen.

@@ -27,7 +27,7 @@ struct FetchState {
 #[derive(Debug)]
 enum Below {
     /// This one.
-    Always(Reply),
+    Always(Box<Reply>),
     /// The value of this parameter of the query.
     Echo(String),
 }
@@ -35,7 +35,7 @@ enum Below {
 impl Below {
     fn answer(&self, url: &str) -> Reply {
         match self {
-            Below::Always(reply) => reply.clone(),
+            Below::Always(reply) => Reply::clone(reply),
             Below::Echo(name) => {
                 let query = url.split_once('?').map_or("", |(_, query)| query);
                 let value = form_urlencoded::parse(query.as_bytes()).find(|(field, _)| field == name);
@@ -89,7 +89,7 @@ impl MemoryFetch {
 
     /// Gives this answer from now on for all URLs that begin so and have no other answer.
     pub fn always_below(&self, beginning: &str, reply: Reply) {
-        lock(&self.state).below.insert(beginning.to_owned(), Below::Always(reply));
+        lock(&self.state).below.insert(beginning.to_owned(), Below::Always(Box::new(reply)));
     }
 
     /// Answers from now on all URLs that begin so, and have no other answer, with a parameter of their query.
