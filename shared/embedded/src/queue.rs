@@ -127,11 +127,25 @@ impl Inbox for JobTable {
     }
 
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        let missing = PortError::NotFound(format!("the job {}", receipt.0));
-        let Some(id) = receipt.0.strip_prefix(DEAD).and_then(|id| id.parse().ok()) else { return Err(missing) };
+        let id = dead_id(receipt)?;
         let back = move |c: &Connection| redrive(c, id, now);
-        if self.db.write("take a job up again", back).await? { Ok(()) } else { Err(missing) }
+        if self.db.write("take a job up again", back).await? { Ok(()) } else { Err(no_dead(receipt)) }
     }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let id = dead_id(receipt)?;
+        let taken = move |c: &Connection| Ok(take_dead(c, id)?.is_some());
+        if self.db.write("discard a job", taken).await? { Ok(()) } else { Err(no_dead(receipt)) }
+    }
+}
+
+/// Returns the id of a job that was given up.
+fn dead_id(receipt: &Receipt) -> Result<i64, PortError> {
+    receipt.0.strip_prefix(DEAD).and_then(|id| id.parse().ok()).ok_or_else(|| no_dead(receipt))
+}
+
+fn no_dead(receipt: &Receipt) -> PortError {
+    PortError::NotFound(format!("the job {}", receipt.0))
 }
 
 /// Prefix of the receipts of jobs that were given up.
@@ -210,15 +224,21 @@ fn dead_letter(c: &Connection, name: Name, error: &str, now: Timestamp) -> Resul
 
 /// Puts a job back into its queue under a new id, so that receipts from before it was given up have no effect.
 fn redrive(c: &Connection, id: i64, now: Timestamp) -> Result<bool, DbError> {
+    let Some((stage, message)) = take_dead(c, id)? else { return Ok(false) };
+    put(c, &stage, now.as_millis(), &message)?;
+    Ok(true)
+}
+
+/// Deletes a job that was given up; returns its stage and its message.
+fn take_dead(c: &Connection, id: i64) -> Result<Option<(String, String)>, DbError> {
     let stage: Option<String> = c
         .prepare_cached("DELETE FROM dead WHERE id = ?1 RETURNING stage")?
         .query_row([id], |row| row.get(0))
         .optional()?;
-    let Some(stage) = stage else { return Ok(false) };
+    let Some(stage) = stage else { return Ok(None) };
     let message = message(c, id)?;
     c.prepare_cached("DELETE FROM messages WHERE id = ?1")?.execute([id])?;
-    put(c, &stage, now.as_millis(), &message)?;
-    Ok(true)
+    Ok(Some((stage, message)))
 }
 
 fn count(c: &Connection, stage: Stage, now: Timestamp) -> Result<QueueCount, DbError> {

@@ -138,4 +138,10 @@ pub trait Inbox: Send + Sync {
     /// # Errors
     /// [`PortError::NotFound`] if there is none of that name.
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError>;
+
+    /// Deletes a job that was given up.
+    ///
+    /// # Errors
+    /// [`PortError::NotFound`] if there is none of that name.
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError>;
 }

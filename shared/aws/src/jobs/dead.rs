@@ -63,16 +63,27 @@ impl Jobs {
 
     /// Sends the message again, then deletes it from the dead-letter queue: a crash in between leaves it in both.
     pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
-        let missing = || PortError::NotFound(format!("the job {}", receipt.0));
-        let (stage, id) = name(receipt).ok_or_else(missing)?;
-        let (seen, found) = self.look(stage, |message| message.message_id() == Some(id)).await?;
-        self.show_again(stage, &seen).await?;
-        let found = found.ok_or_else(missing)?;
+        let (stage, found) = self.find_dead(receipt).await?;
         let body = found.body.unwrap_or_default();
         let outgoing = super::message::OutgoingMessage { body, due: now };
         self.send_messages(stage, &[outgoing]).await.into_iter().collect::<Result<(), _>>()?;
         let handle = found.receipt_handle.unwrap_or_default();
         self.delete(stage, self.dead_address(stage).await?, &handle).await
+    }
+
+    /// Deletes the message from the dead-letter queue.
+    pub(super) async fn discard_dead(&self, receipt: &Receipt) -> Result<(), PortError> {
+        let (stage, found) = self.find_dead(receipt).await?;
+        self.delete(stage, self.dead_address(stage).await?, &found.receipt_handle.unwrap_or_default()).await
+    }
+
+    /// Receives a message of a dead-letter queue by its name.
+    async fn find_dead(&self, receipt: &Receipt) -> Result<(Stage, Message), PortError> {
+        let missing = || PortError::NotFound(format!("the job {}", receipt.0));
+        let (stage, id) = name(receipt).ok_or_else(missing)?;
+        let (seen, found) = self.look(stage, |message| message.message_id() == Some(id)).await?;
+        self.show_again(stage, &seen).await?;
+        Ok((stage, found.ok_or_else(missing)?))
     }
 
     /// Receives from a dead-letter queue until the wanted message or all were read; returns the others, and the wanted

@@ -123,6 +123,10 @@ impl Inbox for Jobs {
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         self.redrive_dead(receipt, now).await
     }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.discard_dead(receipt).await
+    }
 }
 
 impl Jobs {

@@ -97,6 +97,7 @@ macro_rules! conformance {
             a_redriven_job_comes_again
             a_receipt_from_before_a_redrive_is_harmless
             redriving_nothing_is_not_found
+            a_discarded_job_is_gone
             jobs_that_wait_for_hours_are_listed_earliest_first
             counts_tell_ready_waiting_in_flight_and_dead_apart
             an_unreadable_message_is_delivered_as_such

@@ -346,6 +346,25 @@ pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
     assert_eq!(ports.count(Stage::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
 }
 
+/// And only that one; a second time there is nothing to discard.
+pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
+    ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
+    for delivery in ports.receive(Stage::Poll, 10).await {
+        ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
+    }
+    let dead = ports.inbox.dead(10).await.expect("lists");
+    let first = dead.iter().find(|d| Job::from_message(&d.message) == Ok(poll(1))).expect("is dead");
+    ports.inbox.discard(&first.receipt).await.expect("discards");
+    let left = ports.inbox.dead(10).await.expect("lists");
+    assert_eq!(left.iter().map(|d| Job::from_message(&d.message)).collect::<Vec<_>>(), [Ok(poll(2))]);
+    for receipt in [&first.receipt, &Receipt("no such job".into()), &Receipt("".into())] {
+        let refused = ports.inbox.discard(receipt).await;
+        assert!(matches!(refused, Err(PortError::NotFound(_))), "{receipt:?}: {refused:?}");
+        let redriven = ports.inbox.redrive(receipt, ports.now()).await;
+        assert!(matches!(redriven, Err(PortError::NotFound(_))), "{receipt:?}: {redriven:?}");
+    }
+}
+
 /// A typing error, or somebody else was faster.
 pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;

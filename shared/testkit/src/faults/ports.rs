@@ -197,6 +197,10 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         self.faults.call("redrive a job", self.port.redrive(receipt, now)).await
     }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.faults.call("discard a job", self.port.discard(receipt)).await
+    }
 }
 
 impl<P: ?Sized> Faulty<P> {

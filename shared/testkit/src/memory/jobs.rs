@@ -38,6 +38,11 @@ struct StoredJob {
 }
 
 impl JobsState {
+    fn take_dead(&mut self, receipt: &Receipt) -> Result<Dead, PortError> {
+        let id = receipt.0.strip_prefix("dead-").and_then(|id| id.parse::<u64>().ok());
+        id.and_then(|id| self.dead.remove(&id)).ok_or_else(|| PortError::NotFound(format!("the job {}", receipt.0)))
+    }
+
     fn put(&mut self, stage: Stage, message: String, due: Timestamp) {
         self.last_id += 1;
         self.waiting.insert((stage, due, self.last_id));
@@ -194,11 +199,12 @@ impl Inbox for MemoryJobs {
 
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         let mut state = lock(&self.state);
-        let id = receipt.0.strip_prefix("dead-").and_then(|id| id.parse::<u64>().ok());
-        let Some(dead) = id.and_then(|id| state.dead.remove(&id)) else {
-            return Err(PortError::NotFound(format!("the job {}", receipt.0)));
-        };
+        let dead = state.take_dead(receipt)?;
         state.put(dead.stage, dead.message, now);
         Ok(())
+    }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        lock(&self.state).take_dead(receipt).map(drop)
     }
 }

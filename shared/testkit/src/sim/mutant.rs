@@ -161,4 +161,8 @@ impl Inbox for AcksFirst {
     async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         self.0.redrive(receipt, now).await
     }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.0.discard(receipt).await
+    }
 }

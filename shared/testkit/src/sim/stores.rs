@@ -218,4 +218,8 @@ impl Inbox for Bell {
         self.ring();
         Ok(())
     }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.jobs.discard(receipt).await
+    }
 }
