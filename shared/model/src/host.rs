@@ -28,6 +28,9 @@ pub struct HostState {
     pub circuit: Circuit,
     /// Hold that suspends calls to the host key until an instant.
     pub hold: Option<Hold>,
+    /// End of the operator's own hold, beside that of the answers, so that lifting the one leaves the other.
+    #[serde(rename = "operator_hold", skip_serializing_if = "Option::is_none")]
+    pub left_alone_until: Option<Timestamp>,
     /// Number of holds in a row; each doubles the next.
     pub holds_in_a_row: u32,
     /// Time spent on this host key in the present visit window.
@@ -59,6 +62,13 @@ impl HostState {
     /// True if calls to `host` are blocked: the list contains it or a parent domain.
     pub fn is_blocked(&self, host: &str) -> bool {
         self.blocked.iter().any(|blocked| is_at_or_below(host, blocked))
+    }
+
+    /// Returns the hold in force: that of the answers or the operator's own, whichever ends later.
+    pub fn hold_at(&self, now: Timestamp) -> Option<Hold> {
+        let own = self.left_alone_until.map(|until| Hold { until, reason: HoldReason::Operator, since: now });
+        let holds = self.hold.clone().into_iter().chain(own);
+        holds.filter(|hold| hold.until > now).max_by_key(|hold| hold.until)
     }
 }
 
@@ -239,6 +249,8 @@ pub enum HoldReason {
     Interstitial,
     /// The hour for one visit window is used up.
     WindowSpent,
+    /// The operator wants it to be left alone for a while.
+    Operator,
 }
 
 impl HoldReason {
@@ -265,6 +277,7 @@ impl HoldReason {
             HoldReason::Hostile => "hostile",
             HoldReason::Interstitial => "interstitial",
             HoldReason::WindowSpent => "window_spent",
+            HoldReason::Operator => "operator",
         }
     }
 }

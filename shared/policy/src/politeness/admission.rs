@@ -20,6 +20,10 @@ const CALLS_UNTOLD: u32 = 2;
 /// clock.
 const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
+/// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after the hold is
+/// lifted.
+const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
+
 /// Answer to a visit that asks for a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
@@ -60,6 +64,13 @@ pub fn admit(
             return (state, answer);
         }
         state.hold = None;
+    }
+    if let Some(until) = state.left_alone_until {
+        if until > now {
+            let until = until.min(now + OPERATOR_HOLD_RETRY);
+            return (state, Admission::Held { until, reason: HoldReason::Operator });
+        }
+        state.left_alone_until = None;
     }
     if let Some(lease) = &state.lease {
         if lease.until > now {
@@ -178,6 +189,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         lease: None,
         last_token: latest.last_token,
         blocked: latest.blocked,
+        left_alone_until: latest.left_alone_until,
         backfilled: latest.backfilled,
         window: Window { began: mine.window.began, spent },
         ..mine
@@ -193,6 +205,19 @@ pub fn block(mut state: HostState, host: &str) -> HostState {
 /// Takes a host name off the block list of its host key; says whether it was on it.
 pub fn unblock(mut state: HostState, host: &str) -> (HostState, bool) {
     let was = state.blocked.remove(host);
+    (state, was)
+}
+
+/// Leaves a host key alone until an instant, for the operator; a longer hold of the operator's stays.
+pub fn leave_alone(mut state: HostState, until: Timestamp) -> HostState {
+    state.left_alone_until = state.left_alone_until.max(Some(until));
+    state
+}
+
+/// Ends the operator's own hold; says whether there was one. What the host's answers have brought about stays: an
+/// operator cannot waive it.
+pub fn end_leaving_alone(mut state: HostState, now: Timestamp) -> (HostState, bool) {
+    let was = state.left_alone_until.take().is_some_and(|until| until > now);
     (state, was)
 }
 

@@ -269,7 +269,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
         HoldReason::Network => rules.hold_network,
         HoldReason::Hostile => rules.hold_hostile,
         HoldReason::NotFound => rules.hold_not_found,
-        HoldReason::WindowSpent => rules.window,
+        HoldReason::WindowSpent | HoldReason::Operator => rules.window,
     }
 }
 

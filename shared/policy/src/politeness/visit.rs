@@ -250,8 +250,8 @@ impl VisitState {
             return Some(CallEnd::Later(now + BUSY_RETRY));
         }
         self.learned.blocked.clone_from(&latest.blocked);
-        // A visit that had lost its lease may have written late that the host is to be left alone.
-        let hold = latest.hold.as_ref().filter(|hold| hold.until > now)?;
+        // A visit that had lost its lease may have written late that the host is to be left alone, or the operator has.
+        let hold = latest.hold_at(now)?;
         Some(CallEnd::Held(hold.until, hold.reason))
     }
 

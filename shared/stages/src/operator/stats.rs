@@ -141,7 +141,7 @@ impl Stats {
         let now = self.clock.now();
         let mut held = BTreeMap::new();
         each_host(self.hosts.as_ref(), |_, state| {
-            if let Some(hold) = state.hold.filter(|hold| hold.until > now) {
+            if let Some(hold) = state.hold_at(now) {
                 *held.entry(hold.reason).or_default() += 1;
             }
         })

@@ -49,6 +49,7 @@ pub(super) fn full_state() -> HostState {
         url_holds: vec![UrlHold { url: 7, what: HoldReason::Forbidden, until: at(4), before: 2 }],
         circuit: Circuit::Probe,
         hold: Some(Hold { until: at(2), reason: HoldReason::Network, since: at(-1) }),
+        left_alone_until: Some(at(6)),
         holds_in_a_row: 7,
         window: Window { began: at(3), spent: Millis(u64::MAX) },
         blocked: ["blog.example.org".to_owned(), "example.org".to_owned()].into(),

@@ -135,6 +135,7 @@ const fn hold_in_english(why: HoldReason) -> &'static str {
         HoldReason::Hostile => "Answers beyond the limits",
         HoldReason::Interstitial => "A wall in place of all pages",
         HoldReason::WindowSpent => "Visited enough for this hour",
+        HoldReason::Operator => "Left alone by the operator",
     }
 }
 
@@ -148,5 +149,6 @@ const fn hold_in_italian(why: HoldReason) -> &'static str {
         HoldReason::Hostile => "Risposte oltre i limiti",
         HoldReason::Interstitial => "Un muro al posto di tutte le pagine",
         HoldReason::WindowSpent => "Visitati abbastanza in quest’ora",
+        HoldReason::Operator => "Lasciati in pace dal gestore",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::politeness::outcome::{CallTarget, Outcome, Role, record_outcome};
-use curlew_model::Circuit;
+use curlew_model::{Circuit, Hold};
 use proptest::prelude::*;
 
 const PAGE: CallTarget = CallTarget { url: 1, role: Role::Document };
@@ -129,6 +129,29 @@ fn whoever_has_something_to_tell_gives_the_lease_back() {
     let state = open(troubled);
     let mine = record_outcome(state.clone(), &rules, PAGE, answered(200), Millis(9), at(100), 1);
     assert!(!may_run_out(&state, &mine, &rules, 1, long_ago, at(0)), "that the host is well again");
+}
+
+#[test]
+fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
+    let (rules, now) = (Rules::default(), at(0));
+    let refused = Hold { until: at(100_000), reason: HoldReason::TooManyRequests, since: now };
+    let admitted = |state: &HostState, now| admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1).1;
+    let held = leave_alone(HostState::default(), now + Millis::from_days(7));
+    let asks_again = now + Millis::from_hours(1);
+    assert_eq!(admitted(&held, now), Admission::Held { until: asks_again, reason: HoldReason::Operator });
+    assert_eq!(held.hold_at(now).map(|hold| hold.reason), Some(HoldReason::Operator));
+    assert!(matches!(admitted(&held, now + Millis::from_days(7)), Admission::Granted(_)));
+    // A visit that is under way when it is set cannot end it.
+    let (given, answer) = admit(HostState::default(), &host(), &rules, "t", rules.lease_length(), now, 1);
+    let Admission::Granted(lease) = answer else { panic!("{answer:?}") };
+    let closed = close(leave_alone(given.clone(), at(100_000)), given, lease.token, at(9));
+    assert_eq!(closed.left_alone_until, Some(at(100_000)));
+    // What the host's answers have brought about stays.
+    let both = HostState { hold: Some(refused.clone()), ..held };
+    let (lifted, was) = end_leaving_alone(both, now);
+    assert!(was && lifted.hold == Some(refused));
+    assert!(matches!(admitted(&lifted, now), Admission::Held { reason: HoldReason::TooManyRequests, .. }));
+    assert!(!end_leaving_alone(lifted, now).1, "a second lift finds nothing");
 }
 
 proptest! {
