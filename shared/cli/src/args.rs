@@ -241,7 +241,7 @@ pub(crate) enum Command {
     Holds(ListArgs),
     /// List jobs that wait for a later time, and jobs that were given up
     Parked(ListArgs),
-    /// List the pages that were removed, with time and reason
+    /// List the pages that were removed and the acts of operators, with time and reason
     Audit(ListArgs),
     /// Tell the story of a page: the feed that named it, and when it was fetched, judged, published and re-checked
     Trace {
@@ -264,6 +264,19 @@ pub(crate) enum Command {
         /// The host name that was blocked
         host: String,
     },
+    /// Leave a host alone for a while; what waits for it is not given up
+    Hold {
+        /// A host name or an address
+        host: String,
+        /// How long
+        #[arg(long = "for", value_name = "DURATION", default_value = "7d")]
+        length: Millis,
+    },
+    /// Lift such a hold; one that the site's own answers have brought about stays
+    Unhold {
+        /// The host name
+        host: String,
+    },
     /// Override content screening for a page or a site
     #[command(alias = "overrule")]
     Override(OverrideArgs),
@@ -271,6 +284,11 @@ pub(crate) enum Command {
     Messages(MessagesArgs),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
+    /// Let operators into the pages under /admin of a running `curlew serve`, or end their sessions
+    Admin {
+        #[command(subcommand)]
+        what: AdminWhat,
+    },
     /// Check, show or begin the settings
     Config {
         #[command(subcommand)]
@@ -283,7 +301,16 @@ pub(crate) enum Command {
     /// Have new pages that match a query posted to an address (a webhook)
     Watch(WatchArgs),
     /// Put jobs that were given up back into their queues
-    Redrive,
+    Redrive {
+        /// Names of jobs, as `curlew parked` lists them [default: all]
+        names: Vec<String>,
+    },
+    /// Delete jobs that were given up, for good
+    Discard {
+        /// Names of jobs, as `curlew parked` lists them
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
     /// Write a copy of the store into a new folder, also while another process crawls or serves
     Backup {
         /// The folder to write; it must not exist, or be empty
@@ -456,6 +483,18 @@ pub(crate) enum KeyWhat {
     Show,
     /// Make a new key, which takes over in a day; the old one stays published for a week after that
     Rotate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AdminWhat {
+    /// Print a token to sign in with, good once and for ten minutes
+    Login {
+        /// The operator's name, for the audit log
+        #[arg(long, value_name = "NAME", default_value = "operator")]
+        name: String,
+    },
+    /// End all sessions, and make all tokens useless
+    Logout,
 }
 
 #[derive(Debug, Args)]

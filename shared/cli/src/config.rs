@@ -16,7 +16,7 @@ pub(crate) fn load(
 }
 
 /// Returns the flags that are settings.
-pub(crate) fn flags(shared: &Shared) -> Flags {
+fn flags(shared: &Shared) -> Flags {
     Flags {
         file: shared.config.clone(),
         data: shared.data.clone(),

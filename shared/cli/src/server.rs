@@ -10,7 +10,7 @@ use axum::http::header::{CONNECTION, HeaderValue};
 use axum::http::{Request, Response, StatusCode};
 use axum::response::IntoResponse;
 use callers::Callers;
-use curlew_web::{Caller, Proxies};
+use curlew_web::{Caller, Proxies, ThroughProxy};
 use futures::FutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -149,6 +149,7 @@ async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Resu
     }
     let mut request = request.map(Body::new);
     request.extensions_mut().insert(Caller(caller));
+    request.extensions_mut().insert(ThroughProxy(pages.proxies.trusts(peer)));
     match timeout(ANSWER_TIME, pages.router.clone().oneshot(request)).await {
         Ok(answered) => answered,
         // RFC 9110 §15.5.9: the connection is closed, since the rest of the request may still come.

@@ -13,9 +13,12 @@ use crate::feeds::poll::Poll;
 use crate::feeds::subscribe::Subscribe;
 use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
+use crate::operator::actions::Actions;
+use crate::operator::audit_log::AuditLog;
 use crate::operator::block::Blocks;
 use crate::operator::deliver::{Deliver, FeedRenderer};
 use crate::operator::fsck::Fsck;
+use crate::operator::lookup::Lookup;
 use crate::operator::messages::Messages;
 use crate::operator::overrides::Overrides;
 use crate::operator::owner_jobs::Own;
@@ -133,7 +136,11 @@ pub struct Program {
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// The operator's overrides.
-    pub overrides: Overrides,
+    pub overrides: Arc<Overrides>,
+    /// What operators do.
+    pub actions: Arc<Actions>,
+    /// What operators are shown of rows and jobs.
+    pub lookup: Lookup,
     /// Runs queries.
     pub finder: Arc<Finder>,
     /// Removes pages.
@@ -173,6 +180,27 @@ impl Program {
         let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone());
         let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), removal.clone());
         let backfills = Backfills { intake: Arc::new(intake) };
+        let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
+        let overrides =
+            Arc::new(Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), removal.clone()));
+        let lookup = Lookup {
+            politeness: politeness.clone(),
+            hosts: ports.hosts.clone(),
+            pages: pages.clone(),
+            sources: sources.clone(),
+            inbox: ports.inbox.clone(),
+        };
+        let actions = Arc::new(Actions {
+            suggest: suggest.clone(),
+            lookup: lookup.clone(),
+            queue: queue.clone(),
+            blocks: blocks.clone(),
+            overrides: overrides.clone(),
+            messages: messages.clone(),
+            inbox: ports.inbox.clone(),
+            clock: clock.clone(),
+            log: AuditLog { blobs: blobs.clone(), clock: clock.clone() },
+        });
         let sample = Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() };
         Program {
             own: Own {
@@ -202,7 +230,7 @@ impl Program {
                 scheme: "https",
                 pool: pool.clone(),
             },
-            messages: Messages { blobs: blobs.clone(), clock: clock.clone() },
+            messages,
             subscribe: Subscribe {
                 politeness: politeness.clone(),
                 sources: sources.clone(),
@@ -252,7 +280,9 @@ impl Program {
             },
             suggest,
             blocks,
-            overrides: Overrides::new(pages.clone(), blobs.clone(), queue.clone(), clock.clone(), removal.clone()),
+            overrides,
+            actions,
+            lookup,
             finder: Arc::new(
                 Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()).with_events(events.clone()),
             ),

@@ -36,6 +36,11 @@ const CALLS_PER_DAY: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(pub Option<IpAddr>);
 
+/// True if a request came from the address of a proxy that the operator trusts, so that the proxy wrote its headers. The
+/// outer shell sets it as a request extension; without it no header is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThroughProxy(pub bool);
+
 /// State that the handlers share.
 pub(crate) struct App {
     pub(crate) services: Services,
@@ -129,7 +134,8 @@ impl App {
         held(&self.calls).take(quota::key_for(self.key(from), host), self.clock.monotonic()).is_ok()
     }
 
-    fn key(&self, from: From) -> u64 {
+    /// Returns the key under which a caller's allowances are kept.
+    pub(crate) fn key(&self, from: From) -> u64 {
         quota::key(&self.settings.secret, from.0, self.clock.now())
     }
 }

@@ -107,20 +107,26 @@ impl FromRequest<Arc<App>> for Filled {
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Filled, Infallible> {
         let (mut parts, body) = request.into_parts();
         let language = Language::from_request_parts(&mut parts, app).await?;
-        let read = read(app, language, &parts.headers, body).await;
+        let read = read(app, language, &parts.headers, body, MAX_BODY).await;
         Ok(read.unwrap_or_else(|no| Filled { unread: Some(no), ..Filled::default() }))
     }
 }
 
-/// Reads a form that was sent from a page of ours, up to [`MAX_BODY`] bytes.
-async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) -> Result<Filled, No> {
+/// Reads a form that was sent from a page of ours, up to so many bytes.
+pub(crate) async fn read(
+    app: &App,
+    language: Language,
+    headers: &HeaderMap,
+    body: Body,
+    max_body: usize,
+) -> Result<Filled, No> {
     let t = words::Form::of(language);
     if !origin::is_ours(headers, app.origin.as_deref()) {
         return Err(No::new(StatusCode::FORBIDDEN, t.not_from_here));
     }
     let too_long = || No::new(StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
     let told = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
-    if told.is_some_and(|n| n > MAX_BODY as u64) {
+    if told.is_some_and(|n| n > max_body as u64) {
         return Err(too_long());
     }
     let media_type = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
@@ -128,7 +134,7 @@ async fn read(app: &App, language: Language, headers: &HeaderMap, body: Body) ->
     if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(No::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
     }
-    let bytes = to_bytes(body, MAX_BODY).await.map_err(|_| too_long())?;
+    let bytes = to_bytes(body, max_body).await.map_err(|_| too_long())?;
     let fields = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
     let fields = fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect();
     Ok(Filled { fields, unread: None })

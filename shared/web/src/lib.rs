@@ -1,5 +1,5 @@
-//! The search page, the API and the forms: one axum router, rendered on the server, without
-//! a cookie or anything that is loaded from elsewhere. Nothing needs JavaScript; the one script (`assets/work.js`) spares a
+//! The search page, the API, the forms and the operator's pages: one axum router, rendered on the server, without
+//! anything that is loaded from elsewhere, and without a cookie but that of an operator's session. Nothing needs JavaScript; the one script (`assets/work.js`) spares a
 //! person a minute where many forms are sent.
 //!
 //! The router knows nothing of stores: it calls the stages that [`Services`] holds.
@@ -12,6 +12,7 @@
 //! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header
 //! unless [`Proxies`] that the operator trusts wrote it, and is kept only as a keyed hash, in memory, for minutes.
 
+mod admin;
 mod api;
 mod app;
 mod assets;
@@ -54,10 +55,11 @@ mod validate;
 mod websub;
 mod words;
 
-pub use app::Caller;
+pub use admin::seal::login_token;
+pub use app::{Caller, ThroughProxy};
 pub use feeds::SearchFeeds;
 pub use page_settings::PageSettings;
 pub use proxy::Proxies;
 pub use routes::router;
-pub use services::{SearchIndex, Services, StatusSource};
+pub use services::{AdminServices, SearchIndex, Services, ShownSetting, StatusSource};
 pub use system_status::{QueueStatus, SystemStatus};

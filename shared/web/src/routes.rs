@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    api, compress, contact, fallback, feeds, files, headers, hub, info, owner, search, sites, status, suggest, thumb,
-    validate, websub,
+    admin, api, compress, contact, fallback, feeds, files, headers, hub, info, owner, search, sites, status, suggest,
+    thumb, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -14,12 +14,14 @@ use curlew_signature::directory::PATH;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 
-/// Returns the router of the pages, the API and the forms.
+/// Returns the router of the pages, the API and the forms, and of the operator's pages if there are services for them.
 ///
 /// Set [`crate::Caller`] as an extension of each request; without it all callers share one allowance.
-pub fn router(services: Services, settings: PageSettings) -> Router {
+pub fn router(mut services: Services, settings: PageSettings) -> Router {
+    let for_admin = services.admin.take();
     let app = Arc::new(App::new(services, settings));
     let outer = Arc::clone(&app);
+    let operators = for_admin.map(|services| admin::router(app.clone(), services)).unwrap_or_default();
     Router::new()
         .route("/", get(search::show))
         .route("/api/search", get(api::search).options(api::preflight))
@@ -48,6 +50,7 @@ pub fn router(services: Services, settings: PageSettings) -> Router {
         .fallback(fallback::not_found)
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)
+        .merge(operators)
         .layer(CatchPanicLayer::custom(|_| fallback::panicked()))
         .layer(from_fn_with_state(outer, fallback::apologise))
         .layer(from_fn(validate::tagged))

@@ -2,13 +2,17 @@
 
 use crate::system_status::SystemStatus;
 use async_trait::async_trait;
+use axum::http::HeaderName;
 use curlew_ports::{Blobs, Clock, PortError};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
 use curlew_stages::feeds::websub_delivery::Pushes;
+use curlew_stages::operator::actions::Actions;
 use curlew_stages::operator::deliver::FeedRenderer;
+use curlew_stages::operator::lookup::Lookup;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
+use curlew_stages::operator::sessions::Sessions;
 use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::operator::watches::Watches;
 use curlew_stages::program::Program;
@@ -37,10 +41,53 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     /// Supplies the data of the status page.
     pub status: Arc<dyn StatusSource>,
+    /// What the operator's pages need; without it there are none.
+    pub admin: Option<AdminServices>,
+}
+
+/// Everything that the operator's pages call.
+pub struct AdminServices {
+    /// Carries out what operators ask for.
+    pub actions: Arc<Actions>,
+    /// Reads rows and jobs.
+    pub lookup: Lookup,
+    /// Sessions of operators.
+    pub sessions: Sessions,
+    /// Name of the header by which a trusted proxy names the operator, if there is such a proxy.
+    pub trusted_header: Option<HeaderName>,
+    /// The settings in force.
+    pub settings: Vec<ShownSetting>,
+}
+
+/// A setting in force, as the operator's pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownSetting {
+    /// Its table; empty for a setting outside of all tables.
+    pub table: String,
+    /// Its key.
+    pub key: String,
+    /// Its value, as TOML.
+    pub value: String,
+    /// The layer that decides it, such as `file`.
+    pub origin: String,
+}
+
+impl AdminServices {
+    /// Returns the services of a program's operator pages.
+    pub fn of(program: &Program, trusted_header: Option<HeaderName>, settings: Vec<ShownSetting>) -> AdminServices {
+        let sessions = Sessions { blobs: program.ports.blobs.clone(), clock: program.clock.clone() };
+        AdminServices {
+            actions: program.actions.clone(),
+            lookup: program.lookup.clone(),
+            sessions,
+            trusted_header,
+            settings,
+        }
+    }
 }
 
 impl Services {
-    /// Returns the services of a program; `status` supplies the data of its status page.
+    /// Returns the services of a program without operator's pages; `status` supplies the data of its status page.
     pub fn of(program: &Program, status: Arc<dyn StatusSource>) -> Services {
         Services {
             search: program.finder.clone(),
@@ -53,6 +100,7 @@ impl Services {
             blobs: program.ports.blobs.clone(),
             clock: program.clock.clone(),
             status,
+            admin: None,
         }
     }
 }

@@ -100,7 +100,8 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
     }
 }
 
-async fn gather(app: &App) -> Result<Arc<SystemStatus>, StageError> {
+/// Returns the status, as it was gathered within the last minute.
+pub(crate) async fn gather(app: &App) -> Result<Arc<SystemStatus>, StageError> {
     let now = app.clock.monotonic();
     let kept = held(&app.status).as_ref().filter(|(at, _)| now.saturating_sub(*at) < KEPT).map(|(_, s)| s.clone());
     if let Some(status) = kept {

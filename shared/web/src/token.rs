@@ -1,5 +1,5 @@
-//! The form's token: the signed time at which the form was given out. A form that comes back at once or a day later is
-//! refused, and none is taken twice. No cookie and no store are needed.
+//! The form's token: the signed time at which the form was given out, and what it is for. A form that comes back at once
+//! or a day later is refused, and none is taken twice. No cookie and no store are needed.
 
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp, hex, unhex};
@@ -43,22 +43,29 @@ pub(crate) enum Fault {
     TooOld,
 }
 
-/// Returns a token for a form that is given out at `now`.
+/// Returns a token for a form that is given out at `now` to anybody.
 pub(crate) fn issue(secret: &[u8; 32], now: Timestamp, serial: u64) -> String {
+    issue_for(secret, "", now, serial)
+}
+
+/// Returns a token for a form that is given out at `now`, good only for what `bound_to` names.
+pub(crate) fn issue_for(secret: &[u8; 32], bound_to: &str, now: Timestamp, serial: u64) -> String {
     let ticket = Ticket { at: now.as_millis(), serial };
-    let signature = hex(&signer(secret, ticket).finalize().into_bytes());
+    let signature = hex(&signer(secret, bound_to, ticket).finalize().into_bytes());
     format!("{}.{}.{signature}", ticket.at, ticket.serial)
 }
 
-/// Checks that a token is one of ours and of the right age, and returns its ticket.
+/// Checks that a token is one of ours for anybody and of the right age, and returns its ticket.
 pub(crate) fn check(secret: &[u8; 32], token: &str, now: Timestamp) -> Result<Ticket, Fault> {
+    let ticket = check_for(secret, "", token, now)?;
+    if ticket.age(now) < MIN_AGE { Err(Fault::TooYoung) } else { Ok(ticket) }
+}
+
+/// Checks that a token is one of ours for this and not too old, and returns its ticket.
+pub(crate) fn check_for(secret: &[u8; 32], bound_to: &str, token: &str, now: Timestamp) -> Result<Ticket, Fault> {
     let (ticket, signature) = parse(token).ok_or(Fault::Forged)?;
-    signer(secret, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
-    match ticket.age(now) {
-        age if age < MIN_AGE => Err(Fault::TooYoung),
-        age if age > MAX_AGE => Err(Fault::TooOld),
-        _ => Ok(ticket),
-    }
+    signer(secret, bound_to, ticket).verify_slice(&signature).map_err(|_| Fault::Forged)?;
+    if ticket.age(now) > MAX_AGE { Err(Fault::TooOld) } else { Ok(ticket) }
 }
 
 /// Used tokens that have not expired.
@@ -94,10 +101,11 @@ impl Spent {
     }
 }
 
-fn signer(secret: &[u8; 32], ticket: Ticket) -> Hmac<Sha256> {
+fn signer(secret: &[u8; 32], bound_to: &str, ticket: Ticket) -> Hmac<Sha256> {
     let mut mac = keyed(secret, PURPOSE);
     mac.update(&ticket.at.to_be_bytes());
     mac.update(&ticket.serial.to_be_bytes());
+    mac.update(bound_to.as_bytes());
     mac
 }
 
@@ -139,6 +147,16 @@ mod tests {
             assert_eq!(check(&SECRET, bad, at(60)), Err(Fault::Forged), "{bad}");
         }
         assert_eq!(check(&[8; 32], &token, at(60)), Err(Fault::Forged));
+    }
+
+    #[test]
+    fn a_token_for_one_thing_is_good_for_no_other() {
+        let token = issue_for(&SECRET, "session 1, block", at(0), 0);
+        assert!(check_for(&SECRET, "session 1, block", &token, at(0)).is_ok());
+        for other in ["", "session 2, block", "session 1, unblock"] {
+            assert_eq!(check_for(&SECRET, other, &token, at(5)), Err(Fault::Forged), "{other}");
+        }
+        assert_eq!(check_for(&SECRET, "session 1, block", &token, at(3_601)), Err(Fault::TooOld));
     }
 
     #[test]

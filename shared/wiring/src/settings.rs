@@ -52,6 +52,19 @@ const METRICS_TOKEN: usize = 16;
 const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
 /// The text of TDMRep that is understood: the Community Group's report of 2024.
 const TDMREP: [&str; 1] = ["cg-2024"];
+/// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
+const CALLERS_HEADERS: [&str; 10] = [
+    "host",
+    "cookie",
+    "origin",
+    "referer",
+    "user-agent",
+    "authorization",
+    "x-forwarded-for",
+    "x-real-ip",
+    "accept",
+    "content-type",
+];
 /// All settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -91,6 +104,10 @@ pub struct Settings {
     pub web: Web,
     /// The metrics of `curlew serve`; `None` if they are off.
     pub metrics: Option<MetricsAccess>,
+    /// The operator's pages.
+    pub admin: AdminPages,
+    /// Every setting that has a value, with the layer that decides it.
+    pub effective: Vec<Effective>,
     /// Screener of pages, if it is not the built-in one.
     pub screener: Option<Arc<Screener>>,
     /// Classifier of images.
@@ -144,6 +161,7 @@ struct File {
     pages: Pages,
     web: Web,
     metrics: Metrics,
+    admin: AdminPages,
     exclude: Lists,
     robots: Robots,
     preferences: Preferences,
@@ -326,6 +344,30 @@ impl Metrics {
     }
 }
 
+/// The operator's pages, under `/admin`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdminPages {
+    /// True if they are served, false if not; if it is not stated, the address that is listened on decides.
+    pub enabled: Option<bool>,
+    /// Name of the header by which a proxy of `[web] trusted_proxies` names the operator.
+    pub trusted_header: Option<String>,
+}
+
+impl AdminPages {
+    fn check(&self, web: &Web) -> Result<(), BadSettings> {
+        let Some(name) = &self.trusted_header else { return Ok(()) };
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if !is_name || CALLERS_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return bad(format!("[admin] trusted_header cannot be '{name}': write a name such as \"Remote-User\""));
+        }
+        if web.trusted_proxies.is_empty() {
+            return bad("[admin] trusted_header needs the proxy that writes it in [web] trusted_proxies");
+        }
+        Ok(())
+    }
+}
+
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
     Err(BadSettings(text.into()))
 }
@@ -348,20 +390,13 @@ impl Settings {
     /// One line that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
         let layers = Layers::read(flags, environment)?;
-        merge(layers.merged()?, flags)
+        Ok(Settings { effective: layers.effective(flags)?, ..merge(layers.merged()?, flags)? })
     }
 
-    /// Returns every setting that has a value, with the layer that decides it.
-    ///
-    /// # Errors
-    /// As [`Settings::load`].
-    pub fn effective(
-        flags: &Flags,
-        environment: impl Iterator<Item = (String, String)>,
-    ) -> Result<Vec<Effective>, BadSettings> {
-        let layers = Layers::read(flags, environment)?;
-        merge(layers.merged()?, flags)?;
-        layers.effective(flags)
+    /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody but
+    /// this machine's users reaches them: on loopback, and without a public address that a proxy may serve.
+    pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
+        self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
     }
 
     /// Returns the settings with an image classifier that the driver has to build.
@@ -461,6 +496,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
     }
+    file.admin.check(&file.web)?;
     let (screener, image) = (file.screen.screener()?, file.screen.image()?);
     let embedded: Arc<dyn ImageClassifier> = Arc::new(SkinRegions);
     let eye = Some(embedded).filter(|_| image == ImageScreening::Skin);
@@ -483,6 +519,8 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         signatures: file.signatures.mode()?,
         web: file.web,
         metrics: file.metrics.access()?,
+        admin: file.admin,
+        effective: Vec::new(),
         judge: Arc::new(Judge::new(screener.clone(), eye).with_images_optional(file.pages.are_images_optional()?)),
         image,
         screener,

@@ -134,8 +134,9 @@ fn claim(browser: &Browser, server: &Server) -> String {
     browser.script("return location.pathname").as_str().unwrap().to_owned()
 }
 
+/// Checks that a page is in a language, has no barrier, stands still and fits the screen.
 #[track_caller]
-fn must_be_fit(browser: &Browser, language: &str, name: &str) {
+pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     browser.find("main h1");
     assert_eq!(browser.script("return document.documentElement.lang"), language, "{name}");
     assert_eq!(browser.barriers(), Vec::<String>::new(), "{name}");

@@ -12,6 +12,7 @@ mod aws_crawl;
 mod aws_faults;
 mod backup;
 mod browser;
+mod browser_admin;
 mod browser_pages;
 mod checks;
 mod commands;

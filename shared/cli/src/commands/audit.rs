@@ -1,13 +1,14 @@
-//! `curlew audit`: lists removed pages with time and reason, and checks that nothing is left of a page or a host.
+//! `curlew audit`: lists removed pages and the acts of operators, with time and reason, and checks that nothing is left of a page or a host.
 
 use crate::args::{ListArgs, ListWhat};
-use crate::commands::rows::{page_state, why};
+use crate::commands::rows::why;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Job;
 use curlew_policy::address::without_credentials;
 use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
+use curlew_stages::operator::descriptions::page_state;
 use serde_json::{Value, json};
 
 /// Number of lines read at a time.
@@ -30,7 +31,11 @@ async fn list(world: &World, json: bool) -> Result<()> {
         let keys = world.ports.blobs.list(PREFIX, after.as_deref(), LIST).await?;
         let Some(last) = keys.last() else {
             let is_empty = after.is_none() && !json;
-            return if is_empty { Ok(output::line("Nothing was removed yet.")?) } else { Ok(()) };
+            return if is_empty {
+                Ok(output::line("Nothing was removed yet, and no operator has done anything.")?)
+            } else {
+                Ok(())
+            };
         };
         after = Some(last.clone());
         for key in &keys {
@@ -43,7 +48,8 @@ async fn list(world: &World, json: bool) -> Result<()> {
 
 fn in_words(line: &Value) -> String {
     let text = |name: &str| line[name].as_str().unwrap_or_default();
-    format!("{}  {}  {}  {}", text("at"), text("what"), text("reason"), shown(text("url"), ADDRESS))
+    let by = line["by"].as_str().map(|name| format!("  by {}", shown(name, ADDRESS))).unwrap_or_default();
+    format!("{}  {}  {}  {}{by}", text("at"), text("what"), text("reason"), shown(text("url"), ADDRESS))
 }
 
 /// Searches rows, audit lines, segments, splits, thumbnails and jobs.

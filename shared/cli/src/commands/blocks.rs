@@ -1,13 +1,13 @@
-//! `curlew block`, `unblock` and `redrive`.
+//! `curlew block`, `unblock`, `hold`, `unhold`, `redrive` and `discard`.
 
 use crate::failure::usage;
 use crate::output;
 use crate::world::World;
-use anyhow::Result;
+use anyhow::{Result, bail};
+use curlew_model::Millis;
+use curlew_stages::operator::actions::HoldLift;
+use curlew_stages::operator::audit_log::COMMAND_LINE;
 use curlew_stages::stage::StageError;
-
-/// Number of jobs that are put back at a time.
-const LIST: usize = 500;
 
 pub(super) fn explain(error: StageError) -> anyhow::Error {
     match error {
@@ -17,7 +17,7 @@ pub(super) fn explain(error: StageError) -> anyhow::Error {
 }
 
 pub(super) async fn block(world: &World, host: &str) -> Result<()> {
-    let key = world.blocks.block(host).await.map_err(explain)?;
+    let key = world.actions.block(COMMAND_LINE, host).await.map_err(explain)?;
     output::line(&format!(
         "{host} is blocked: it is not called from the next call on, and its pages are not found (host key {key})"
     ))?;
@@ -25,7 +25,7 @@ pub(super) async fn block(world: &World, host: &str) -> Result<()> {
 }
 
 pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
-    if world.blocks.unblock(host).await.map_err(explain)? {
+    if world.actions.unblock(COMMAND_LINE, host).await.map_err(explain)? {
         output::line(&format!("{host} is no longer blocked"))?;
     } else {
         output::line(&format!("{host} was not blocked"))?;
@@ -33,19 +33,42 @@ pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) async fn redrive(world: &World) -> Result<()> {
-    let now = world.clock.now();
+pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()> {
+    let key = world.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
+    Ok(output::line(&format!("{key} is left alone from the next call on; what waits for it is not given up"))?)
+}
+
+pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
+    let said = match world.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
+        HoldLift::Lifted => format!("{host} is no longer held; what waits for it goes on within an hour"),
+        HoldLift::WasNone => format!("{host} was not held"),
+        HoldLift::OthersRemain(until) => {
+            format!("{host} was not held by an operator; its own answers have it left alone until {until}")
+        }
+    };
+    Ok(output::line(&said)?)
+}
+
+pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
     let mut count = 0;
-    loop {
-        let dead = world.ports.inbox.dead(LIST).await?;
-        if dead.is_empty() {
-            break;
+    for name in names {
+        if !world.actions.redrive(COMMAND_LINE, name).await? {
+            bail!("there is no job '{name}' that was given up");
         }
-        for job in dead {
-            world.ports.inbox.redrive(&job.receipt, now).await?;
-            count += 1;
-        }
+        count += 1;
+    }
+    if names.is_empty() {
+        count = world.actions.redrive_all(COMMAND_LINE).await?;
     }
     output::line(&format!("{} back in the queues; the next crawl runs them", output::count_are(count, "job")))?;
     Ok(())
+}
+
+pub(super) async fn discard(world: &World, names: &[String]) -> Result<()> {
+    for name in names {
+        if !world.actions.discard(COMMAND_LINE, name).await? {
+            bail!("there is no job '{name}' that was given up");
+        }
+    }
+    Ok(output::line(&format!("{} gone for good", output::count_are(names.len() as u64, "job")))?)
 }

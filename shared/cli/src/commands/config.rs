@@ -1,7 +1,7 @@
 //! `curlew config` and `curlew init`: the settings themselves.
 
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
-use crate::config::{self, Config};
+use crate::config;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use curlew_wiring::Effective;
@@ -34,7 +34,7 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
             }
             Ok(())
         }
-        ConfigWhat::Show { output } => show(&Config::effective(&config::flags(shared), std::env::vars())?, output.json),
+        ConfigWhat::Show { output } => show(&config::load(shared, std::env::vars())?.effective, output.json),
         ConfigWhat::Init(args) => init(args),
     }
 }
@@ -81,6 +81,7 @@ pub(crate) fn init(InitArgs { preset, file }: &InitArgs) -> Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+    use crate::config::Config;
     use clap::ValueEnum as _;
     use curlew_policy::rules::Rules;
     use curlew_wiring::{Flags, ImageScreening};

@@ -3,8 +3,8 @@
 use crate::output::{self, ADDRESS, shown};
 use anyhow::Result;
 use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteState, Source, Timestamp};
+use curlew_stages::operator::descriptions::remedy;
 use serde::Serialize;
-use url::Url;
 
 /// Maximum number of failures that a summary for people lists.
 const MOST: usize = 20;
@@ -123,39 +123,12 @@ fn held(hold: Option<&Hold>) -> Option<Failure> {
     ))
 }
 
-/// Returns the remedy for the person who named an address, if there is one.
-pub(crate) fn remedy(cause: FailureCause, url: &str) -> Option<String> {
-    let parsed = Url::parse(url).ok();
-    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
-    let is_https = parsed.as_ref().is_some_and(|url| url.scheme() == "https");
-    Some(match cause {
-        FailureCause::Dns => format!("check the spelling of {host}"),
-        FailureCause::ConnectionRefused | FailureCause::Tls | FailureCause::Timeout if is_https => {
-            format!("if the site has no TLS, name it as http://{host}/")
-        }
-        FailureCause::ConnectionRefused | FailureCause::Timeout | FailureCause::Network | FailureCause::Tls => {
-            format!("check in a browser that {host} answers")
-        }
-        FailureCause::NoFeed | FailureCause::Status | FailureCause::Redirect => {
-            let is_home = parsed.as_ref().is_none_or(|url| url.path() == "/");
-            let home = if is_home { "" } else { "if it is a page of a site, name the site's home page; " };
-            format!("{home}if it has a feed, name it with `curlew crawl --feed URL`")
-        }
-        FailureCause::Robots | FailureCause::RobotsUnavailable => {
-            "its robots.txt has to let the crawler in; nothing here overrides that".to_owned()
-        }
-        FailureCause::Held => format!("`curlew sites show {host}` says why"),
-        FailureCause::Blocked => format!("`curlew unblock {host}` takes the block back"),
-        FailureCause::Excluded => "a setting of [exclude] says so".to_owned(),
-        FailureCause::Address | FailureCause::Broken => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use curlew_model::{HoldReason, Slot};
     use curlew_policy::address;
+    use url::Url;
 
     fn site(url: &str, state: SiteState, failure: Option<Failure>) -> Source {
         let key = address::source_key(&Url::parse(url).unwrap_or_else(|e| panic!("{e}")));

@@ -1,6 +1,6 @@
 //! `curlew sites`, `feeds`, `pages`, `holds` and `parked`: lists for people.
 
-use super::rows::{about, each_page, is_about, page_state, site_state, why};
+use super::rows::{each_page, why};
 use crate::args::{ListArgs, ListWhat};
 use crate::output::{self, ADDRESS, shown};
 use crate::world::{LIST, World, each_source};
@@ -9,6 +9,7 @@ use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp,
 use curlew_policy::address;
 use curlew_policy::polling::{schedule, subscription};
 use curlew_policy::rules::Rules;
+use curlew_stages::operator::descriptions::{feed_state, is_about, job_subject, page_state, site_state};
 use serde_json::{Value, json};
 
 /// Maximum number of waiting or dead jobs that are listed.
@@ -98,19 +99,7 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         if view.key.is_some_and(|key| is_about(&feed.url, key)) {
             meant.push(feed.clone());
         }
-        let state = match (&feed.trouble, feed.gone) {
-            (_, true) => "gone".to_owned(),
-            (Some(why), _) if feed.failures == 0 => why.clone(),
-            (Some(why), _) => format!("failed {}: {why}", output::count(feed.failures.into(), "time")),
-            (None, _) if feed.interval == Millis::ZERO => "not polled yet".to_owned(),
-            (None, _) => {
-                let faults = match feed.faults.count {
-                    0 => String::new(),
-                    n => format!(", {}", output::count(n.into(), "fault")),
-                };
-                format!("{}, every {} h{faults}", feed.format, feed.interval.0 / 3_600_000)
-            }
-        };
+        let state = feed_state(feed);
         let title = feed.title.as_deref().unwrap_or("-");
         let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
         view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.politeness.rules, now))
@@ -208,7 +197,7 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
         let Some((last, _)) = rows.last() else { break };
         after = Some(last.clone());
         for (host, state) in &rows {
-            let held = state.hold.as_ref().filter(|h| h.until > now);
+            let held = state.hold_at(now);
             if held.is_none() && state.blocked.is_empty() && view.key.is_none() {
                 continue;
             }
@@ -216,7 +205,8 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
                 let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
                 let blocked =
                     if blocked.is_empty() { String::new() } else { format!("  blocked: {}", blocked.join(", ")) };
-                let held = held.map(|h| format!("  {} until {}", h.reason.as_str(), h.until)).unwrap_or_default();
+                let held =
+                    held.as_ref().map(|h| format!("  {} until {}", h.reason.as_str(), h.until)).unwrap_or_default();
                 format!("{host}{held}{blocked}")
             };
             view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
@@ -229,7 +219,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     for waiting in world.ports.inbox.waiting(world.clock.now(), MOST).await? {
         let (stage, about) = match &waiting.job {
-            Ok(job) => (job.stage().as_str(), about(job)),
+            Ok(job) => (job.stage().as_str(), job_subject(job)),
             Err(why) => ("?", why.clone()),
         };
         let line = || format!("{}  {stage:8}  {}", waiting.due, shown(&about, ADDRESS));

@@ -5,6 +5,7 @@ use crate::commands::blocks::explain;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
+use curlew_stages::operator::audit_log::COMMAND_LINE;
 use curlew_stages::operator::messages::About;
 use curlew_stages::operator::messages::StoredMessage;
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ async fn show(world: &World, name: &str, json: bool) -> Result<()> {
 }
 
 async fn close(world: &World, name: &str, json: bool) -> Result<()> {
-    if !world.messages.close(name).await.map_err(explain)? {
+    if !world.actions.close_message(COMMAND_LINE, name).await.map_err(explain)? {
         bail!("there is no message '{name}'");
     }
     if json {

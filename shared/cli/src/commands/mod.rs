@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod admin;
 mod audit;
 mod backup;
 mod blocks;
@@ -131,16 +132,23 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         Command::Block { host } => blocks::block(&place.beside(config).await?, &host).await,
         Command::Unblock { host } => blocks::unblock(&place.beside(config).await?, &host).await,
+        Command::Hold { host, length } => blocks::hold(&place.beside(config).await?, &host, length).await,
+        Command::Unhold { host } => blocks::unhold(&place.beside(config).await?, &host).await,
         Command::Override(args) => overrides::run(&place.beside(config).await?, args).await,
         Command::Messages(args) => messages::run(&place.beside(config).await?, args).await,
         Command::Owners(args) => owners::run(&place.beside(config).await?, &args).await,
+        Command::Admin { what } => {
+            place.here("admin")?;
+            admin::run(&place.beside(config).await?, what).await
+        }
         // The first key may be made before the first crawl.
         Command::Key(args) if place == Place::Here && args.what == KeyWhat::New && !config.data.exists() => {
             key::run(&Box::pin(exclusive(config)).await?, &args).await
         }
         Command::Key(args) => key::run(&place.beside(config).await?, &args).await,
         Command::Watch(args) => watch::run(&place.beside(config).await?, args).await,
-        Command::Redrive => blocks::redrive(&place.beside(config).await?).await,
+        Command::Redrive { names } => blocks::redrive(&place.beside(config).await?, &names).await,
+        Command::Discard { names } => blocks::discard(&place.beside(config).await?, &names).await,
         Command::Backup { dir, output } => {
             place.here("backup")?;
             backup::take(&config, dir, output.json).await

@@ -3,6 +3,7 @@
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
 use curlew_policy::address::without_credentials;
+use curlew_stages::operator::actions::read_opml;
 use curlew_stages::operator::suggest::{ListedFeed, RefusedAddress};
 use serde::Serialize;
 use std::path::Path;
@@ -40,9 +41,7 @@ pub(super) fn sites(path: &Path) -> Result<Vec<String>> {
 
 /// Reads the feeds of a file that another feed reader exported.
 pub(super) fn opml(path: &Path) -> Result<Vec<ListedFeed>> {
-    let feeds = curlew_feed::feeds_of_opml(&read(path)?);
-    let feeds = feeds.with_context(|| format!("{} cannot be used", path.display()))?;
-    Ok(feeds.into_iter().map(|feed| ListedFeed { url: feed.url, folder: feed.folder }).collect())
+    read_opml(&read(path)?).with_context(|| format!("{} cannot be used", path.display()))
 }
 
 /// Reads a file that a person named.

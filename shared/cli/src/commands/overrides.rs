@@ -2,12 +2,12 @@
 
 use super::blocks::explain;
 use crate::args::{OverrideArgs, OverrideWhat};
-use crate::failure::usage;
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_screen::{Scope, Topic, Verdict};
-use curlew_stages::operator::overrides::OverrideEffect;
+use curlew_stages::operator::audit_log::COMMAND_LINE;
+use curlew_stages::operator::overrides::{OverrideEffect, topics_named};
 use curlew_stages::pages::overrides::StoredOverride;
 use serde_json::json;
 
@@ -19,18 +19,11 @@ pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {
     match args.what {
         None | Some(OverrideWhat::List) => list(world, json).await,
         Some(OverrideWhat::Allow { target, topic, note }) => {
-            let topics =
-                topic.iter().map(|t| Topic::named(t).ok_or_else(|| usage(unknown(t)))).collect::<Result<_>>()?;
-            give(world, &target, (Verdict::Pass, topics, note), json).await
+            give(world, &target, (Verdict::Pass, topics_named(&topic).map_err(explain)?, note), json).await
         }
         Some(OverrideWhat::Deny { target, note }) => give(world, &target, (Verdict::Reject, vec![], note), json).await,
         Some(OverrideWhat::Remove { target }) => remove(world, &target, json).await,
     }
-}
-
-fn unknown(topic: &str) -> String {
-    let known: Vec<&str> = Topic::ALL.iter().map(|t| t.as_str()).collect();
-    format!("there is no topic '{topic}'; there are {}", known.join(", "))
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
@@ -48,9 +41,10 @@ async fn list(world: &World, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn line(StoredOverride { rule, at }: &StoredOverride) -> String {
-    let topics: Vec<&str> = rule.topics.iter().map(|t| t.as_str()).collect();
-    let only = if topics.is_empty() { String::new() } else { format!("  only {}", topics.join(", ")) };
+fn line(given: &StoredOverride) -> String {
+    let StoredOverride { rule, at } = given;
+    let topics = given.topics();
+    let only = if topics.is_empty() { String::new() } else { format!("  only {topics}") };
     let note = rule.note.as_ref().map(|note| format!("  ({})", shown(note, NOTE))).unwrap_or_default();
     format!("{at}  {}  {}{only}{note}", word(rule.verdict), rule.scope)
 }
@@ -69,7 +63,7 @@ async fn give(
     json: bool,
 ) -> Result<()> {
     let scope = world.overrides.scope(target).await.map_err(explain)?;
-    let followed = world.overrides.give(&scope, verdict, topics, note).await.map_err(explain)?;
+    let followed = world.overrides.give(COMMAND_LINE, &scope, verdict, topics, note).await.map_err(explain)?;
     let what = match verdict {
         Verdict::Pass => format!("{scope} is let through"),
         Verdict::Reject => format!("{scope} is kept out"),
@@ -79,7 +73,7 @@ async fn give(
 
 async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.overrides.scope(target).await.map_err(explain)?;
-    match world.overrides.take_back(&scope).await.map_err(explain)? {
+    match world.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
         None => tell(&scope, &format!("there was no override about {scope}"), &OverrideEffect::default(), json),
     }

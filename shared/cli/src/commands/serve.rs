@@ -9,8 +9,9 @@ use crate::runner::{End, Runner};
 use crate::server::{self, Limits, descriptors};
 use crate::world::World;
 use anyhow::{Context, Result};
+use axum::http::HeaderName;
 use curlew_model::{Millis, Timestamp};
-use curlew_web::{Proxies, Services, router};
+use curlew_web::{AdminServices, Proxies, Services, ShownSetting, router};
 use curlew_wiring::web_secret;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -77,7 +78,8 @@ pub(super) async fn pages(
     let addr = listener.local_addr()?;
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
     world.finder.sign_cursors(secret);
-    let services = Services::of(&world, Arc::new(LiveStatus(world.clone())));
+    let mut services = Services::of(&world, Arc::new(LiveStatus(world.clone())));
+    services.admin = admin(&world, addr);
     let stopped = stopped(&world, stop);
     let app = router(services, world.config.pages(secret));
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
@@ -98,6 +100,21 @@ fn stopped(world: &World, stop: Arc<AtomicBool>) -> impl Future<Output = ()> + S
             clock.sleep(NOTICE).await;
         }
     }
+}
+
+/// Returns the services of the operator's pages, if the settings let them be served at this address.
+fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
+    if !world.config.has_admin_pages(listen.ip().is_loopback()) {
+        return None;
+    }
+    let trusted_header = world.config.admin.trusted_header.as_ref().and_then(|name| name.parse::<HeaderName>().ok());
+    let settings = world.config.effective.iter().map(|setting| ShownSetting {
+        table: setting.table.clone(),
+        key: setting.key.clone(),
+        value: setting.value.to_string(),
+        origin: setting.origin.to_string(),
+    });
+    Some(AdminServices::of(world, trusted_header, settings.collect()))
 }
 
 /// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,

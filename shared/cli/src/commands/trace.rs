@@ -1,6 +1,5 @@
 //! `curlew trace`: the story of a page in order of time, and the lines of a log that belong to it.
 
-use crate::commands::rows::page_state;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Context, Result, bail};
@@ -8,6 +7,7 @@ use curlew_model::{Page, PageState, Source, Timestamp, TraceId};
 use curlew_policy::address::without_credentials;
 use curlew_stages::catalog::segment::RecordReader;
 use curlew_stages::operator::audit::{Audit, Subject};
+use curlew_stages::operator::descriptions::page_state;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fs::File;

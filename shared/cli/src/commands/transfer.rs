@@ -9,7 +9,8 @@ use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{FeedSource, Source, Timestamp};
 use curlew_stages::catalog::export::RecordFilter;
-use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
+use curlew_stages::operator::actions::ImportReport;
+use curlew_stages::operator::audit_log::COMMAND_LINE;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,15 +73,8 @@ fn exported(feed: &FeedSource) -> Value {
 }
 
 pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Result<()> {
-    let (mut new, mut known, mut left_out) = (0, 0, vec![]);
-    for feed in named::opml(file)? {
-        match world.suggest.listed_feed(&feed, false).await {
-            Ok(named) if named.outcome == SuggestOutcome::Taken => new += 1,
-            Ok(_) => known += 1,
-            Err(SuggestError::Refused(why)) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),
-            Err(SuggestError::Stage(error)) => return Err(error.into()),
-        }
-    }
+    let ImportReport { new, known, refused } = world.actions.import(COMMAND_LINE, &named::opml(file)?).await?;
+    let left_out: Vec<LeftOut> = refused.iter().map(|(url, why)| LeftOut::told("the feed", url, why)).collect();
     if as_json {
         return Ok(output::json(&serde_json::json!({"new": new, "known": known, "left_out": left_out}))?);
     }

@@ -6,8 +6,8 @@
 //! before are fetched once more.
 
 use crate::catalog::object;
-use crate::catalog::removal::AUDIT_PREFIX;
 use crate::catalog::removal::Removal;
+use crate::operator::audit_log::{Act, AuditLog};
 use crate::operator::block::jobs;
 use crate::pages::judge::RULES_KNOWN_FOR;
 use crate::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
@@ -16,7 +16,7 @@ use curlew_model::{
     EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
     VisitItem,
 };
-use curlew_policy::address::{self, hash_hex};
+use curlew_policy::address;
 use curlew_ports::{Blobs, Clock, Pages, PortError, Queue};
 use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;
@@ -30,6 +30,23 @@ pub const MAX_OVERRIDES: usize = 2_000;
 const MAX_NOTE: usize = 500;
 /// Number of rows of pages that are read at a time.
 const LIST: usize = 500;
+
+/// Returns the names of the topics to which an override may be limited.
+pub fn topic_names() -> impl Iterator<Item = &'static str> {
+    Topic::ALL.iter().map(|topic| topic.as_str())
+}
+
+/// Returns the topics of these names.
+///
+/// # Errors
+/// [`StageError::Job`] with a sentence that names the topics there are.
+pub fn topics_named(names: &[String]) -> Result<Vec<Topic>, StageError> {
+    let topic = |name: &String| {
+        let known = || topic_names().collect::<Vec<_>>().join(", ");
+        Topic::named(name).ok_or_else(|| StageError::Job(format!("there is no topic '{name}'; there are {}", known())))
+    };
+    names.iter().map(topic).collect()
+}
 
 /// Effect of giving an override or taking it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -48,6 +65,7 @@ pub struct Overrides {
     clock: Arc<dyn Clock>,
     /// Removes pages that are denied now.
     removal: Removal,
+    log: AuditLog,
 }
 
 impl Overrides {
@@ -59,7 +77,8 @@ impl Overrides {
         clock: Arc<dyn Clock>,
         removal: Removal,
     ) -> Overrides {
-        Overrides { pages, blobs, queue, clock, removal }
+        let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
+        Overrides { pages, blobs, queue, clock, removal, log }
     }
 
     /// Returns the scope of an override for a target: a page by its whole URL, in stored form, or a site by its host.
@@ -82,14 +101,15 @@ impl Overrides {
         Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
     }
 
-    /// Gives an override, in place of an earlier one with the same scope, and applies it to pages that were judged
-    /// before. Every step may run twice.
+    /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages that
+    /// were judged before. Every step may run twice.
     ///
     /// # Errors
     /// [`StageError::Job`] with a sentence if there are too many overrides or the note is too long, or any error of the
     /// ports; the call may then be repeated.
     pub async fn give(
         &self,
+        by: &str,
         scope: &Scope,
         verdict: Verdict,
         topics: Vec<Topic>,
@@ -105,20 +125,20 @@ impl Overrides {
             all.push(given.clone());
         };
         self.change(change).await?;
-        self.audit(&given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }, now).await?;
+        self.audit(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }).await?;
         self.follow(scope).await
     }
 
-    /// Takes an override back; returns `None` if there was none. Pages that only it has denied are fetched once more;
+    /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are fetched once more;
     /// pages that it has removed from the index, or let into it, stay as they are.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.
-    pub async fn take_back(&self, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
+    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
         let known = all(self.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
         self.change(|all| all.retain(|old| old.rule.scope != *scope)).await?;
-        self.audit(&old.rule, "taken_back", self.clock.now()).await?;
+        self.audit(by, &old.rule, "taken_back").await?;
         Ok(Some(self.follow(scope).await?))
     }
 
@@ -212,21 +232,9 @@ impl Overrides {
         }
     }
 
-    async fn audit(&self, rule: &Override, reason: &'static str, at: Timestamp) -> Result<(), StageError> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            at: Timestamp,
-            what: &'static str,
-            url: &'a str,
-            reason: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            note: Option<&'a str>,
-        }
-        let (Scope::Page(url) | Scope::Site(url)) = &rule.scope;
-        let line = Line { at, what: "override", url, reason, note: rule.note.as_deref() };
-        let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
-        let key = format!("{AUDIT_PREFIX}{}/{}.json", at.day().replace('-', "/"), hash_hex(&json));
-        self.blobs.put_if_absent(&key, json.into()).await?;
-        Ok(())
+    async fn audit(&self, by: &str, rule: &Override, reason: &str) -> Result<(), StageError> {
+        let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
+        let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
+        self.log.add(by, act).await
     }
 }

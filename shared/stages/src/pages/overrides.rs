@@ -2,7 +2,7 @@
 
 use curlew_model::Timestamp;
 use curlew_ports::{Blobs, PortError};
-use curlew_screen::Override;
+use curlew_screen::{Override, Scope, Verdict};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -17,6 +17,24 @@ pub struct StoredOverride {
     pub rule: Override,
     /// The time it was set.
     pub at: Timestamp,
+}
+
+impl StoredOverride {
+    /// Returns its target as operators name it: a page's URL or a host.
+    pub fn target(&self) -> &str {
+        let (Scope::Page(target) | Scope::Site(target)) = &self.rule.scope;
+        target
+    }
+
+    /// True if it allows its target, false if it denies it.
+    pub fn is_allowing(&self) -> bool {
+        self.rule.verdict == Verdict::Pass
+    }
+
+    /// Returns the names of the topics to which it is limited, separated by commas; empty if it is not.
+    pub fn topics(&self) -> String {
+        self.rule.topics.iter().map(|topic| topic.as_str()).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// The object that holds them.

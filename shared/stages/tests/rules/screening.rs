@@ -207,7 +207,7 @@ async fn a_page_that_is_let_through_is_fetched_once_more_and_stays_through_re_ch
 
     let overrides = world.overrides();
     let scope = overrides.scope(A).await.unwrap();
-    let followed = overrides.give(&scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
+    let followed = overrides.give("ana", &scope, Judged::Pass, vec![], Some("a satire".into())).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
@@ -236,7 +236,7 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     assert!(is_accepted(world.state(A).await.as_ref()));
     let overrides = world.overrides();
     let site = overrides.scope("example.org").await.unwrap();
-    let followed = overrides.give(&site, Judged::Reject, vec![], None).await.unwrap();
+    let followed = overrides.give("ana", &site, Judged::Reject, vec![], None).await.unwrap();
     assert_eq!((followed.removed, followed.taken_up), (1, 0));
     assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }));
     // The rules are cached for a minute.
@@ -245,13 +245,13 @@ async fn a_site_that_is_kept_out_loses_its_pages_and_gets_no_new_ones_until_it_i
     let Some(PageState::Rejected { reason: Rejection::Screened(why) }) = world.state(B).await else { panic!("taken") };
     assert!(why.is_operators() && why.because.unwrap().contains("The operator keeps example.org out"));
 
-    let followed = overrides.take_back(&site).await.unwrap().unwrap();
+    let followed = overrides.take_back("ana", &site).await.unwrap().unwrap();
     assert_eq!((followed.removed, followed.taken_up), (0, 1));
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
     assert!(is_accepted(world.state(B).await.as_ref()));
     assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Screened }), "what is gone stays gone");
-    assert_eq!(overrides.take_back(&site).await.unwrap(), None);
+    assert_eq!(overrides.take_back("ana", &site).await.unwrap(), None);
     assert_eq!(audited(&world).await, ["override deny", "override taken_back", "removed screened"]);
 }
 
@@ -262,14 +262,14 @@ async fn a_page_weighs_more_than_its_site_and_topics_than_none() {
     serve(&world, B, PICTURE, body(true));
     let overrides = world.overrides();
     let (site, page) = (overrides.scope("example.org").await.unwrap(), overrides.scope(B).await.unwrap());
-    overrides.give(&site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
-    overrides.give(&page, Judged::Reject, vec![], None).await.unwrap();
+    overrides.give("ana", &site, Judged::Pass, vec![Topic::Violence], None).await.unwrap();
+    overrides.give("ana", &page, Judged::Reject, vec![], None).await.unwrap();
     crawl(&world, A).await;
     assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })), "gambling is not what was let through");
     crawl(&world, B).await;
     assert!(matches!(world.state(B).await, Some(PageState::Rejected { .. })));
     // A new override replaces the old one with the same scope.
-    overrides.give(&site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
+    overrides.give("ana", &site, Judged::Pass, vec![Topic::Gambling], None).await.unwrap();
     assert_eq!(overrides.list().await.unwrap().len(), 2);
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     run_queues(&world).await;
@@ -306,5 +306,5 @@ async fn what_is_no_host_and_no_page_is_said() {
     let scope = overrides.scope("Example.ORG").await.unwrap();
     assert_eq!(scope, curlew_screen::Scope::Site("example.org".into()));
     let long = Some("x".repeat(1_000));
-    assert!(overrides.give(&scope, Judged::Pass, vec![], long).await.is_err());
+    assert!(overrides.give("ana", &scope, Judged::Pass, vec![], long).await.is_err());
 }

@@ -128,7 +128,7 @@ impl TestWorld {
         self.program().extract
     }
 
-    pub(crate) fn overrides(&self) -> Overrides {
+    pub(crate) fn overrides(&self) -> Arc<Overrides> {
         self.program().overrides
     }
 

@@ -7,6 +7,7 @@
     reason = "a test may panic and explains itself by its name"
 )]
 
+mod admin;
 mod contact;
 mod feeds;
 mod files;

@@ -26,7 +26,9 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{PageSettings, SearchFeeds, SearchIndex, Services, StatusSource, SystemStatus};
+use curlew_web::{
+    AdminServices, PageSettings, SearchFeeds, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
+};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
@@ -273,11 +275,27 @@ impl World {
         };
         let sound = program(ports.clone(), &clock);
         let callback = subscribed(ports.sources.as_ref(), &sound.pushes.callbacks, clock.now());
-        let behind = backend.broken.map_or(ports.blobs.clone(), |for_a_while| Arc::new(BrokenBlobs(for_a_while)));
-        let behind = program(Ports { blobs: behind, ..ports.clone() }, &clock);
+        let behind = behind(&backend, &ports, &clock);
         let services = Services { search: backend.clone(), ..Services::of(&behind, backend.clone()) };
         let router = curlew_web::router(services, settings);
         World { backend, clock, ports, callback, messages: sound.messages, router }
+    }
+
+    /// Returns the same world with the operator's pages, served by a process that begins now.
+    pub fn with_operators(self, settings: PageSettings, trusted_header: Option<&str>) -> World {
+        let behind = behind(&self.backend, &self.ports, &self.clock);
+        let setting = |table: &str, key: &str, value: &str| ShownSetting {
+            table: table.into(),
+            key: key.into(),
+            value: value.into(),
+            origin: "file".into(),
+        };
+        let settings_in_force = vec![setting("", "workers", "7"), setting("web", "title", "\"<Notes>\"")];
+        let header = trusted_header.map(|name| name.parse().unwrap());
+        let admin = Some(AdminServices::of(&behind, header, settings_in_force));
+        let search = self.backend.clone();
+        let services = Services { search, admin, ..Services::of(&behind, self.backend.clone()) };
+        World { router: curlew_web::router(services, settings), ..self }
     }
 
     /// Returns the sites that were suggested.
@@ -343,6 +361,12 @@ impl World {
         let head = request.method() == Method::HEAD;
         Answer::of(self.router.clone().oneshot(request).await.unwrap(), head).await
     }
+}
+
+/// Returns the stages as the pages see them: over objects with the faults of the backend.
+fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
+    let blobs = backend.broken.map_or(ports.blobs.clone(), |for_a_while| Arc::new(BrokenBlobs(for_a_while)));
+    program(Ports { blobs, ..ports.clone() }, clock)
 }
 
 /// Returns the stages over these ports, which hubs reach.
@@ -457,7 +481,8 @@ impl Answer {
         assert!(["no-referrer", "same-origin"].contains(&self.header("referrer-policy")));
         assert!(self.header("permissions-policy").contains("geolocation=()"));
         assert!(!self.header("cache-control").is_empty());
-        assert_eq!(self.header("set-cookie"), "");
+        // Only the session of an operator is a cookie.
+        assert!(self.header("set-cookie").is_empty() || self.header("location") == "/admin");
     }
 
     /// Checks that an XML parser can read the page, which is stricter than any browser: every tag closed in order,

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 15] = [
     "rules",
     "agent",
     "hosts",
     "network",
     "web",
     "metrics",
+    "admin",
     "limits",
     "pages",
     "exclude",

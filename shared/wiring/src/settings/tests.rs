@@ -191,7 +191,7 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
     .unwrap();
     let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
     let pairs = [("CURLEW_RULES_BURST", "8"), ("CURLEW_WEB_TITLE", "Notes"), ("CURLEW_NETWORK_PORTS", "[80]")];
-    let all = Settings::effective(&flags, env(&pairs)).unwrap();
+    let all = Settings::load(&flags, env(&pairs)).unwrap().effective;
     let of = |table: &str, key: &str| {
         let found: Vec<_> =
             all.iter().filter(|setting| (setting.table.as_str(), setting.key.as_str()) == (table, key)).collect();
@@ -208,7 +208,7 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
     assert_eq!(of("network", "ports"), ("[80]".to_owned(), Origin::Environment));
     assert_eq!(of("screen", "image"), ("\"skin\"".to_owned(), Origin::Default));
     assert!(all.iter().all(|setting| setting.key != "contact"), "it has no value");
-    assert!(Settings::effective(&flags, env(&[("CURLEW_WORKERS", "x")])).is_err());
+    assert!(Settings::load(&flags, env(&[("CURLEW_WORKERS", "x")])).is_err());
     // All that is shown, stated in a file, comes to the same settings.
     let mut text = String::new();
     let mut table = String::new();
@@ -243,6 +243,24 @@ fn metrics_are_for_this_machine_unless_a_token_is_set() {
     {
         assert!(load(&[(&format!("CURLEW_METRICS_{key}"), wrong)]).is_err(), "{wrong}");
     }
-    let shown = Settings::effective(&Flags::default(), env(&[token])).unwrap();
+    let shown = Settings::load(&Flags::default(), env(&[token])).unwrap().effective;
     assert!(!format!("{shown:?}").contains(token.1), "a secret is not shown");
+}
+
+#[test]
+fn operators_pages_are_on_by_themselves_only_where_nobody_else_reaches_them() {
+    let load = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs));
+    let on = |pairs: &[(&str, &str)], is_loopback| load(pairs).unwrap().has_admin_pages(is_loopback);
+    assert!(on(&[], true) && !on(&[], false));
+    let public = ("CURLEW_WEB_BASE_URL", "https://search.example");
+    assert!(!on(&[public], true), "a proxy may serve them to everybody");
+    assert!(on(&[public, ("CURLEW_ADMIN_ENABLED", "true")], true));
+    assert!(!on(&[("CURLEW_ADMIN_ENABLED", "false")], true));
+    let header = ("CURLEW_ADMIN_TRUSTED_HEADER", "Remote-User");
+    assert!(load(&[header]).unwrap_err().to_string().contains("trusted_proxies"));
+    let proxies = ("CURLEW_WEB_TRUSTED_PROXIES", "[\"127.0.0.1/32\"]");
+    assert!(load(&[header, proxies]).is_ok());
+    for wrong in ["", "Remote User", "Cookie", "X-Forwarded-For"] {
+        assert!(load(&[("CURLEW_ADMIN_TRUSTED_HEADER", wrong), proxies]).is_err(), "{wrong}");
+    }
 }

@@ -1,0 +1,39 @@
+//! `curlew admin`: lets operators into the pages under `/admin`, and all of them out.
+
+use crate::args::AdminWhat;
+use crate::commands::blocks::explain;
+use crate::failure::usage;
+use crate::output;
+use crate::world::World;
+use anyhow::{Context, Result};
+use curlew_stages::operator::audit_log::{Act, COMMAND_LINE};
+use curlew_stages::operator::sessions::{SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR, operator_name};
+use curlew_wiring::{random_secret, web_secret};
+
+pub(super) async fn run(world: &World, what: AdminWhat) -> Result<()> {
+    let sessions = Sessions { blobs: world.ports.blobs.clone(), clock: world.clock.clone() };
+    match what {
+        AdminWhat::Login { name } => login(world, &sessions, &name).await,
+        AdminWhat::Logout => {
+            let ended = sessions.end_all().await.map_err(explain)?;
+            world.actions.log.add(COMMAND_LINE, Act::new("end_sessions", "all")).await?;
+            Ok(output::line(&format!("{} ended", output::count_are(ended as u64, "session")))?)
+        }
+    }
+}
+
+async fn login(world: &World, sessions: &Sessions, name: &str) -> Result<()> {
+    let Some(name) = operator_name(name) else { return Err(usage("a name has from 1 to 64 printable characters")) };
+    let random = random_secret().context("no random bytes can be had")?;
+    let secret = web_secret(world.ports.blobs.as_ref()).await?;
+    sessions.issue(&random, name).await.map_err(explain)?;
+    world.actions.log.add(COMMAND_LINE, Act::new("login_token", name)).await?;
+    let base = world.config.web.base_url.as_deref().map_or("", |base| base.trim_end_matches('/'));
+    output::line(&format!(
+        "Paste this on the page {base}/admin of the running server, within {} minutes. It is good once; the session \
+         ends after {} hours.",
+        TOKEN_VALID_FOR.0 / 60_000,
+        SESSION_VALID_FOR.0 / 3_600_000
+    ))?;
+    Ok(output::line(&curlew_web::login_token(&secret, &random))?)
+}

@@ -1,0 +1,317 @@
+//! Actions: what operators do by the command line and by the pages under `/admin`, each with an entry in the audit log
+//! that names the operator.
+
+use crate::operator::audit_log::{Act, AuditLog};
+use crate::operator::block::Blocks;
+use crate::operator::lookup::Lookup;
+use crate::operator::messages::Messages;
+use crate::operator::overrides::{OverrideEffect, Overrides, topics_named};
+use crate::operator::poll_requests::{self, PollAnswer};
+use crate::operator::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
+use crate::pages::overrides::StoredOverride;
+use crate::stage::StageError;
+use curlew_model::{HostKey, Millis, Timestamp};
+use curlew_policy::address;
+use curlew_policy::politeness::admission;
+use curlew_ports::{Clock, Inbox, PortError, Queue, Receipt, update_host};
+use curlew_screen::Verdict;
+use std::sync::Arc;
+
+/// Number of jobs that are put back at a time.
+const LIST: usize = 500;
+/// Maximum length of an operator's hold.
+pub const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
+
+/// Carries out what operators ask for. `by` is the operator's name.
+pub struct Actions {
+    /// Blocks hosts.
+    pub blocks: Blocks,
+    /// Allows and denies pages and sites.
+    pub overrides: Arc<Overrides>,
+    /// Messages to the operator.
+    pub messages: Messages,
+    /// Takes sites and feeds.
+    pub suggest: Suggest,
+    /// Reads rows.
+    pub lookup: Lookup,
+    /// Takes polls.
+    pub queue: Arc<dyn Queue>,
+    /// Jobs that were given up.
+    pub inbox: Arc<dyn Inbox>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The audit log.
+    pub log: AuditLog,
+}
+
+/// What came of a list of feeds.
+#[derive(Debug, Default)]
+pub struct ImportReport {
+    /// Number of feeds that are new.
+    pub new: u64,
+    /// Number of feeds that were known.
+    pub known: u64,
+    /// Feeds that were refused: the address as given, and the reason.
+    pub refused: Vec<(String, RefusedAddress)>,
+}
+
+/// Outcome of lifting an operator's hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldLift {
+    /// It is lifted.
+    Lifted,
+    /// The operator did not hold the host.
+    WasNone,
+    /// The same, but the host's own answers have brought about a hold, which lasts until this instant.
+    OthersRemain(Timestamp),
+}
+
+/// Reads a list of feeds.
+///
+/// # Errors
+/// [`StageError::Job`] if it is none.
+pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
+    let feeds = curlew_feed::feeds_of_opml(bytes);
+    let feeds = feeds.map_err(|e| StageError::Job(format!("the list cannot be used: {e}")))?;
+    Ok(feeds.into_iter().map(|feed| ListedFeed { url: feed.url, folder: feed.folder }).collect())
+}
+
+/// Returns false for what is not there.
+fn found(outcome: Result<(), PortError>) -> Result<bool, StageError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(PortError::NotFound(_)) => Ok(false),
+        Err(other) => Err(other.into()),
+    }
+}
+
+impl Actions {
+    /// Blocks a host, as [`Blocks::block`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn block(&self, by: &str, host: &str) -> Result<HostKey, StageError> {
+        self.log.ended(by, Act::new("block", host), self.blocks.block(host).await).await
+    }
+
+    /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn unblock(&self, by: &str, host: &str) -> Result<bool, StageError> {
+        self.changed(by, Act::new("unblock", host), self.blocks.unblock(host).await).await
+    }
+
+    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it is
+    /// given up.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] if the name is no host, or any error of the ports.
+    pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey, StageError> {
+        let key = self.key_of(host)?;
+        let until = self.clock.now() + length.min(MAX_OPERATOR_HOLD);
+        let ledger = self.lookup.politeness.ledger.as_ref();
+        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ())).await;
+        let act = Act { reason: format!("until {until}"), ..Act::new("hold", key.as_str()) };
+        self.log.ended(by, act, held.map_err(StageError::from)).await?;
+        Ok(key)
+    }
+
+    /// Lifts the operator's hold of a host key. A hold that the host's own answers have brought about stays.
+    ///
+    /// # Errors
+    /// As [`Actions::hold`].
+    pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift, StageError> {
+        let (key, now) = (self.key_of(host)?, self.clock.now());
+        let ledger = self.lookup.politeness.ledger.as_ref();
+        let lifted = update_host(ledger, &key, |state| {
+            let (state, was) = admission::end_leaving_alone(state, now);
+            let rest = state.hold_at(now).map(|hold| hold.until);
+            (state, (was, rest))
+        })
+        .await;
+        match lifted {
+            Ok((false, None)) => Ok(HoldLift::WasNone),
+            Ok((false, Some(until))) => Ok(HoldLift::OthersRemain(until)),
+            lifted => {
+                self.log.ended(by, Act::new("lift_hold", key.as_str()), lifted.map_err(StageError::from)).await?;
+                Ok(HoldLift::Lifted)
+            }
+        }
+    }
+
+    fn key_of(&self, host: &str) -> Result<HostKey, StageError> {
+        let text = if host.contains("://") { host.to_owned() } else { format!("http://{host}/") };
+        let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
+        let url = address::parse(&text, None).map_err(|e| bad(e.to_string()))?;
+        self.lookup.politeness.key_of(&url).map_err(|e| bad(e.to_string()))
+    }
+
+    /// Stores a site, to be discovered at once.
+    ///
+    /// # Errors
+    /// As [`Suggest::site`].
+    pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
+        let named = self.suggest.site(address, true).await?;
+        self.named(by, "add_site", address, &named).await
+    }
+
+    /// Stores a feed, to be polled at once.
+    ///
+    /// # Errors
+    /// As [`Suggest::feed`].
+    pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
+        let named = self.suggest.feed(address, true).await?;
+        self.named(by, "add_feed", address, &named).await
+    }
+
+    async fn named(
+        &self,
+        by: &str,
+        what: &str,
+        address: &str,
+        named: &NamedSource,
+    ) -> Result<NamedSource, SuggestError> {
+        if named.outcome == SuggestOutcome::Taken {
+            self.log.add(by, Act::new(what, &address::without_credentials(address))).await?;
+        }
+        Ok(named.clone())
+    }
+
+    /// Stores feeds of a list, each to be polled in its minute.
+    ///
+    /// # Errors
+    /// Any error of the ports; some are then stored, and all may be named again.
+    pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport, StageError> {
+        let mut report = ImportReport::default();
+        let outcome = self.import_each(feeds, &mut report).await;
+        let reason = format!("{} new, {} known, {} refused", report.new, report.known, report.refused.len());
+        self.log.ended(by, Act { reason, ..Act::new("import", "OPML") }, outcome).await?;
+        Ok(report)
+    }
+
+    async fn import_each(&self, feeds: &[ListedFeed], report: &mut ImportReport) -> Result<(), StageError> {
+        for feed in feeds {
+            match self.suggest.listed_feed(feed, false).await {
+                Ok(named) if named.outcome == SuggestOutcome::Taken => report.new += 1,
+                Ok(_) => report.known += 1,
+                Err(SuggestError::Refused(why)) => report.refused.push((feed.url.clone(), why)),
+                Err(SuggestError::Stage(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] if a name means no known feed, or any error of the ports.
+    pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>, StageError> {
+        let answers = poll_requests::request(&self.lookup, self.queue.as_ref(), names).await?;
+        for sent in answers.iter().filter(|answer| answer.is_sent()) {
+            self.log.add(by, Act::new("poll", &sent.url)).await?;
+        }
+        Ok(answers)
+    }
+
+    /// Allows a page, by its whole URL, or a host, as [`Overrides::give`]; limited to these topics, if there are any.
+    ///
+    /// # Errors
+    /// As there, and [`StageError::Job`] if there is no such topic.
+    pub async fn allow(
+        &self,
+        by: &str,
+        target: &str,
+        topics: &[String],
+        note: Option<String>,
+    ) -> Result<OverrideEffect, StageError> {
+        let (topics, scope) = (topics_named(topics)?, self.overrides.scope(target).await?);
+        self.overrides.give(by, &scope, Verdict::Pass, topics, note).await
+    }
+
+    /// Denies a page or a host, as [`Actions::allow`] allows it.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn deny(&self, by: &str, target: &str, note: Option<String>) -> Result<OverrideEffect, StageError> {
+        let scope = self.overrides.scope(target).await?;
+        self.overrides.give(by, &scope, Verdict::Reject, vec![], note).await
+    }
+
+    /// Takes an override back, as [`Overrides::take_back`]; returns it with the effect, or `None` if there was none.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn take_back_override(
+        &self,
+        by: &str,
+        target: &str,
+    ) -> Result<Option<(StoredOverride, OverrideEffect)>, StageError> {
+        let scope = self.overrides.scope(target).await?;
+        let old = self.overrides.list().await?.into_iter().find(|given| given.rule.scope == scope);
+        let effect = self.overrides.take_back(by, &scope).await?;
+        Ok(old.zip(effect))
+    }
+
+    /// Deletes a message that is dealt with; returns true if there was one of this name.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn close_message(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        self.changed(by, Act::new("close_message", name), self.messages.close(name).await).await
+    }
+
+    /// Puts a job that was given up back into its queue; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The queue's error.
+    pub async fn redrive(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let done = self.inbox.redrive(&Receipt(name.to_owned()), self.clock.now()).await;
+        self.changed(by, Act::new("redrive", name), found(done)).await
+    }
+
+    /// Deletes a job that was given up; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The queue's error.
+    pub async fn discard(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let done = self.inbox.discard(&Receipt(name.to_owned())).await;
+        self.changed(by, Act::new("discard", name), found(done)).await
+    }
+
+    /// Puts all jobs that were given up back into their queues; returns their number.
+    ///
+    /// # Errors
+    /// The queue's error; the rest is then put back by the next call.
+    pub async fn redrive_all(&self, by: &str) -> Result<u64, StageError> {
+        let mut count = 0;
+        let outcome = self.redrive_each(&mut count).await;
+        let act = Act { reason: format!("{count} jobs"), ..Act::new("redrive", "all") };
+        match outcome {
+            Ok(()) if count == 0 => Ok(0),
+            outcome => self.log.ended(by, act, outcome).await.map(|()| count),
+        }
+    }
+
+    async fn redrive_each(&self, count: &mut u64) -> Result<(), StageError> {
+        let now = self.clock.now();
+        loop {
+            let dead = self.inbox.dead(LIST).await?;
+            if dead.is_empty() {
+                return Ok(());
+            }
+            for job in dead {
+                self.inbox.redrive(&job.receipt, now).await?;
+                *count += 1;
+            }
+        }
+    }
+
+    /// Logs an act, unless it found nothing to do.
+    async fn changed(&self, by: &str, act: Act, outcome: Result<bool, StageError>) -> Result<bool, StageError> {
+        match outcome {
+            Ok(false) => Ok(false),
+            outcome => self.log.ended(by, act, outcome).await,
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Access: who is signed in, signing in and signing out.
+//!
+//! An operator is named by the proxy whose header is trusted, or has a session: a cookie with a sealed key, whose hash
+//! the store knows. The key of a session is computed from that of the token that begins it, so no random source is
+//! needed here.
+
+use super::seal::{KeyUse, seal, session_of, unseal};
+use super::{Admin, ENGLISH};
+use crate::app::{From, ThroughProxy, held};
+use crate::form::{self, Notice};
+use crate::page::{self, Site, waiting};
+use askama::Template;
+use axum::body::Body;
+use axum::http::header::{COOKIE, HeaderValue, LOCATION, SET_COOKIE, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use curlew_stages::operator::sessions::{SESSION_VALID_FOR, operator_name};
+use curlew_stages::stage::StageError;
+
+/// Maximum length of the form's body, in bytes.
+const MAX_BODY: usize = 1_024;
+/// Maximum number of cookies of one request that are looked at.
+const MAX_COOKIES: usize = 64;
+/// The challenge of a 401 (RFC 9110 §11.6.1), in the words of draft-broyer-http-cookie-auth.
+const CHALLENGE: &str = "Cookie realm=\"operators\", form-action=\"/admin/login\"";
+
+/// Somebody who is signed in.
+pub(super) struct Operator {
+    pub(super) name: String,
+    /// Key of the session; `None` if a proxy named the operator.
+    session: Option<[u8; 32]>,
+}
+
+impl Operator {
+    /// Returns the text to which the tokens of this operator's forms for an act are bound.
+    pub(super) fn bound_to(&self, act: &str) -> String {
+        match &self.session {
+            Some(key) => format!("session {} {act}", curlew_model::hex(key)),
+            None => format!("proxy {act} {}", self.name),
+        }
+    }
+
+    /// True if this operator can sign out here.
+    pub(super) fn has_session(&self) -> bool {
+        self.session.is_some()
+    }
+}
+
+#[derive(Template)]
+#[template(path = "admin_login.html")]
+struct SignInPage<'a> {
+    site: Site<'a>,
+    notice: Option<Notice>,
+}
+
+/// Returns the page on which an operator signs in.
+pub(super) fn sign_in_page(admin: &Admin, status: StatusCode, notice: Option<Notice>) -> Response {
+    let page = SignInPage { site: admin.app.site(ENGLISH), notice };
+    let mut response = form::with_form(page::html(ENGLISH, status, "no-store", &page));
+    if status == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(CHALLENGE));
+    }
+    response
+}
+
+/// Returns the operator who sent a request, if it is one.
+pub(super) async fn operator(admin: &Admin, request: &Parts) -> Result<Option<Operator>, StageError> {
+    if let Some(name) = named_by_proxy(admin, request) {
+        return Ok(Some(Operator { name, session: None }));
+    }
+    let secret = &admin.app.settings.secret;
+    let Some(key) = cookie(admin, &request.headers).and_then(|sealed| unseal(secret, KeyUse::Session, sealed)) else {
+        return Ok(None);
+    };
+    let name = admin.services.sessions.find(&key).await?;
+    Ok(name.map(|name| Operator { name, session: Some(key) }))
+}
+
+/// Returns the name that a trusted proxy states. Two headers state none: one of them may be the caller's own.
+fn named_by_proxy(admin: &Admin, request: &Parts) -> Option<String> {
+    let header = admin.services.trusted_header.as_ref()?;
+    if request.extensions.get::<ThroughProxy>() != Some(&ThroughProxy(true)) {
+        return None;
+    }
+    let mut values = request.headers.get_all(header).iter();
+    let name = std::str::from_utf8(values.next()?.as_bytes()).ok()?;
+    if values.next().is_some() {
+        return None;
+    }
+    operator_name(name).map(str::to_owned)
+}
+
+/// Takes a token and begins its session.
+pub(super) async fn sign_in(admin: &Admin, from: From, headers: &HeaderMap, body: Body) -> Response {
+    let refused = |status, text: &str| sign_in_page(admin, status, Some(Notice::bad(text)));
+    if let Err(wait) = held(&admin.attempts).take(admin.app.key(from), admin.app.clock.monotonic()) {
+        let text = "That was tried too often from your address. Please wait a minute.";
+        return waiting(refused(StatusCode::TOO_MANY_REQUESTS, text), wait);
+    }
+    let filled = match form::read(&admin.app, ENGLISH, headers, body, MAX_BODY).await {
+        Ok(filled) => filled,
+        Err(no) => return refused(no.status, no.text),
+    };
+    let secret = &admin.app.settings.secret;
+    let unknown =
+        "This token is not known, was used, or is older than ten minutes: `curlew admin login` prints another.";
+    let Some(login) = unseal(secret, KeyUse::Login, filled.get("token")) else {
+        return refused(StatusCode::UNAUTHORIZED, unknown);
+    };
+    let session = session_of(secret, &login);
+    match admin.services.sessions.begin(&login, &session).await {
+        Ok(Some(name)) => {
+            tracing::info!(%name, "an operator has signed in");
+            let age = SESSION_VALID_FOR.0 / 1_000;
+            to("/admin", cookie_of(admin, &seal(secret, KeyUse::Session, &session), age))
+        }
+        Ok(None) => refused(StatusCode::UNAUTHORIZED, unknown),
+        Err(error) => page::stage_error(admin.app.site(ENGLISH), "sign in", &error),
+    }
+}
+
+/// Ends a session.
+pub(super) async fn sign_out(admin: &Admin, operator: &Operator) -> Result<Response, StageError> {
+    if let Some(key) = &operator.session {
+        admin.services.sessions.end(key).await?;
+        tracing::info!(name = %operator.name, "an operator has signed out");
+    }
+    Ok(to("/admin", cookie_of(admin, "", 0)))
+}
+
+fn to(path: &'static str, cookie: String) -> Response {
+    let mut response = (StatusCode::SEE_OTHER, [(LOCATION, path)]).into_response();
+    // Hexadecimal digits and our own words: always a header value.
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+fn is_over_tls(admin: &Admin) -> bool {
+    admin.app.origin.as_ref().is_some_and(|origin| origin.starts_with("https:"))
+}
+
+/// Returns the cookie's name. Browsers take one that begins with `__Host-` only from this host, over TLS (RFC 6265bis
+/// §4.1.3.2).
+fn cookie_name(admin: &Admin) -> &'static str {
+    if is_over_tls(admin) { "__Host-curlew-operator" } else { "curlew-operator" }
+}
+
+fn cookie_of(admin: &Admin, value: &str, max_age: u64) -> String {
+    // That prefix demands the path `/`.
+    let scope = if is_over_tls(admin) { "Path=/; Secure" } else { "Path=/admin" };
+    format!("{}={value}; {scope}; HttpOnly; SameSite=Strict; Max-Age={max_age}", cookie_name(admin))
+}
+
+fn cookie<'a>(admin: &Admin, headers: &'a HeaderMap) -> Option<&'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).take(MAX_COOKIES);
+    pairs.find_map(|pair| pair.trim().strip_prefix(cookie_name(admin))?.strip_prefix('='))
+}

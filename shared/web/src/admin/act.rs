@@ -1,0 +1,64 @@
+//! Forms of the operator's pages: whoever sends one must be signed in, have got it here, and send it once.
+
+use super::access::{self, Operator};
+use super::acts::{self, ActReport};
+use super::view::{self, AdminPage};
+use super::{Admin, ENGLISH};
+use crate::app::held;
+use crate::form::{self, Notice};
+use crate::page;
+use crate::token::{self, Fault};
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use curlew_stages::stage::StageError;
+
+/// Maximum length of a form's body, in bytes: a list of feeds is pasted into it.
+const MAX_BODY: usize = 2 << 20;
+/// Maximum length of the subject of an act, in bytes.
+const MAX_ABOUT: usize = 2_048;
+
+/// `POST /admin/do`
+pub(super) async fn take(admin: &Admin, operator: &Operator, headers: &HeaderMap, body: Body) -> Response {
+    let refused = |status, text: &str| {
+        let done = ActReport { title: "This was not done", notice: Notice::bad(text), then: vec![] };
+        answer(admin, operator, status, done)
+    };
+    let filled = match form::read(&admin.app, ENGLISH, headers, body, MAX_BODY).await {
+        Ok(filled) => filled,
+        Err(no) => return refused(no.status, no.text),
+    };
+    let (secret, now) = (&admin.app.settings.secret, admin.app.clock.now());
+    let ticket = match token::check_for(secret, &operator.bound_to(filled.get("act")), filled.get("token"), now) {
+        Ok(ticket) if ticket.age(now) <= now.since(admin.started) => ticket,
+        Ok(_) | Err(Fault::TooOld | Fault::TooYoung) => {
+            return refused(StatusCode::BAD_REQUEST, "This form is too old. Open its page again, and nothing is lost.");
+        }
+        Err(Fault::Forged) => {
+            return refused(StatusCode::FORBIDDEN, "This form does not belong to your session.");
+        }
+    };
+    if !held(&admin.spent).spend(ticket, now) {
+        return refused(StatusCode::CONFLICT, "This form was sent before. Nothing was done a second time.");
+    }
+    if ["about", "about_typed", "url"].iter().any(|name| filled.get(name).len() > MAX_ABOUT) {
+        return refused(StatusCode::UNPROCESSABLE_ENTITY, "The address is too long.");
+    }
+    if filled.get("act") == "sign_out" {
+        let out = access::sign_out(admin, operator).await;
+        return out.unwrap_or_else(|error| page::stage_error(admin.app.site(ENGLISH), "sign out", &error));
+    }
+    match acts::run(admin, operator, &filled).await {
+        Ok(done) => answer(admin, operator, StatusCode::OK, done),
+        // What an operator asked for cannot be done, and a sentence says why.
+        Err(StageError::Job(why)) => refused(StatusCode::UNPROCESSABLE_ENTITY, &why),
+        Err(error) => page::stage_error(admin.app.site(ENGLISH), "admin", &error),
+    }
+}
+
+fn answer(admin: &Admin, operator: &Operator, status: StatusCode, done: ActReport) -> Response {
+    let mut page = AdminPage::new(admin, operator, "", done.title);
+    page.notice = Some(done.notice);
+    page.forms = done.then;
+    view::answer(status, &page)
+}

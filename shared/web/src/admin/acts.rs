@@ -1,0 +1,168 @@
+//! The acts themselves: each calls [`curlew_stages::operator::actions::Actions`] and says what came of it.
+
+use super::Admin;
+use super::access::Operator;
+use super::view::{Button, FieldKind, count, moment, shown};
+use crate::form::{Filled, Notice};
+use curlew_model::Millis;
+use curlew_stages::operator::actions::HoldLift;
+use curlew_stages::operator::overrides::OverrideEffect;
+use curlew_stages::operator::suggest::{NamedSource, SuggestError, SuggestOutcome};
+use curlew_stages::stage::StageError;
+
+/// Maximum number of feeds of a list that is pasted; longer ones are imported by the command line.
+const MAX_FEEDS: usize = 2_000;
+/// Maximum number of refused feeds, or of answers, that are named.
+const NAMED: usize = 20;
+
+/// What came of an act.
+pub(super) struct ActReport {
+    pub(super) title: &'static str,
+    pub(super) notice: Notice,
+    /// Buttons that undo it.
+    pub(super) then: Vec<Button>,
+}
+
+impl ActReport {
+    fn good(title: &'static str, text: impl Into<String>) -> ActReport {
+        ActReport { title, notice: Notice::good(text), then: vec![] }
+    }
+
+    /// Nothing was done, since there was nothing to do or it cannot be done.
+    fn nothing(text: impl Into<String>) -> ActReport {
+        ActReport { title: "Nothing was changed", notice: Notice::bad(text), then: vec![] }
+    }
+
+    fn then(mut self, button: Button) -> ActReport {
+        self.then.push(button);
+        self
+    }
+}
+
+/// Does what a form asks for.
+///
+/// # Errors
+/// [`StageError::Job`] with a sentence if it cannot be done, or any error of the ports.
+pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> Result<ActReport, StageError> {
+    let (actions, by) = (&admin.services.actions, operator.name.as_str());
+    let typed = filled.get("about_typed");
+    let about = if typed.is_empty() { filled.get("about") } else { typed };
+    let button = |act, label| Button::new(admin, operator, act, about, label);
+    let is_sure = filled.get("sure") == "yes";
+    let note = Some(filled.get("note").to_owned()).filter(|note| !note.is_empty());
+    Ok(match filled.get("act") {
+        "block" | "hold" | "allow" | "deny" | "poll" if about.is_empty() => {
+            ActReport::nothing("No host or page was named.")
+        }
+        "add_site" => named(actions.add_site(by, filled.get("url")).await)?,
+        "add_feed" => named(actions.add_feed(by, filled.get("url")).await)?,
+        "import" => import(admin, by, filled.get("opml")).await?,
+        "poll" => {
+            let answers = actions.poll(by, &[about.to_owned()]).await?;
+            let said = answers.iter().take(NAMED).map(|answer| {
+                let reason = answer.reason.as_ref().map(|why| format!(", {why}")).unwrap_or_default();
+                let again = answer.again_at.map(|at| format!("; ask again from {}", moment(at))).unwrap_or_default();
+                format!("{}: {}{reason}{again}", answer.url, answer.outcome)
+            });
+            let said = said.collect::<Vec<_>>().join(". ");
+            let is_sent = answers.iter().any(|answer| answer.is_sent());
+            if is_sent { ActReport::good("Asked for", shown(&said)) } else { ActReport::nothing(shown(&said)) }
+        }
+        "block" => {
+            actions.block(by, about).await?;
+            let text = format!("{about} is not called from the next call on, and its pages are not found.");
+            ActReport::good("Blocked", text).then(button("unblock", "Undo"))
+        }
+        "unblock" if actions.unblock(by, about).await? => {
+            ActReport::good("Block lifted", format!("{about} is no longer blocked.")).then(button("block", "Undo"))
+        }
+        "unblock" => ActReport::nothing(format!("{about} was not blocked.")),
+        "hold" => {
+            let length: Millis =
+                filled.get("length").parse().map_err(|_| StageError::Job("no length of time".into()))?;
+            let key = actions.hold(by, about, length).await?;
+            let text = format!("{key} is left alone from the next call on. What waits for it is not given up.");
+            ActReport::good("Held", text).then(button("lift_hold", "Undo"))
+        }
+        "lift_hold" => match actions.lift_hold(by, about).await? {
+            HoldLift::Lifted => {
+                let text = format!("{about} is no longer held by an operator. What waits goes on within an hour.");
+                let again = button("hold", "Undo").with("length", "", FieldKind::Hidden("7d".to_owned()));
+                ActReport::good("Hold lifted", text).then(again)
+            }
+            HoldLift::WasNone => ActReport::nothing(format!("{about} was not held.")),
+            HoldLift::OthersRemain(until) => ActReport::nothing(format!(
+                "{about} was not held by an operator. Its own answers have it left alone until {}, which nobody can lift.",
+                moment(until)
+            )),
+        },
+        "allow" => {
+            let topics: Vec<String> =
+                filled.get("topic").split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let text = effect(about, "allowed", actions.allow(by, about, &topics, note).await?);
+            ActReport::good("Allowed", text).then(button("take_back", "Undo"))
+        }
+        "deny" => {
+            let text = effect(about, "denied", actions.deny(by, about, note).await?);
+            ActReport::good("Denied", text).then(button("take_back", "Undo"))
+        }
+        "take_back" => match actions.take_back_override(by, about).await? {
+            Some((old, followed)) => {
+                let act = if old.is_allowing() { "allow" } else { "deny" };
+                let again = button(act, "Undo").with("topic", "", FieldKind::Hidden(old.topics())).with(
+                    "note",
+                    "",
+                    FieldKind::Hidden(old.rule.note.unwrap_or_default()),
+                );
+                let text = effect(about, "judged by content screening again", followed);
+                ActReport::good("Override removed", text).then(again)
+            }
+            None => ActReport::nothing(format!("There was no override about {about}.")),
+        },
+        "close_message" | "discard" if !is_sure => {
+            ActReport::nothing("This cannot be undone, so it is only done with a tick beside it.")
+        }
+        "close_message" if actions.close_message(by, about).await? => {
+            ActReport::good("Deleted", "The message is deleted.")
+        }
+        "close_message" => ActReport::nothing("There is no such message any more."),
+        "redrive_all" => match actions.redrive_all(by).await? {
+            0 => ActReport::nothing("No job was given up."),
+            n => ActReport::good("Put back", format!("{} put back.", count(n, "job was", "jobs were"))),
+        },
+        "redrive" if actions.redrive(by, about).await? => ActReport::good("Put back", "The job is back in its queue."),
+        "discard" if actions.discard(by, about).await? => ActReport::good("Discarded", "The job is gone for good."),
+        "redrive" | "discard" => ActReport::nothing("There is no such job any more: somebody was quicker."),
+        _ => ActReport::nothing("There is no such act."),
+    })
+}
+
+fn named(outcome: Result<NamedSource, SuggestError>) -> Result<ActReport, StageError> {
+    match outcome {
+        Ok(named) if named.outcome == SuggestOutcome::Taken => Ok(ActReport::good("Added", "It is looked at now.")),
+        Ok(_) => Ok(ActReport::nothing("It was known already; if it is due, it is looked at now.")),
+        Err(SuggestError::Refused(why)) => Err(StageError::Job(why.to_string())),
+        Err(SuggestError::Stage(error)) => Err(error),
+    }
+}
+
+async fn import(admin: &Admin, by: &str, text: &str) -> Result<ActReport, StageError> {
+    let feeds = curlew_stages::operator::actions::read_opml(text.as_bytes())?;
+    if feeds.len() > MAX_FEEDS {
+        let why = format!("the list has {} feeds: `curlew import opml FILE` takes more than {MAX_FEEDS}", feeds.len());
+        return Err(StageError::Job(why));
+    }
+    let report = admin.services.actions.import(by, &feeds).await?;
+    let counts = format!("{} new, {} known, {} refused.", report.new, report.known, report.refused.len());
+    let refused = report.refused.iter().take(NAMED).map(|(_, why)| shown(&why.to_string()));
+    let text = std::iter::once(counts).chain(refused).collect::<Vec<_>>().join(" ");
+    Ok(if report.new > 0 { ActReport::good("Imported", text) } else { ActReport::nothing(text) })
+}
+
+fn effect(about: &str, what: &str, followed: OverrideEffect) -> String {
+    let OverrideEffect { removed, taken_up } = followed;
+    format!(
+        "{about} is {what}. Of the pages known already, {removed} left the index, {taken_up} will be fetched once more \
+         within minutes."
+    )
+}

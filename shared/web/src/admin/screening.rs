@@ -1,0 +1,80 @@
+//! Screening: rejected pages with the topics and words that decided, and the operators' overrides.
+
+use super::Admin;
+use super::access::Operator;
+use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, list_page, moment, site_page};
+use crate::params::Params;
+use curlew_model::PageId;
+use curlew_stages::operator::lookup::{ScreenedPage, typed_host};
+use curlew_stages::operator::overrides::topic_names;
+use curlew_stages::pages::overrides::StoredOverride;
+use curlew_stages::stage::StageError;
+
+/// Number of rows of one part of a list.
+const ROWS: usize = 50;
+/// Maximum number of overrides that are shown.
+const OVERRIDES: usize = 500;
+
+/// `GET /admin/screening`; `None` for a place in the list that is none.
+pub(super) async fn rejected<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<Option<AdminPage<'a>>, StageError> {
+    let path = "/admin/screening";
+    let mut page = AdminPage::new(admin, operator, path, "Screening");
+    page.lead =
+        "Pages that content screening rejected, with what decided. A page that is allowed is fetched once more.".into();
+    let filter = params.get("filter").unwrap_or_default().trim().to_owned();
+    page.filter = Some(Filter { path, label: "Only this host and what is below it", value: filter.clone() });
+    let host = typed_host(&filter);
+    if !filter.is_empty() && host.is_none() {
+        page.parts.push(Part::items("Rejected pages", vec![], "That is no host."));
+        return Ok(Some(page));
+    }
+    let after = match params.get("after").map(PageId::new) {
+        Some(Err(_)) => return Ok(None),
+        after => after.and_then(Result::ok),
+    };
+    let part = admin.services.lookup.screened(host.as_deref(), after, ROWS).await?;
+    let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
+        let because =
+            why.because.clone().unwrap_or_else(|| "the words were not kept: an older version judged it".into());
+        let allow = Button::new(admin, operator, "allow", url, "Allow");
+        Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url)).with([allow])
+    };
+    let none = if part.next.is_some() { "None in this part of the list." } else { "There is none." };
+    page.parts.push(Part::items("Rejected pages", part.rows.iter().map(item).collect(), none));
+    page.next = part.next.map(|key| list_page(path, &filter, key.as_str()));
+    Ok(Some(page))
+}
+
+/// `GET /admin/overrides`
+pub(super) async fn overrides<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
+    let mut page = AdminPage::new(admin, operator, "/admin/overrides", "Overrides");
+    page.lead = "They decide about a page or a site, whatever content screening says of it.".into();
+    let topics = std::iter::once(("", "all topics")).chain(topic_names().map(|name| (name, name)));
+    let target = "A page’s whole URL, or a host: all names below it too";
+    let allow = Button::new(admin, operator, "allow", "", "Allow")
+        .with("about_typed", target, FieldKind::Line)
+        .with("topic", "Only what this topic rejects", FieldKind::Choice(topics.collect()))
+        .with("note", "The reason", FieldKind::Line);
+    let deny = Button::new(admin, operator, "deny", "", "Deny").with("about_typed", target, FieldKind::Line).with(
+        "note",
+        "The reason",
+        FieldKind::Line,
+    );
+    page.forms = vec![allow, deny];
+    let mut all = admin.services.actions.overrides.list().await?;
+    all.reverse();
+    let item = |given: &StoredOverride| {
+        let topics = given.topics();
+        let word = if given.is_allowing() { "allowed" } else { "denied" };
+        let only = if topics.is_empty() { String::new() } else { format!("only {topics}") };
+        let remove = Button::new(admin, operator, "take_back", given.target(), "Remove");
+        let note = given.rule.note.clone().unwrap_or_default();
+        Item::new(given.target(), [format!("{word}, {}", moment(given.at)), only, note]).with([remove])
+    };
+    page.parts.push(Part::items("In force", all.iter().take(OVERRIDES).map(item).collect(), "There is no override."));
+    Ok(page)
+}

@@ -1,0 +1,208 @@
+//! Sites and feeds with their state; one site whole; hosts that are held or blocked.
+
+use super::access::Operator;
+use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, count, list_page, moment, site_page};
+use super::{Admin, ENGLISH};
+use crate::params::Params;
+use curlew_model::{HostKey, SourceKey};
+use curlew_stages::operator::lookup::{HeldHost, SourceLine, typed_host};
+use curlew_stages::operator::site_report::SiteReport;
+use curlew_stages::stage::StageError;
+
+/// Number of rows of one part of a list.
+const ROWS: usize = 50;
+
+/// `GET /admin/sources`; `None` for a place in the list that is none.
+pub(super) async fn list<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<Option<AdminPage<'a>>, StageError> {
+    let path = "/admin/sources";
+    let mut page = AdminPage::new(admin, operator, path, "Sites and feeds");
+    let filter = params.get("filter").unwrap_or_default().trim().to_owned();
+    page.filter = Some(Filter { path, label: "Only this host and what is below it", value: filter.clone() });
+    let host = typed_host(&filter);
+    if !filter.is_empty() && host.is_none() {
+        page.parts.push(Part::items("Sites and feeds", vec![], "That is no host."));
+        return Ok(Some(page));
+    }
+    let after = match params.get("after").map(SourceKey::new) {
+        Some(Err(_)) => return Ok(None),
+        after => after.and_then(Result::ok),
+    };
+    if after.is_none() && filter.is_empty() {
+        page.forms = vec![
+            Button::new(admin, operator, "add_site", "", "Add the site").with(
+                "url",
+                "Address of a site",
+                FieldKind::Line,
+            ),
+            Button::new(admin, operator, "add_feed", "", "Add the feed").with(
+                "url",
+                "Address of a feed",
+                FieldKind::Line,
+            ),
+            Button::new(admin, operator, "import", "", "Import the list").with(
+                "opml",
+                "A list of feeds (OPML), as feed readers export it",
+                FieldKind::Lines,
+            ),
+        ];
+    }
+    let part = admin.services.lookup.sources(host.as_deref(), after, ROWS).await?;
+    let items = part.rows.iter().map(|row| item(admin, operator, row)).collect();
+    let none = if part.next.is_some() { "None in this part of the list." } else { "There is none." };
+    page.parts.push(Part::items("Sites and feeds", items, none));
+    page.next = part.next.map(|key| list_page(path, &filter, key.as_str()));
+    Ok(Some(page))
+}
+
+fn item(admin: &Admin, operator: &Operator, row: &SourceLine) -> Item {
+    let kind = if row.is_feed { "feed" } else { "site" };
+    let hold = row.hold.as_ref().map(|hold| {
+        format!("its host is left alone until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
+    });
+    let lines = [
+        format!("{kind}: {}", row.state),
+        row.title.clone().unwrap_or_default(),
+        row.next_poll.map(|at| format!("next poll {}", moment(at))).unwrap_or_default(),
+        hold.unwrap_or_default(),
+        if row.is_blocked { "its host is blocked".to_owned() } else { String::new() },
+    ];
+    let poll = row.is_feed.then(|| Button::new(admin, operator, "poll", &row.url, "Poll now"));
+    Item::new(&row.url, lines).linked(site_page(&row.url)).with(poll)
+}
+
+/// `GET /admin/site/HOST`; `None` if nothing is known of it.
+pub(super) async fn site<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    name: &str,
+) -> Result<Option<AdminPage<'a>>, StageError> {
+    let Some(host) = typed_host(name) else { return Ok(None) };
+    let Some(report) = admin.services.lookup.site(&host).await? else { return Ok(None) };
+    let mut page = AdminPage::new(admin, operator, "", &host);
+    let button = |act, label| Button::new(admin, operator, act, &host, label);
+    page.forms.push(button("poll", "Poll the feeds now"));
+    page.forms.push(match report.blocked.is_empty() {
+        true => button("block", "Block"),
+        false => button("unblock", "Lift the block"),
+    });
+    page.forms.push(hold_button(admin, operator, &host));
+    page.forms.push(button("lift_hold", "Lift the operator’s hold"));
+    page.parts = parts(admin, operator, &report);
+    Ok(Some(page))
+}
+
+/// Returns the form that holds a host.
+fn hold_button(admin: &Admin, operator: &Operator, host: &str) -> Button {
+    let lengths = vec![("1d", "a day"), ("7d", "a week"), ("30d", "30 days"), ("365d", "a year")];
+    Button::new(admin, operator, "hold", host, "Leave alone").with(
+        "length",
+        "Leave this host alone for",
+        FieldKind::Choice(lengths),
+    )
+}
+
+fn parts(admin: &Admin, operator: &Operator, report: &SiteReport) -> Vec<Part> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let blocked = report.blocked.iter().cloned().collect::<Vec<_>>().join(", ");
+    let mut facts = vec![
+        fact("Host key", report.host.as_str().to_owned()),
+        fact("Blocked", if blocked.is_empty() { "no".to_owned() } else { blocked }),
+    ];
+    let hold = report.hold.as_ref().map(|hold| {
+        format!(
+            "until {} ({}), {} in a row",
+            moment(hold.until),
+            hold.reason.as_str().replace('_', " "),
+            report.holds_in_a_row
+        )
+    });
+    facts.push(fact("Held", hold.unwrap_or_else(|| "no".to_owned())));
+    facts.extend(
+        report.wall.as_ref().map(|wall| fact("Bot wall", format!("since {} {}", moment(wall.since), wall.vendor))),
+    );
+    facts.push(fact("Calls in a row that did not reach it", ENGLISH.number(report.failures.into())));
+    facts.push(fact("URLs left alone", ENGLISH.number(report.urls_left_alone as u64)));
+    facts.push(fact("Pause", format!("at least {}, set by {}", ENGLISH.span(report.pace.least), report.pace.ruled_by)));
+    facts.push(fact("Not called before", moment(report.next_call)));
+    facts.extend(report.pages.iter().map(|(state, n)| fact(&format!("Pages {state}"), ENGLISH.number(*n))));
+
+    let text = |value: &serde_json::Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let sites = report.sites.iter().map(|site| Item::new(&text(site, "url"), [text(site, "state")]));
+    let feeds = report.feeds.iter().map(|feed| {
+        let state = match (&feed.trouble, feed.gone) {
+            (trouble, true) => format!("polling has stopped: {}", trouble.as_deref().unwrap_or("gone")),
+            (Some(why), _) => format!("{}: {why}", count(feed.failures.into(), "failure", "failures")),
+            (None, _) => format!("every {}", ENGLISH.span(feed.interval)),
+        };
+        let next = feed.next.map(|at| format!("next poll {}", moment(at))).unwrap_or_default();
+        Item::new(&feed.url, [state, next]).with([Button::new(admin, operator, "poll", &feed.url, "Poll now")])
+    });
+    let history = report.history.iter().map(|line| Item::new(&line.url, [count(line.sent, "page", "pages")]));
+    let pages = report.latest.iter().map(|page| {
+        let feed = page.feed.as_ref().map(|feed| format!("named by {feed}")).unwrap_or_default();
+        Item::new(&page.url, [format!("{} {}", moment(page.at), page.state), page.why.clone(), feed])
+    });
+    let robots = report.robots.iter().map(|file| {
+        let head = format!(
+            "{}, {} for us, asked {}",
+            file.standing,
+            count(file.rules as u64, "rule", "rules"),
+            moment(file.fetched_at)
+        );
+        Item::new(&file.origin, std::iter::once(head).chain(file.lines.iter().cloned()))
+    });
+    let next = report.next.iter().map(|job| Item::new(&job.about, [format!("{}, {}", job.what, moment(job.at))]));
+    let mut parts = vec![
+        Part::facts("State", facts),
+        Part::items("Sites", sites.collect(), "None was named."),
+        Part::items("Feeds", feeds.collect(), "None is known."),
+        Part::items("Latest pages", pages.collect(), "None is known."),
+        Part::items("robots.txt", robots.collect(), "It was not asked for yet."),
+        Part::items("Next jobs", next.collect(), "Nothing is planned."),
+    ];
+    let history: Vec<Item> = history.collect();
+    if !history.is_empty() {
+        parts.insert(3, Part::items("Back catalogues", history, ""));
+    }
+    parts
+}
+
+/// `GET /admin/holds`; `None` for a place in the list that is none.
+pub(super) async fn holds<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<Option<AdminPage<'a>>, StageError> {
+    let path = "/admin/holds";
+    let after = match params.get("after").map(HostKey::new) {
+        Some(Err(_)) => return Ok(None),
+        after => after.and_then(Result::ok),
+    };
+    let part = admin.services.lookup.held(after, ROWS).await?;
+    let mut page = AdminPage::new(admin, operator, path, "Holds and blocks");
+    page.lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.".into();
+    let button = |act, label| Button::new(admin, operator, act, "", label).with("about_typed", "Host", FieldKind::Line);
+    page.forms = vec![button("block", "Block")];
+    let now = admin.app.clock.now();
+    let item = |HeldHost { host, state }: &HeldHost| {
+        let hold = state.hold_at(now).map(|hold| {
+            format!("left alone until {} ({})", moment(hold.until), hold.reason.as_str().replace('_', " "))
+        });
+        let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
+        let blocks = if blocked.is_empty() { String::new() } else { format!("blocked: {}", blocked.join(", ")) };
+        let own = state.left_alone_until.filter(|until| *until > now);
+        let own = own.map(|_| Button::new(admin, operator, "lift_hold", host.as_str(), "Lift the operator’s hold"));
+        let unblock = blocked.iter().map(|name| Button::new(admin, operator, "unblock", name, "Lift the block"));
+        Item::new(host.as_str(), [hold.unwrap_or_default(), blocks])
+            .linked(site_page(&format!("https://{host}/")))
+            .with(own.into_iter().chain(unblock))
+    };
+    let none = if part.next.is_some() { "None in this part of the list." } else { "No host is held or blocked." };
+    page.parts.push(Part::items("Hosts", part.rows.iter().map(item).collect(), none));
+    page.next = part.next.map(|key| list_page(path, "", key.as_str()));
+    Ok(Some(page))
+}

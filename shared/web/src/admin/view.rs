@@ -1,0 +1,230 @@
+//! View: the one form that all of the operator's pages have. A page has forms, then parts with facts and items; an item
+//! is a list entry with its own buttons. Lists instead of tables, since long addresses fit a telephone only in lines.
+
+use super::access::Operator;
+use super::{Admin, ENGLISH};
+use crate::form::{self, Notice};
+use crate::page::{self, Site};
+use crate::text::clipped;
+use crate::token;
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
+use curlew_model::Timestamp;
+use std::sync::atomic::Ordering;
+use url::{Url, form_urlencoded};
+
+/// Maximum length of a text of a page, in characters.
+const MAX_TEXT: usize = 600;
+
+/// The pages, by path and name.
+const ROOMS: [(&str, &str); 10] = [
+    ("/admin", "Overview"),
+    ("/admin/sources", "Sites and feeds"),
+    ("/admin/holds", "Holds and blocks"),
+    ("/admin/screening", "Screening"),
+    ("/admin/overrides", "Overrides"),
+    ("/admin/dead", "Dead jobs"),
+    ("/admin/messages", "Messages"),
+    ("/admin/owners", "Owners"),
+    ("/admin/settings", "Settings"),
+    ("/admin/audit", "Audit log"),
+];
+
+/// A page.
+#[derive(Template)]
+#[template(path = "admin.html")]
+pub(super) struct AdminPage<'a> {
+    site: Site<'a>,
+    /// Address, name, and whether it is the page itself.
+    rooms: Vec<(&'static str, &'static str, bool)>,
+    operator: &'a str,
+    sign_out: Option<Button>,
+    pub(super) title: String,
+    pub(super) notice: Option<Notice>,
+    pub(super) lead: String,
+    pub(super) filter: Option<Filter>,
+    pub(super) forms: Vec<Button>,
+    pub(super) parts: Vec<Part>,
+    /// Address of the next part of a list.
+    pub(super) next: Option<String>,
+}
+
+/// A form that chooses what a page lists.
+pub(super) struct Filter {
+    pub(super) path: &'static str,
+    pub(super) label: &'static str,
+    pub(super) value: String,
+}
+
+/// A heading with facts and items below it.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) heading: String,
+    /// Names and values.
+    pub(super) facts: Vec<(String, String)>,
+    pub(super) items: Vec<Item>,
+    /// The text for a part without facts and items.
+    pub(super) none: &'static str,
+}
+
+/// An entry of a list.
+#[derive(Default)]
+pub(super) struct Item {
+    pub(super) title: String,
+    /// Address of a page of ours about it.
+    pub(super) link: Option<String>,
+    pub(super) lines: Vec<String>,
+    pub(super) buttons: Vec<Button>,
+}
+
+/// A form that asks for an act.
+pub(super) struct Button {
+    act: &'static str,
+    about: String,
+    label: &'static str,
+    token: String,
+    is_grave: bool,
+    fields: Vec<Field>,
+}
+
+/// A visible field of a form.
+pub(super) struct Field {
+    name: &'static str,
+    /// Unique on its page.
+    id: String,
+    label: &'static str,
+    kind: FieldKind,
+}
+
+/// The kind of a field.
+pub(super) enum FieldKind {
+    /// One line.
+    Line,
+    /// Many lines.
+    Lines,
+    /// A box to tick, which has to be ticked.
+    Sure,
+    /// One of these values, each with its words.
+    Choice(Vec<(&'static str, &'static str)>),
+    /// A value that is not shown.
+    Hidden(String),
+}
+
+impl<'a> AdminPage<'a> {
+    /// Returns an empty page for an operator.
+    pub(super) fn new(admin: &'a Admin, operator: &'a Operator, path: &str, title: &str) -> AdminPage<'a> {
+        AdminPage {
+            site: admin.app.site(ENGLISH),
+            rooms: ROOMS.into_iter().map(|(to, name)| (to, name, to == path)).collect(),
+            operator: &operator.name,
+            sign_out: operator.has_session().then(|| Button::new(admin, operator, "sign_out", "", "Sign out")),
+            title: title.to_owned(),
+            notice: None,
+            lead: String::new(),
+            filter: None,
+            forms: vec![],
+            parts: vec![],
+            next: None,
+        }
+    }
+}
+
+impl Button {
+    /// Returns a button for an act about a subject.
+    pub(super) fn new(
+        admin: &Admin,
+        operator: &Operator,
+        act: &'static str,
+        about: &str,
+        label: &'static str,
+    ) -> Button {
+        let serial = admin.app.serial.fetch_add(1, Ordering::Relaxed);
+        let bound_to = operator.bound_to(act);
+        let token = token::issue_for(&admin.app.settings.secret, &bound_to, admin.app.clock.now(), serial);
+        Button { act, about: about.to_owned(), label, token, is_grave: false, fields: vec![] }
+    }
+
+    fn has_visible_fields(&self) -> bool {
+        self.fields.iter().any(|field| !matches!(field.kind, FieldKind::Hidden(_)))
+    }
+
+    /// Marks an act that cannot be undone; it asks for a tick besides.
+    pub(super) fn grave(self) -> Button {
+        Button { is_grave: true, ..self }.with("sure", "I am sure: this cannot be undone", FieldKind::Sure)
+    }
+
+    /// Adds a field.
+    pub(super) fn with(mut self, name: &'static str, label: &'static str, kind: FieldKind) -> Button {
+        // The serial number of a form's token is unique.
+        let serial = self.token.split('.').nth(1).unwrap_or_default();
+        self.fields.push(Field { name, id: format!("{name}-{serial}"), label, kind });
+        self
+    }
+}
+
+impl Part {
+    /// Returns a part with facts only.
+    pub(super) fn facts(heading: &str, facts: Vec<(String, String)>) -> Part {
+        Part { heading: heading.to_owned(), facts, ..Part::default() }
+    }
+
+    /// Returns a part with items only.
+    pub(super) fn items(heading: &str, items: Vec<Item>, none: &'static str) -> Part {
+        Part { heading: heading.to_owned(), items, none, ..Part::default() }
+    }
+}
+
+impl Item {
+    /// Returns an entry without buttons; empty lines are left out.
+    pub(super) fn new(title: &str, lines: impl IntoIterator<Item = String>) -> Item {
+        let lines = lines.into_iter().filter(|line| !line.is_empty()).map(|line| shown(&line)).collect();
+        Item { title: shown(title), lines, ..Item::default() }
+    }
+
+    /// Links the title to a page of ours.
+    pub(super) fn linked(self, link: Option<String>) -> Item {
+        Item { link, ..self }
+    }
+
+    /// Adds buttons.
+    pub(super) fn with(mut self, buttons: impl IntoIterator<Item = Button>) -> Item {
+        self.buttons.extend(buttons);
+        self
+    }
+}
+
+/// Returns a text that is safe to show, cut to a sensible length.
+pub(super) fn shown(text: &str) -> String {
+    clipped(text, MAX_TEXT)
+}
+
+/// Returns a time in words.
+pub(super) fn moment(at: Timestamp) -> String {
+    ENGLISH.moment(at)
+}
+
+/// Returns the address of our page about the host of an address.
+pub(super) fn site_page(url: &str) -> Option<String> {
+    let host = Url::parse(url).ok()?.host_str()?.to_owned();
+    Some(format!("/admin/site/{host}"))
+}
+
+/// Returns the address of a list with its filter, from a key on.
+pub(super) fn list_page(path: &str, filter: &str, after: &str) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if !filter.is_empty() {
+        query.append_pair("filter", filter);
+    }
+    format!("{path}?{}", query.append_pair("after", after).finish())
+}
+
+/// Returns a number in words, with the noun that it counts.
+pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", ENGLISH.number(number), if number == 1 { one } else { many })
+}
+
+/// Returns the answer with a page.
+pub(super) fn answer(status: StatusCode, page: &AdminPage<'_>) -> Response {
+    form::with_form(page::html(ENGLISH, status, "no-store", page))
+}

@@ -1,0 +1,84 @@
+//! The operator's pages in a real browser: an operator signs in by a token of the real program, sees each page in light
+//! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
+
+use crate::browser_pages::must_be_fit;
+use curlew_fixtureweb::Farm;
+use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
+
+/// Bundled sites: an ordinary one, and one with long and hostile titles.
+const SITES: [&str; 2] = ["harbour-lantern.test", "sharp-tongues.test"];
+/// The folder beside which the pictures are written.
+const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
+/// The pages: a name for the picture, and the path.
+const PAGES: [(&str, &str); 11] = [
+    ("overview", "/admin"),
+    ("sources", "/admin/sources"),
+    ("site", "/admin/site/harbour-lantern.test"),
+    ("holds", "/admin/holds"),
+    ("screening", "/admin/screening"),
+    ("overrides", "/admin/overrides"),
+    ("dead", "/admin/dead"),
+    ("messages", "/admin/messages"),
+    ("owners", "/admin/owners"),
+    ("settings", "/admin/settings"),
+    ("audit", "/admin/audit"),
+];
+
+#[test]
+fn an_operator_signs_in_acts_and_meets_no_barrier() {
+    let web = Web::of(Farm::demo());
+    let store = Store::brisk(&web);
+    let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
+    store.crawl(&starts);
+    store.run(&["override", "deny", "https://harbour-lantern.test/none", "--note", "a <test>"]).ok();
+    let server = Server::start(&store);
+    let browser = Browser::start();
+    let mut steps = Steps::new();
+    steps.step("who is not signed in sees one page", || {
+        assert_eq!(server.get("/admin/sources").status, 401);
+        browser.open(&server.url("/admin/sources"));
+        must_be_fit(&browser, "en", "sign in");
+        browser.keep_picture(TMPDIR, "admin-login-en-desktop-light");
+    });
+    let printed = store.run(&["admin", "login", "--name", "ana"]).ok();
+    let token = printed.stdout.trim().lines().last().unwrap().to_owned();
+    steps.step("a token signs in", || {
+        browser.find("#token").type_keys(&token);
+        browser.submit("form.suggest button");
+        assert_eq!(browser.find(".who span").text(), "ana");
+    });
+    steps.step("a block and its undo", || {
+        browser.open(&server.url("/admin/site/harbour-lantern.test"));
+        browser.submit("form:has(input[value=block]) button");
+        assert_eq!(browser.find("main h1").text(), "Blocked");
+        let found = store.found("site:harbour-lantern.test");
+        assert_eq!(found, Vec::<String>::new(), "its pages are not found");
+        browser.submit("form:has(input[value=unblock]) button");
+        assert_eq!(browser.find("main h1").text(), "Block lifted");
+        assert!(!store.found("site:harbour-lantern.test").is_empty());
+        let audit = store.run(&["audit"]).ok().stdout;
+        assert!(audit.contains("by ana") && audit.contains("by command line"), "{audit}");
+    });
+    for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+        browser.be(screen);
+        for (dark, scheme) in [(false, "light"), (true, "dark")] {
+            browser.prefer_dark(dark);
+            for (name, path) in PAGES {
+                let title = format!("{name}, {size}, {scheme}");
+                steps.step(&title, || {
+                    browser.open(&server.url(path));
+                    must_be_fit(&browser, "en", &title);
+                    browser.keep_picture(TMPDIR, &format!("admin-{name}-en-{size}-{scheme}"));
+                });
+            }
+        }
+    }
+    steps.step("all sessions end", || {
+        store.run(&["admin", "logout"]).ok();
+        browser.open(&server.url("/admin"));
+        browser.find("#token");
+    });
+    drop(browser);
+    server.stop();
+    steps.end();
+}
