@@ -87,7 +87,7 @@ struct MatchedPage<'a> {
 }
 
 /// Outcome of a call to a receiver that did not take what it was brought.
-enum Refusal {
+enum ReceiverRefusal {
     /// It failed, for this reason; it must not be called before this instant.
     Failed(String, Timestamp),
     /// It said that nobody is there any more (410).
@@ -120,10 +120,10 @@ impl Stage for Deliver {
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, why) => {
                 let why = format!("the host is held ({})", why.as_str());
-                return self.failed(&watch, Refusal::Failed(why, until)).await;
+                return self.failed(&watch, ReceiverRefusal::Failed(why, until)).await;
             }
             LeaseOutcome::Blocked => {
-                return self.failed(&watch, Refusal::Failed("the host is blocked".into(), now)).await;
+                return self.failed(&watch, ReceiverRefusal::Failed("the host is blocked".into(), now)).await;
             }
         };
         let told = self.tell(&mut visit, &watch, &url, request, &waiting).await;
@@ -152,7 +152,7 @@ impl Deliver {
         url: &Url,
         request: Option<SubscriptionRequest>,
         waiting: &[String],
-    ) -> Result<Result<bool, Refusal>, StageError> {
+    ) -> Result<Result<bool, ReceiverRefusal>, StageError> {
         if let (Some(request), Some(subscription)) = (request, &watch.subscription)
             && let Err(refusal) = self.verify(visit, watch, subscription, url, &request).await?
         {
@@ -235,7 +235,7 @@ impl Deliver {
         subscription: &TopicSubscription,
         to: &Url,
         request: &SubscriptionRequest,
-    ) -> Result<Result<(), Refusal>, StageError> {
+    ) -> Result<Result<(), ReceiverRefusal>, StageError> {
         let seeds = &self.politeness.seeds;
         let challenge = format!("{:016x}{:016x}", seeds.next(), seeds.next());
         let mut url = to.clone();
@@ -253,7 +253,7 @@ impl Deliver {
         let is_reached = visit.failure.take().is_none();
         if let (true, CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _)) = (is_reached, &end)
         {
-            return Ok(Err(Refusal::Later(*until)));
+            return Ok(Err(ReceiverRefusal::Later(*until)));
         }
         let agrees = matches!(&end, CallEnd::Reply(reply)
             if matches!(reply.status, 200..300) && reply.body.as_ref() == challenge.as_bytes());
@@ -284,16 +284,16 @@ impl Deliver {
     }
 
     /// Writes down that a receiver took nothing, and decides when it is tried again.
-    async fn failed(&self, watch: &Watch, refusal: Refusal) -> Result<Verdict, StageError> {
+    async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict, StageError> {
         let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
-            Refusal::Later(until) => return Ok(Verdict::Defer(until)),
-            Refusal::Gone if watch.subscription.is_some() => {
+            ReceiverRefusal::Later(until) => return Ok(Verdict::Defer(until)),
+            ReceiverRefusal::Gone if watch.subscription.is_some() => {
                 remove(blobs, &watch.name).await?;
                 return Ok(Verdict::Drop("the subscriber is gone".into()));
             }
-            Refusal::Gone => ("it answered 410".to_owned(), now),
-            Refusal::Failed(why, earliest) => (why, earliest),
+            ReceiverRefusal::Gone => ("it answered 410".to_owned(), now),
+            ReceiverRefusal::Failed(why, earliest) => (why, earliest),
         };
         let next = change(blobs, &watch.name, |known| {
             let Some(mut known) = known else { return Ok(None) };
@@ -324,18 +324,18 @@ impl Deliver {
 }
 
 /// Returns the refusal in the outcome of a call, if it is one; `failure` is that of the call, if it has failed.
-fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<Refusal> {
+fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<ReceiverRefusal> {
     match end {
         CallEnd::Reply(reply) if matches!(reply.status, 200..300) => None,
-        CallEnd::Reply(reply) if reply.status == 410 => Some(Refusal::Gone),
+        CallEnd::Reply(reply) if reply.status == 410 => Some(ReceiverRefusal::Gone),
         CallEnd::Reply(reply) => {
             let asked = reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now));
             let earliest = asked.map_or(now, |at| at.min(now + LONGEST_WAIT));
-            Some(Refusal::Failed(format!("it answered {}", reply.status), earliest))
+            Some(ReceiverRefusal::Failed(format!("it answered {}", reply.status), earliest))
         }
-        CallEnd::Rejected(why) => Some(Refusal::Failed(why.to_string(), now)),
+        CallEnd::Rejected(why) => Some(ReceiverRefusal::Failed(why.to_string(), now)),
         CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) | CallEnd::Held(until, _) => {
-            Some(failure.map_or(Refusal::Later(until), |why| Refusal::Failed(why, until)))
+            Some(failure.map_or(ReceiverRefusal::Later(until), |why| ReceiverRefusal::Failed(why, until)))
         }
     }
 }
