@@ -28,6 +28,8 @@ const UNWORKED_PER_MINUTE: u32 = 1;
 const MESSAGES_PER_DAY: u32 = 5;
 /// Searches for proofs a minute, for all callers together: each may query a name server of the caller's choice.
 const LOOKS_PER_MINUTE: u32 = 60;
+/// Subscriptions to our feeds a minute whose callbacks are on one host: each causes a call of it.
+const SUBSCRIPTIONS_PER_MINUTE: u32 = 5;
 /// Calls of a host for proofs that one address may cause in a day: half of the host's daily number.
 const CALLS_PER_DAY: u32 = 6;
 
@@ -66,6 +68,7 @@ pub(crate) struct App {
     messages: Mutex<Quota>,
     looks: Mutex<Quota>,
     calls: Mutex<Quota>,
+    subscriptions: Mutex<Quota>,
 }
 
 impl App {
@@ -84,6 +87,7 @@ impl App {
             messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
             looks: Mutex::new(Quota::a_minute(LOOKS_PER_MINUTE)),
             calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
+            subscriptions: Mutex::new(Quota::a_minute(SUBSCRIPTIONS_PER_MINUTE)),
             clock: services.clock.clone(),
             services,
             settings,
@@ -127,6 +131,11 @@ impl App {
     /// Takes a search for a proof from the allowance of all callers, or returns the time to wait.
     pub(crate) fn admit_look(&self) -> Result<(), Millis> {
         held(&self.looks).take(0, self.clock.monotonic())
+    }
+
+    /// Takes a subscription from the allowance of its callback's host, or returns the time to wait.
+    pub(crate) fn admit_subscription(&self, host: &str) -> Result<(), Millis> {
+        held(&self.subscriptions).take(quota::key_for(0, host), self.clock.monotonic())
     }
 
     /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.

@@ -46,11 +46,19 @@ async fn a_wrong_request_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn an_address_may_send_as_many_requests_as_forms() {
+async fn a_host_is_called_for_few_subscriptions_and_an_address_may_send_as_many_requests_as_forms() {
+    let world = World::of(Backend::default());
+    let mut taken = 0;
+    for n in 0..12 {
+        let reader = format!("{READER}%2F{n}");
+        taken += u32::from(ask(&world, form("subscribe", TOPIC, &reader)).await.status == StatusCode::ACCEPTED);
+    }
+    assert_eq!((taken, world.receivers().len()), (5, 5));
     let world = World::of(Backend::default());
     let mut statuses = vec![];
-    for _ in 0..11 {
-        statuses.push(ask(&world, form("subscribe", TOPIC, READER)).await.status);
+    for n in 0..11 {
+        let reader = format!("https%3A%2F%2Freader{n}.example%2F");
+        statuses.push(ask(&world, form("subscribe", TOPIC, &reader)).await.status);
     }
     assert!(statuses[..10].iter().all(|status| *status == StatusCode::ACCEPTED), "{statuses:?}");
     assert_eq!(statuses[10], StatusCode::TOO_MANY_REQUESTS);
