@@ -8,6 +8,7 @@ use super::trace::{JobEnd, JobRun, SettledAs};
 use async_trait::async_trait;
 use curlew_model::{Backfill, BackfillJob, BackfillState, ExtractJob, Job, Millis, OwnerRequest, Source, Timestamp};
 use curlew_policy::delivery::FailureKind;
+use curlew_policy::trace::traced;
 use curlew_ports::{Clock, Delivery, PortError, Queue, Receipt, Sources};
 use curlew_stages::operator::block::BlockedBy;
 use curlew_stages::program::Program;
@@ -28,7 +29,7 @@ pub(super) struct Witness<'a> {
     machine: usize,
     program: &'a Program,
     mailbox: Mailbox,
-    /// The jobs that were handed out, and how often each was.
+    /// The jobs that were handed out, each with the id of its chain, and how often each was.
     deliveries: Vec<(Receipt, u32, Job)>,
     /// Ends of runs that are not settled yet.
     ends: Mutex<Vec<(Job, JobEnd)>>,
@@ -42,7 +43,7 @@ impl<'a> Witness<'a> {
         mailbox: Mailbox,
         deliveries: &[Delivery],
     ) -> Witness<'a> {
-        let readable = |d: &Delivery| Some((d.receipt.clone(), d.receives, d.job.clone().ok()?));
+        let readable = |d: &Delivery| Some((d.receipt.clone(), d.receives, traced(d.job.clone().ok()?)));
         let deliveries = deliveries.iter().filter_map(readable).collect();
         Witness { shared, machine, program, mailbox, deliveries, ends: Mutex::default() }
     }
@@ -73,7 +74,7 @@ impl<'a> Witness<'a> {
     }
 
     fn note_end(&self, job: &Job, end: JobEnd) {
-        self.ends.lock().unwrap_or_else(PoisonError::into_inner).push((job.clone(), end));
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).push((traced(job.clone()), end));
     }
 
     fn note_settlement(&self, receipt: &Receipt, settled: SettledAs) {
