@@ -382,8 +382,9 @@ pub(crate) struct Output {
 pub(crate) struct WatchArgs {
     #[command(subcommand)]
     pub(crate) what: Option<WatchWhat>,
-    #[command(flatten)]
-    pub(crate) output: Output,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -14,7 +14,7 @@ use serde_json::json;
 const QUERY: usize = 60;
 
 pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
-    let json = args.output.json;
+    let json = args.json;
     match args.what {
         None | Some(WatchWhat::List) => list(world, json).await,
         Some(WatchWhat::Add { query, to }) => add(world, &query, &to, json).await,
