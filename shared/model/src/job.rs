@@ -1,4 +1,5 @@
-//! Jobs: messages of the queues. Every job may be delivered more than once.
+//! Jobs: messages of the queues. Every job may be delivered more than once. It is long since it is one list: each kind of
+//! job with its fields.
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
 use crate::ownership::{Challenge, OwnerRequest};

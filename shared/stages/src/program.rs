@@ -137,9 +137,9 @@ pub struct Program {
     pub blocks: Blocks,
     /// The operator's overrides.
     pub overrides: Arc<Overrides>,
-    /// What operators do.
+    /// Acts of operators.
     pub actions: Arc<Actions>,
-    /// What operators are shown of rows and jobs.
+    /// Views of rows and jobs, for operators.
     pub lookup: Lookup,
     /// Runs queries.
     pub finder: Arc<Finder>,

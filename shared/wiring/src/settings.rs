@@ -1,4 +1,5 @@
-//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
+//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once. It is long since it is one
+//! list: each section with its fields.
 
 use crate::error::BadSettings;
 use crate::screening::{ImageScreening, Screen};

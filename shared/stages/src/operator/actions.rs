@@ -44,7 +44,7 @@ pub struct Actions {
     pub log: AuditLog,
 }
 
-/// What came of a list of feeds.
+/// The outcome of a list of feeds.
 #[derive(Debug, Default)]
 pub struct ImportReport {
     /// Number of feeds that are new.

@@ -89,7 +89,7 @@ pub struct BotWall {
 pub struct PaceReport {
     /// Minimum time between two calls.
     pub least: Millis,
-    /// What decides that time.
+    /// The reason for that time.
     pub ruled_by: &'static str,
     /// Crawl-delay of its robots.txt.
     pub crawl_delay: Millis,
@@ -102,7 +102,7 @@ pub struct PaceReport {
 pub struct RobotsReport {
     /// The origin.
     pub origin: String,
-    /// What the answer meant.
+    /// The meaning of the answer.
     pub standing: String,
     /// Time of the last request.
     pub fetched_at: Timestamp,

@@ -1,10 +1,15 @@
 //! Watches: stored queries whose new matches are posted to a receiver. An operator adds them; a feed reader that subscribes
 //! to one of our search feeds (WebSub) adds one, too, which ends with its lease.
 //!
-//! What is new is found in the segments, as the index finds it: each segment that was published since the last time is
+//! New pages are found in the segments, as the index finds them: each segment that was published since the last time is
 //! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox of
 //! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
 //! empties it.
+
+mod watch;
+
+pub(crate) use watch::Match;
+pub use watch::{ReceiverState, SubscriptionRequest, TopicSubscription, Watch};
 
 use crate::catalog::index::TEXT_PER_SPLIT;
 use crate::catalog::listing::all_keys;
@@ -19,7 +24,6 @@ use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, comp
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
 };
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use url::Url;
@@ -34,8 +38,6 @@ const LEASES: (Millis, Millis, Millis) = (Millis::from_hours(1), Millis::from_da
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
 /// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log says so.
 const MAX_OUTBOX: usize = 1_000;
-/// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
-const REMEMBERED: usize = 500;
 /// Prefix of the keys of watches.
 const WATCHES: &str = "watches/";
 /// Prefix of the keys of deliveries that wait, by watch.
@@ -46,100 +48,6 @@ const MATCHED: &str = "watched-segments.json";
 const SEGMENTS: &str = "segments/";
 /// Number of hexadecimal digits of a watch's name.
 const NAME_DIGITS: usize = 16;
-
-/// A stored query and the receiver of its new matches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Watch {
-    /// Its name.
-    pub name: String,
-    /// The query. Pages that have all of its words match.
-    pub query: String,
-    /// Address that matches are posted to.
-    pub to: String,
-    /// Key of the signatures, if deliveries are signed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
-    /// Time at which it was added.
-    pub added: Timestamp,
-    /// The subscription that it serves; without one it is a webhook of the operator's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subscription: Option<TopicSubscription>,
-    /// Fate of its deliveries.
-    #[serde(default)]
-    pub receiver: ReceiverState,
-}
-
-/// A feed reader's subscription to one of our search feeds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicSubscription {
-    /// Address of the feed.
-    pub topic: String,
-    /// End of its lease; `None` until the subscriber has confirmed it.
-    pub until: Option<Timestamp>,
-    /// The request that the subscriber has still to confirm.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<SubscriptionRequest>,
-}
-
-/// A subscriber's request (WebSub §5.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubscriptionRequest {
-    /// True to end the subscription.
-    pub ends: bool,
-    /// Length of the lease.
-    pub lease: Millis,
-    /// The secret, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
-}
-
-/// Fate of the deliveries to a receiver.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReceiverState {
-    /// Matches that were taken.
-    pub delivered: u64,
-    /// Time of the last delivery that was taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivered_at: Option<Timestamp>,
-    /// Tries in a row that failed.
-    pub failures: u32,
-    /// Time of the first of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failing_since: Option<Timestamp>,
-    /// Time of the next try.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_at: Option<Timestamp>,
-    /// Reason of the last failure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// True if it was given up: matches wait until its job is put back into its queue.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub given_up: bool,
-    /// Pages that were delivered last.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) recent: Vec<PageId>,
-}
-
-impl ReceiverState {
-    /// Remembers that these pages were taken.
-    pub(crate) fn took(&mut self, pages: impl IntoIterator<Item = PageId>, now: Timestamp) {
-        let before = self.recent.len();
-        self.recent.extend(pages);
-        self.delivered += (self.recent.len() - before) as u64;
-        self.recent.drain(..self.recent.len().saturating_sub(REMEMBERED));
-        let (delivered, recent) = (self.delivered, std::mem::take(&mut self.recent));
-        *self = ReceiverState { delivered, delivered_at: Some(now), recent, ..ReceiverState::default() };
-    }
-}
-
-/// A new match, as it waits in an outbox. Nothing of the page itself is kept here, so that a page that is removed
-/// meanwhile leaves nothing behind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Match {
-    pub(crate) page: PageId,
-    /// Time of the fetch, by which matches are ordered.
-    pub(crate) at: Timestamp,
-}
 
 /// A request of a subscriber, as it came.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page.
+//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since a batch
+//! is one path: read, judge, write, settle.
 
 use crate::catalog::hidden::{hidden_hosts, is_on};
 use crate::catalog::raw;

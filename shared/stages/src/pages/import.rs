@@ -176,7 +176,8 @@ impl ForeignPages<'_> {
         }))
     }
 
-    /// What the answer and the page state about their use; or the refusal. The site's own files are not asked for.
+    /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files are not
+    /// asked for.
     fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
         let scope = &self.politeness.scope;
         let mut stated = StatedPreferences::default();

@@ -15,7 +15,7 @@ const MAX_FEEDS: usize = 2_000;
 /// Maximum number of refused feeds, or of answers, that are named.
 const NAMED: usize = 20;
 
-/// What came of an act.
+/// The outcome of an act.
 pub(super) struct ActReport {
     pub(super) title: &'static str,
     pub(super) notice: Notice,
