@@ -196,17 +196,22 @@ fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {
     Section { heading: t.index, rows, none: "" }
 }
 
-fn sources(language: Language, counted: &PublicCounts) -> Section {
-    let t = words::Status::of(language);
-    let facts = [
+/// Returns the counts of sites, feeds and pages, each with its name.
+pub(crate) fn counts(t: &words::Status, counted: &PublicCounts) -> [(&'static str, u64); 6] {
+    [
         (t.sites, counted.sites),
         (t.feeds, counted.feeds),
         (t.accepted, counted.accepted),
         (t.pending, counted.pending),
         (t.rejected, counted.rejected),
         (t.gone, counted.gone),
-    ];
-    Section { heading: t.crawl, rows: facts.map(|(name, n)| counted_row(language, name, n)).into(), none: "" }
+    ]
+}
+
+fn sources(language: Language, counted: &PublicCounts) -> Section {
+    let t = words::Status::of(language);
+    let rows = counts(t, counted).map(|(name, n)| counted_row(language, name, n));
+    Section { heading: t.crawl, rows: rows.into(), none: "" }
 }
 
 fn holds(language: Language, counted: &PublicCounts) -> Section {

@@ -30,15 +30,8 @@ pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result
     ];
     let mut parts = vec![Part::facts("Now", facts)];
     if let Some(counted) = &status.counted {
-        let counts = [
-            (t.sites, counted.sites),
-            (t.feeds, counted.feeds),
-            (t.accepted, counted.accepted),
-            (t.pending, counted.pending),
-            (t.rejected, counted.rejected),
-            (t.gone, counted.gone),
-        ];
-        parts.push(Part::facts("Sites and pages", counts.map(|(name, n)| number(name, n)).into()));
+        let counts = status::counts(t, counted).map(|(name, n)| number(name, n));
+        parts.push(Part::facts("Sites and pages", counts.into()));
         let held = counted.held.iter().map(|(why, hosts)| number((t.hold)(*why), *hosts)).collect();
         parts.push(Part { none: t.no_holds, ..Part::facts("Hosts on hold, by reason", held) });
     }

@@ -2,7 +2,7 @@
 
 use super::Admin;
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, list_page, moment, site_page};
+use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, list_page, moment, site_page};
 use crate::params::Params;
 use curlew_model::PageId;
 use curlew_stages::operator::lookup::{ScreenedPage, typed_host};
@@ -10,8 +10,6 @@ use curlew_stages::operator::overrides::topic_names;
 use curlew_stages::pages::overrides::StoredOverride;
 use curlew_stages::stage::StageError;
 
-/// Number of rows of one part of a list.
-const ROWS: usize = 50;
 /// Maximum number of overrides that are shown.
 const OVERRIDES: usize = 500;
 

@@ -1,16 +1,13 @@
 //! Sites and feeds with their state; one site whole; hosts that are held or blocked.
 
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, count, list_page, moment, site_page};
+use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, count, list_page, moment, site_page};
 use super::{Admin, ENGLISH};
 use crate::params::Params;
 use curlew_model::{HostKey, SourceKey};
 use curlew_stages::operator::lookup::{HeldHost, SourceLine, typed_host};
 use curlew_stages::operator::site_report::SiteReport;
 use curlew_stages::stage::StageError;
-
-/// Number of rows of one part of a list.
-const ROWS: usize = 50;
 
 /// `GET /admin/sources`; `None` for a place in the list that is none.
 pub(super) async fn list<'a>(

@@ -14,6 +14,9 @@ use curlew_model::Timestamp;
 use std::sync::atomic::Ordering;
 use url::{Url, form_urlencoded};
 
+/// Number of rows of one part of a list.
+pub(super) const ROWS: usize = 50;
+
 /// Maximum length of a text of a page, in characters.
 const MAX_TEXT: usize = 600;
 
