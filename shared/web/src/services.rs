@@ -41,7 +41,7 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     /// Supplies the data of the status page.
     pub status: Arc<dyn StatusSource>,
-    /// What the operator's pages need; without it there are none.
+    /// Services of the operator's pages; without them there are no such pages.
     pub admin: Option<AdminServices>,
 }
 

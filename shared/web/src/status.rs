@@ -48,7 +48,7 @@ struct Chart {
     /// Part of the names of its elements.
     id: &'static str,
     name: &'static str,
-    /// What it shows, in a sentence.
+    /// A sentence that says what it shows.
     sentence: String,
     bars: Vec<Bar>,
 }

@@ -188,7 +188,7 @@ struct Preferences {
     tdmrep: Option<String>,
 }
 
-/// What a page must have to be taken.
+/// Conditions on which a page is taken.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Pages {
