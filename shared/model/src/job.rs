@@ -352,7 +352,20 @@ pub enum Purpose {
     Image {
         /// Id under which its thumbnail is stored.
         image: ImageId,
+        /// Chain of jobs that the page belongs to: a visit may ask for images of several chains.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        trace: Option<TraceId>,
     },
+}
+
+impl Purpose {
+    /// Returns the chain of jobs that the item belongs to, where that need not be its visit's.
+    pub const fn trace(&self) -> Option<&TraceId> {
+        match self {
+            Purpose::Image { trace, .. } => trace.as_ref(),
+            Purpose::New { .. } | Purpose::Recheck => None,
+        }
+    }
 }
 
 /// Job that makes a record of a fetched page.

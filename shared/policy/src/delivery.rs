@@ -30,6 +30,17 @@ pub enum FailureKind {
     Permanent,
 }
 
+impl FailureKind {
+    /// Returns the word for the kind.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            FailureKind::Throttled(_) => "throttled",
+            FailureKind::Transient => "transient",
+            FailureKind::Permanent => "permanent",
+        }
+    }
+}
+
 /// Decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {

@@ -1,7 +1,7 @@
 //! Trace ids: every chain of jobs has one from its first job on, and hands it on.
 
 use crate::address::hash_hex;
-use curlew_model::{ExtractJob, Job, SourceKey, Timestamp, TraceId};
+use curlew_model::{ExtractJob, HostKey, Job, SourceKey, Timestamp, TraceId};
 
 /// Number of hexadecimal digits of the time.
 const TIME_DIGITS: usize = 12;
@@ -29,7 +29,7 @@ pub fn of(job: &Job) -> TraceId {
         Job::Own(job) => format!("{} {}", job.host, job.challenge),
         Job::Poll(job) => job.feed.to_string(),
         Job::Subscribe(job) => job.feed.to_string(),
-        Job::Backfill(job) => format!("{} {}", job.backfill, job.step),
+        Job::Backfill(job) => return of_backfill(&job.backfill, job.step),
         Job::Deliver(job) => job.watch.clone(),
         Job::Fetch(job) => {
             format!("{} {}", job.host, job.items.first().map(|item| item.page.as_str()).unwrap_or_default())
@@ -42,6 +42,16 @@ pub fn of(job: &Job) -> TraceId {
 /// Returns the id of the chain that the discovery of a site is.
 pub fn of_discovery(site: &SourceKey) -> TraceId {
     begin("discover", site.as_str(), Timestamp::EPOCH)
+}
+
+/// Returns the id of the chain that a step of a backfill is: a chain a step, since a back catalogue may take months.
+pub fn of_backfill(backfill: &SourceKey, step: u32) -> TraceId {
+    begin("backfill", &format!("{backfill} {step}"), Timestamp::EPOCH)
+}
+
+/// Returns the id of the chain that a sample's re-checks of a host key are.
+pub fn of_recheck(host: &HostKey, at: Timestamp) -> TraceId {
+    begin("recheck", host.as_str(), at)
 }
 
 /// Returns the id of the chain that an extraction belongs to.

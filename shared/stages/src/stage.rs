@@ -7,6 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::error::Error;
 use std::future::Future;
 use tracing::Span;
+use tracing::field::Empty;
 
 /// A stage that is woken by a job from its queue.
 pub trait Stage: Send + Sync {
@@ -19,9 +20,20 @@ pub trait Stage: Send + Sync {
 }
 
 /// Returns the span of a job, at the level of errors so that no filter of the log leaves it out: each log line within it
-/// carries the job's kind and the id of its chain.
+/// carries the job's kind and the id of its chain. An exporter of spans knows the span by its name and its fields
+/// (`shared/otlp`).
 pub(crate) fn job_span(kind: &'static str, trace: &TraceId) -> Span {
-    tracing::error_span!("job", kind, %trace)
+    tracing::error_span!("job", kind, %trace, failure = Empty)
+}
+
+/// Returns the span in which a job is settled that ran together with others: its own has ended by then.
+pub(crate) fn settlement_span(kind: &'static str, trace: &TraceId) -> Span {
+    tracing::error_span!("settlement", kind, %trace)
+}
+
+/// Records in the span of a job how it failed; in any other span nothing.
+pub(crate) fn record_failure(span: &Span, kind: FailureKind) {
+    span.record("failure", kind.as_str());
 }
 
 /// Instruction to the driver about a job that has run.

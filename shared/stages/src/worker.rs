@@ -1,7 +1,7 @@
 //! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
 //! simulators drive it; none of them decides what follows from a verdict or a failure.
 
-use crate::stage::{StageError, Verdict, job_span, with_causes};
+use crate::stage::{StageError, Verdict, job_span, record_failure, settlement_span, with_causes};
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Stage as StageName, Timestamp};
 use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_ends};
@@ -132,7 +132,8 @@ impl<S: Settlement> Worker<'_, S> {
             return Ok(0);
         };
         for (((handle, receives), job), outcome) in each.zip(outcomes) {
-            self.settle(handle, *receives, &job, outcome).instrument(span_of(&job)).await?;
+            let span = settlement_span(job.kind(), &trace::of(&job));
+            self.settle(handle, *receives, &job, outcome).instrument(span).await?;
         }
         Ok(0)
     }
@@ -161,6 +162,7 @@ impl<S: Settlement> Worker<'_, S> {
         job: &Job,
         failure: (&str, FailureKind),
     ) -> Result<(), PortError> {
+        record_failure(&Span::current(), failure.1);
         settle_failure(self.queue, delivery, Some(job), failure, self.clock.now()).await
     }
 }
@@ -221,6 +223,7 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     }
 
     async fn give_up(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
+        record_failure(&Span::current(), FailureKind::Permanent);
         tracing::error!(error = why, "a job is given up");
         self.queue.dead_letter(receipt, why).await
     }

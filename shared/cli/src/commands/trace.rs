@@ -5,6 +5,7 @@ use crate::world::World;
 use anyhow::{Context, Result, bail};
 use curlew_model::{Page, PageState, Source, Timestamp, TraceId};
 use curlew_policy::address::without_credentials;
+use curlew_policy::trace;
 use curlew_stages::catalog::segment::RecordReader;
 use curlew_stages::operator::audit::{Audit, Subject};
 use curlew_stages::operator::descriptions::page_state;
@@ -78,8 +79,11 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
             _ => key.to_string(),
         };
         let began = row.trace.as_ref().and_then(TraceId::began);
-        let when = if began.is_some() { ", whose poll was due" } else { "" };
-        story.push(Happening::new(began, format!("named by the feed {feed}{when}")));
+        let recheck = began.filter(|at| row.trace.as_ref() == Some(&trace::of_recheck(&row.host, *at)));
+        story.extend(recheck.map(|at| Happening::new(at, "found where a page led that was to be re-checked then")));
+        let polled = began.filter(|_| recheck.is_none());
+        let when = if polled.is_some() { ", whose poll was due" } else { "" };
+        story.push(Happening::new(polled, format!("named by the feed {feed}{when}")));
     }
     match &row.state {
         PageState::Pending => story.push(Happening::new(row.at, "fetched, and not judged yet")),

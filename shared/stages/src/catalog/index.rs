@@ -7,9 +7,9 @@ pub use report::PublishReport;
 use crate::catalog::listing::all_keys;
 use crate::catalog::manifest::{change_manifest, load_manifest, search_error};
 use crate::catalog::segment;
-use crate::stage::StageError;
+use crate::stage::{StageError, job_span, record_failure};
 use bytes::Bytes;
-use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year};
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
     BuildBudget, Due, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
@@ -17,6 +17,7 @@ use curlew_search::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use tracing::Span;
 
 /// Maximum number of pages of a split; it bounds the memory that building one needs.
 const PAGES_PER_SPLIT: usize = 20_000;
@@ -58,6 +59,8 @@ struct NewRecords {
     text: usize,
     /// Pages that were published before with another text, by the year of the older copy.
     revised: BTreeMap<Year, BTreeSet<PageId>>,
+    /// Chains of jobs that the pages belong to.
+    traces: BTreeSet<TraceId>,
 }
 
 impl Index {
@@ -156,11 +159,14 @@ impl Index {
         };
         let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
-        let (mut counted, mut orphans, mut replaced) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {
             // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
-            match self.pages.load_eventual(&record.id).await?.map(|(page, _)| page.state) {
+            let row = self.pages.load_eventual(&record.id).await?.map(|(page, _)| page);
+            let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
+            match state {
                 Some(PageState::Accepted { location: at, .. }) if at == location => {
+                    traces.extend(trace.flatten());
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
@@ -192,6 +198,7 @@ impl Index {
         }
         batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
         batch.records.extend(counted);
+        batch.traces.extend(traces);
         batch.segments.push(key);
         Ok(())
     }
@@ -206,7 +213,8 @@ impl Index {
         }
     }
 
-    /// Publishes a batch whose rows were read from `began` on, after the manifest of this generation.
+    /// Publishes a batch whose rows were read from `began` on, after the manifest of this generation, in the name of each
+    /// chain of jobs that a page of it belongs to.
     async fn add(
         &self,
         year: Year,
@@ -214,10 +222,28 @@ impl Index {
         (began, generation): (Timestamp, u64),
         done: &mut PublishReport,
     ) -> Result<(), StageError> {
-        let NewRecords { segments, records, revised, .. } = batch;
-        if segments.is_empty() {
+        if batch.segments.is_empty() {
             return Ok(());
         }
+        let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
+        let added = self.add_itself(year, batch, (began, generation), done).await;
+        for span in spans {
+            match &added {
+                Ok(()) => span.in_scope(|| tracing::debug!(year, "pages of this chain can be found")),
+                Err(error) => record_failure(&span, error.kind()),
+            }
+        }
+        added
+    }
+
+    async fn add_itself(
+        &self,
+        year: Year,
+        batch: NewRecords,
+        (began, generation): (Timestamp, u64),
+        done: &mut PublishReport,
+    ) -> Result<(), StageError> {
+        let NewRecords { segments, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
             let now = self.clock.now();

@@ -19,6 +19,7 @@ use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
 use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
+use curlew_policy::trace;
 use curlew_ports::{Version, update_host};
 use lists::PageAddress;
 use std::collections::BTreeMap;
@@ -416,8 +417,9 @@ impl Backfills {
             sent += 1;
             visits.entry(host).or_default().push(item);
         }
-        let visits: Vec<_> = visits.into_iter().flat_map(|(host, items)| jobs(source, host, items, None)).collect();
-        let visits: Vec<_> = visits.into_iter().map(|job| (job, now)).collect();
+        let trace = trace::of_backfill(&row.key, row.step);
+        let visits = visits.into_iter().flat_map(|(host, items)| jobs(source, host, items, Some(&trace)));
+        let visits: Vec<_> = visits.map(|job| (job, now)).collect();
         if !visits.is_empty() {
             self.intake.queue.send(&visits).await?;
         }

@@ -173,7 +173,7 @@ impl JobFacts {
             Job::Fetch(visit) => {
                 for item in &visit.items {
                     self.pages.insert(item.page.clone());
-                    if let Purpose::Image { image } = &item.purpose {
+                    if let Purpose::Image { image, .. } = &item.purpose {
                         self.thumbnails.insert(thumbnail_key(image));
                     }
                 }

@@ -12,7 +12,7 @@ use crate::pages::judge::{Judge, Picture};
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
-use crate::stage::{Stage, StageError, Verdict, job_span};
+use crate::stage::{Stage, StageError, Verdict, job_span, record_failure};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
@@ -29,7 +29,7 @@ use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 use url::Url;
 
 /// Number of attempts to write the row of a page while others write it.
@@ -109,6 +109,8 @@ struct NewRecord<'j> {
     /// Index in the batch.
     number: usize,
     job: &'j ExtractJob,
+    /// Span of the job, which lasts until its page's row is written.
+    span: Span,
     seen: PendingVersion,
     draft: Draft,
     content_hash: String,
@@ -127,23 +129,30 @@ impl Extract {
                 Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).instrument(span).await),
                 Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).instrument(span).await),
                 Ok((seen, Extraction::Record(draft, content_hash))) => {
-                    kept.push(NewRecord { number, job, seen, draft: *draft, content_hash });
+                    kept.push(NewRecord { number, job, span, seen, draft: *draft, content_hash });
                     None
                 }
-                Err(error) => Some(Err(error)),
+                Err(error) => {
+                    record_failure(&span, error.kind());
+                    Some(Err(error))
+                }
             });
         }
         match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
                 for (kept, location) in kept.iter().zip(locations) {
-                    let span = job_span("extract", &trace::of_extraction(kept.job));
-                    verdicts[kept.number] = Some(self.accepted(kept, location).instrument(span).await);
+                    let verdict = self.accepted(kept, location).instrument(kept.span.clone()).await;
+                    if let Err(error) = &verdict {
+                        record_failure(&kept.span, error.kind());
+                    }
+                    verdicts[kept.number] = Some(verdict);
                 }
             }
             Err(error) => {
-                let text = error.to_string();
+                let (text, kind) = (error.to_string(), error.kind());
                 let mut first = Some(error);
                 for kept in &kept {
+                    record_failure(&kept.span, kind);
                     let error = first
                         .take()
                         .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
@@ -399,7 +408,7 @@ impl Extract {
             if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
                 continue;
             }
-            let purpose = Purpose::Image { image: image.clone() };
+            let purpose = Purpose::Image { image: image.clone(), trace: Some(trace::of_extraction(job)) };
             let item = VisitItem { url: url.into(), page: job.page.clone(), purpose };
             visits.entry(host).or_default().push(item);
         }
@@ -407,6 +416,10 @@ impl Extract {
         let jobs: Vec<(Job, Timestamp)> = visits
             .iter()
             .flat_map(|(host, items)| VisitJob::several(host, None, items))
+            .map(|visit| VisitJob {
+                trace: visit.items.first().and_then(|item| item.purpose.trace().cloned()),
+                ..visit
+            })
             .map(|visit| (Job::Fetch(visit), now))
             .collect();
         if !jobs.is_empty() {

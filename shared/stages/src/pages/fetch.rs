@@ -139,7 +139,7 @@ impl Fetch {
         match &item.purpose {
             Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
             Purpose::Recheck => self.recheck(round, item, &url).await,
-            Purpose::Image { image } => self.image(round, item, &url, image).await,
+            Purpose::Image { image, .. } => self.image(round, item, &url, image).await,
         }
     }
 

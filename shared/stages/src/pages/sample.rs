@@ -6,6 +6,7 @@ use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
 use curlew_policy::page::sampling;
+use curlew_policy::trace;
 use curlew_ports::{Pages, Queue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -80,8 +81,9 @@ impl Sample {
         }
         let mut jobs = Bulk::new(self.queue.as_ref());
         for (host, items) in visits {
+            let trace = trace::of_recheck(host, now);
             for visit in VisitJob::several(host, None, &items) {
-                jobs.push((Job::Fetch(visit), now)).await?;
+                jobs.push((Job::Fetch(VisitJob { trace: Some(trace.clone()), ..visit }), now)).await?;
             }
         }
         Ok(jobs.send().await?)

@@ -14,6 +14,7 @@ use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
     is_at_or_below,
 };
+use curlew_policy::address::without_credentials;
 use curlew_policy::politeness::admission::{self, Admission, admit};
 use curlew_policy::politeness::http;
 use curlew_policy::politeness::marks;
@@ -31,6 +32,8 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 use url::Url;
 
 /// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
@@ -361,7 +364,10 @@ impl<'a> Visit<'a> {
         let is_signed = signature.is_some();
         let call = Call { url, kind, validators, post, signature, time: rules.call_time };
         let began = clock.monotonic();
-        let answer = self.politeness.fetch.call(&call).await;
+        let span = call_span(&call);
+        let answer = self.politeness.fetch.call(&call).instrument(span.clone()).await;
+        span.record("status", answer.as_ref().ok().map(|reply| reply.status));
+        drop(span);
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
         let now = clock.now();
         if let Err(FetchError::Refused(why)) = answer {
@@ -489,6 +495,18 @@ impl<'a> Visit<'a> {
             }
         }
     }
+}
+
+/// Returns the span of a call, below all levels of the log: it is for exporters of spans. Only the address of a page is in it
+/// as a whole, since that of a feed or a receiver may be a secret.
+fn call_span(call: &Call) -> Span {
+    tracing::trace_span!(
+        "call",
+        kind = call.kind.as_str(),
+        host = Url::parse(&call.url).ok().as_ref().and_then(Url::host_str),
+        url = (call.kind == CallKind::Page).then(|| without_credentials(&call.url)).as_deref(),
+        status = Empty
+    )
 }
 
 fn role(kind: CallKind) -> Role {

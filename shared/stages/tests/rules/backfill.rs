@@ -1,13 +1,14 @@
 //! Back catalogues: all of them is found within the budget of each day, and nothing that a site names makes it endless.
 
 use crate::interstitial::{document, own};
-use crate::test_world::{FEED, TestWorld, host, key, status};
+use crate::test_world::{FEED, TestWorld, host, key, page, status};
 use curlew_model::{
     Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, SiteState, Source,
     Stage as QueueName, Timestamp, VisitJob,
 };
 use curlew_policy::politeness::admission;
-use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Reply, Sources, update_host};
+use curlew_policy::trace;
+use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Pages, Reply, Sources, update_host};
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_stages::feeds::intake::Intake;
@@ -176,6 +177,22 @@ async fn a_thousand_posts_of_wordpress_are_found_within_the_budget_of_each_day()
     assert_eq!((row.sent, row.documents, reason(&row).as_str()), (1_000, 101, "the archive was read to its end"));
     assert_eq!(world.calls(CallKind::Page).len(), 1_000, "each page is called once");
     assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_pages_of_a_portion_belong_to_the_chain_of_its_step() {
+    let world = TestWorld::new();
+    wordpress(&world, 30);
+    named(&world).await;
+    run(&world, 1, true).await;
+    let backfill = row(&world, FEED).await;
+    let steps: Vec<_> = (0..backfill.step).map(|step| trace::of_backfill(&backfill.key, step)).collect();
+    let mut chains = BTreeSet::new();
+    for n in 0..30 {
+        let (page, _) = world.pages.get(&page(&post(n))).await.unwrap().unwrap();
+        chains.insert(page.trace.filter(|trace| steps.contains(trace)).expect("the chain of a step"));
+    }
+    assert_eq!(chains.len(), 3, "three documents of ten posts");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,11 @@
 //! Removal of pages that are gone from the web, or were replaced or moved there.
 
 use crate::index::{accept, ask, traces};
-use crate::test_world::{TestWorld, moved, page, status, visit};
-use curlew_model::{Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName};
+use crate::test_world::{TestWorld, host, moved, page, status, visit};
+use curlew_model::{
+    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName, Timestamp, TraceId, VisitJob,
+};
+use curlew_policy::trace;
 use curlew_ports::{Blobs, FetchError, Pages, Reply};
 use curlew_stages::operator::audit::{Audit, Subject};
 use curlew_stages::pages::sample::{HowMany, Sample};
@@ -37,8 +40,14 @@ async fn recheck(world: &TestWorld, reply: Result<Reply, FetchError>) -> Option<
         Ok(reply) => world.web.keep(A, reply),
         error => world.web.answer(A, error),
     }
-    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    let job = VisitJob { trace: Some(chain()), ..visit("example.org", &[A], &Purpose::Recheck) };
+    world.fetch(&job).await;
     world.state(A).await
+}
+
+/// Returns the chain of jobs that the re-checks belong to.
+fn chain() -> TraceId {
+    trace::of_recheck(&host("example.org"), Timestamp::from_millis(1_795_000_000_000))
 }
 
 async fn row(world: &TestWorld) -> Page {
@@ -107,6 +116,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
         (job.items[0].url.as_str(), &job.items[0].purpose),
         ("https://example.org/new", &crate::test_world::new())
     );
+    assert_eq!(job.trace, Some(chain()), "it follows from the re-check");
 
     // A temporary redirect, or one to the home page: a second look decides.
     for (code, to, reason) in
@@ -201,6 +211,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
             .unwrap()
         {
             let Ok(Job::Fetch(job)) = &delivery.job else { panic!("a visit") };
+            assert_eq!(job.trace, Some(trace::of_recheck(&job.host, world.now())), "a chain a sample and host key");
             for item in &job.items {
                 let (seen, times) = last.get_mut(&item.page).unwrap();
                 longest = longest.max(Millis(now.0 - seen.0));

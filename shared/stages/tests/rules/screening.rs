@@ -1,7 +1,8 @@
 //! Screening in the stages: images, the order of judgements, and the operator's overrides.
 
-use crate::test_world::{TestWorld, html, new, visit};
-use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName};
+use crate::test_world::{TestWorld, html, new, page, visit};
+use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName, VisitJob};
+use curlew_policy::trace;
 use curlew_ports::{Blobs, CallKind};
 use curlew_screen::image::SkinRegions;
 use curlew_screen::{Screener, Settings, Topic, TopicRule, Verdict as Judged};
@@ -137,7 +138,7 @@ async fn an_image_that_comes_before_its_pages_row_waits_for_it() {
     world.fetch(&visit("example.org", &[A], &new())).await;
     let pending = world.state(A).await;
     let image = curlew_policy::address::image_id(&ELSEWHERE.parse().unwrap());
-    let purpose = curlew_model::Purpose::Image { image };
+    let purpose = curlew_model::Purpose::Image { image, trace: None };
     let mut job = visit("cdn.example.com", &[ELSEWHERE], &purpose);
     job.items[0].page = crate::test_world::page(A);
     world.fetch(&job).await;
@@ -146,6 +147,24 @@ async fn an_image_that_comes_before_its_pages_row_waits_for_it() {
     // The thumbnail was there already, so the page was judged by it.
     assert!(matches!(world.state(A).await, Some(PageState::Rejected { .. })));
     assert_eq!(fetch_images(&world).await, 1, "the image's visit was put off");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_to_images_asks_for_each_in_the_name_of_its_pages_chain() {
+    let world = strict("");
+    let mut chains = Vec::new();
+    for url in [A, B] {
+        serve(&world, url, ELSEWHERE, body(false));
+        let chain = trace::begin("poll", url, world.now());
+        world.fetch(&VisitJob { trace: Some(chain.clone()), ..visit("example.org", &[url], &new()) }).await;
+        chains.push((page(url), Some(chain)));
+    }
+    extract_all(&world).await;
+    let queued = world.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("one visit for both: {queued:?}") };
+    let found: Vec<_> = images.items.iter().map(|item| (item.page.clone(), item.purpose.trace().cloned())).collect();
+    assert_eq!(found, chains);
+    assert_eq!(images.trace, chains[0].1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use super::{Fetch, Item, VisitRun, waits};
 use crate::catalog::thumbnails::{keep, tried};
 use crate::pages::image::scaled_down_in;
 use crate::politeness::visit::CallEnd;
-use crate::stage::StageError;
+use crate::stage::{Stage, StageError, job_span};
 use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem};
@@ -13,6 +13,7 @@ use curlew_policy::politeness::deferral::ItemWait;
 use curlew_ports::{CallKind, Event, Reply};
 use curlew_screen::Verdict as Judged;
 use std::sync::PoisonError;
+use tracing::{Instrument, Span};
 use url::Url;
 
 /// Time after which extraction has written the row of a page whose image it has asked for.
@@ -71,8 +72,21 @@ impl Fetch {
         }
     }
 
-    /// An image that has a visit of its own: it came with its page's words elsewhere, and is judged here.
+    /// An image that has a visit of its own, in the name of its page's chain of jobs.
     pub(super) async fn image(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        id: &ImageId,
+    ) -> Result<Item, StageError> {
+        let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
+        let span = another.map_or_else(Span::none, |trace| job_span(Fetch::NAME, trace));
+        self.later_image(round, item, url, id).instrument(span).await
+    }
+
+    /// The image came with its page's words elsewhere, and is judged here.
+    async fn later_image(
         &self,
         round: &mut VisitRun<'_, '_>,
         item: &VisitItem,

@@ -166,7 +166,7 @@ impl Fetch {
             }
             _ => {}
         }
-        self.follow(page, known_as, self.politeness.clock.now()).await?;
+        self.follow(page, known_as, round.job.trace.as_ref()).await?;
         self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
         Ok(Item::Done)
     }
@@ -252,14 +252,13 @@ impl Fetch {
     }
 
     /// A page that has moved is taken in under its new address, if that is on the same host key.
-    async fn follow(&self, page: &Page, to: &Url, now: Timestamp) -> Result<(), StageError> {
+    async fn follow(&self, page: &Page, to: &Url, trace: Option<&TraceId>) -> Result<(), StageError> {
         if self.politeness.key_of(to).ok().as_ref() != Some(&page.host) {
             return Ok(());
         }
         let purpose = Purpose::New { hints: EntryHints::default() };
         let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
-        // The page begins a chain of its own.
-        self.send_visit(page, item, now, None).await
+        self.send_visit(page, item, self.politeness.clock.now(), trace).await
     }
 
     async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
