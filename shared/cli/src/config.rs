@@ -5,7 +5,7 @@ use crate::optional;
 use anyhow::Result;
 use curlew_wiring::{Flags, ImageScreening};
 
-pub(crate) use curlew_wiring::{BadSettings, Settings as Config};
+pub(crate) use curlew_wiring::{BadSettings, Collector, Settings as Config};
 
 /// Reads the file, the environment and the flags.
 pub(crate) fn load(

@@ -1,27 +1,31 @@
 //! The log of this process, on standard error. Texts of sites reach it in messages and fields, so characters that
 //! control a terminal or begin a new line are written as escapes.
 
+use crate::optional::SpanLayer;
 use crate::output::steers;
 use curlew_wiring::LogForm;
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use tracing::field::Field;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
-/// Starts the log.
-pub(crate) fn start(form: LogForm, verbose: u8) {
+/// Starts the log, and hands the spans of jobs to another layer, if there is one. What the log shows is no matter to that.
+pub(crate) fn start(form: LogForm, verbose: u8, spans: Option<SpanLayer>) {
     let level = match verbose {
         0 => "warn",
         1 => "info,curlew=info",
         _ => "debug,hyper=info,h2=info,rustls=info,reqwest=info,tantivy=warn",
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(level)).with_writer(std::io::stderr);
+    let (registry, filter) = (tracing_subscriber::registry().with(spans), EnvFilter::new(level));
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     match form {
-        LogForm::Json => builder.json().flatten_event(true).init(),
+        LogForm::Json => registry.with(lines.json().flatten_event(true).with_filter(filter)).init(),
         LogForm::Text => {
-            let builder = builder.with_target(false).with_ansi(std::io::stderr().is_terminal());
-            builder.fmt_fields(debug_fn(field)).init();
+            let lines = lines.with_target(false).with_ansi(std::io::stderr().is_terminal());
+            registry.with(lines.fmt_fields(debug_fn(field)).with_filter(filter)).init();
         }
     }
 }

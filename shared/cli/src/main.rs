@@ -26,7 +26,9 @@ use anyhow::Result;
 use args::{Cli, Command, Shared};
 use clap::error::ErrorKind;
 use commands::Place;
+use futures::FutureExt;
 use std::process::ExitCode;
+use tokio::sync::oneshot;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -80,10 +82,17 @@ fn run(cli: Cli) -> Result<()> {
 
 fn with_settings(command: Command, shared: &Shared) -> Result<()> {
     let config = config::load(shared, std::env::vars())?;
-    log::start(config.log, shared.verbose);
+    let (layer, export) = config.collector.as_ref().map(optional::spans).transpose()?.unzip();
+    log::start(config.log, shared.verbose, layer);
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let (end, ended) = oneshot::channel::<()>();
+    let exporting = export.map(|export| runtime.spawn(export(ended.map(drop).boxed())));
     let done = runtime.block_on(commands::run(command, config, Place::of(shared)));
+    drop(end);
+    if let Some(Err(error)) = exporting.map(|exporting| runtime.block_on(exporting)) {
+        tracing::error!(%error, "the export of spans has ended early");
+    }
     // Tasks that still wait for a socket or a disk are abandoned: every step may run twice.
     runtime.shutdown_background();
     done

@@ -231,6 +231,16 @@ pub fn image_id(url: &Url) -> ImageId {
     hashed(url.as_str(), ImageId::new)
 }
 
+/// True if a URL leads to the machine itself.
+pub fn is_of_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
+    }
+}
+
 /// Returns an address that somebody typed without user name and password, so that it can be shown or logged. It need
 /// not be valid: in one that is not, the password may hold any character.
 pub fn without_credentials(typed: &str) -> Cow<'_, str> {

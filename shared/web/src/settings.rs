@@ -1,7 +1,8 @@
 //! Values derived from the settings of the pages.
 
 use crate::page_settings::PageSettings;
-use url::{Host, Url};
+use curlew_policy::address::is_of_this_machine;
+use url::Url;
 
 /// Returns the origin of [`PageSettings::base_url`] without a final slash, if it is an http(s) URL.
 pub(crate) fn origin(settings: &PageSettings) -> Option<String> {
@@ -18,12 +19,7 @@ pub(crate) fn origin_of(url: &str) -> Option<String> {
 /// machine itself.
 pub(crate) fn is_personal(settings: &PageSettings) -> bool {
     let Some(base) = settings.base_url.as_deref() else { return true };
-    match Url::parse(base).ok().as_ref().and_then(Url::host) {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
+    Url::parse(base).is_ok_and(|url| is_of_this_machine(&url))
 }
 
 /// The operator's contact.

@@ -5,7 +5,7 @@ use crate::error::BadSettings;
 use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
-use curlew_policy::address::HostGroups;
+use curlew_policy::address::{HostGroups, is_of_this_machine};
 use curlew_policy::politeness::scope::{OwnHosts, Scope};
 use curlew_policy::polling::subscription::is_private_enough;
 use curlew_policy::rules::Rules;
@@ -19,6 +19,7 @@ use curlew_web::{PageSettings, SearchFeeds};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -105,6 +106,8 @@ pub struct Settings {
     pub web: Web,
     /// The metrics of `curlew serve`; `None` if they are off.
     pub metrics: Option<MetricsAccess>,
+    /// The collector to which spans of jobs are exported, if any.
+    pub collector: Option<Collector>,
     /// The operator's pages.
     pub admin: AdminPages,
     /// Every setting that has a value, with the layer that decides it.
@@ -162,6 +165,7 @@ struct File {
     pages: Pages,
     web: Web,
     metrics: Metrics,
+    tracing: Tracing,
     admin: AdminPages,
     exclude: Lists,
     robots: Robots,
@@ -345,6 +349,54 @@ impl Metrics {
     }
 }
 
+/// Export of spans.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tracing {
+    otlp: Option<String>,
+    authorization: Option<String>,
+}
+
+/// A collector of spans that speaks OTLP over HTTP.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Collector {
+    /// Its address, below which the path of each signal lies.
+    pub url: Url,
+    /// Value of the header `Authorization` for it. It is never sent in the clear to another machine.
+    pub authorization: Option<String>,
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector").field("url", &self.url.as_str()).finish_non_exhaustive()
+    }
+}
+
+impl Tracing {
+    fn collector(self) -> Result<Option<Collector>, BadSettings> {
+        let url = match self.otlp.as_deref() {
+            None | Some("off") => return Ok(None),
+            Some(text) => Url::parse(text).ok(),
+        };
+        let is_plain = |url: &Url| {
+            url.query().is_none() && url.fragment().is_none() && url.username().is_empty() && url.password().is_none()
+        };
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && is_plain(url));
+        let Some(url) = url else {
+            return bad("[tracing] otlp must be 'off' or the address of a collector, such as 'http://127.0.0.1:4318'");
+        };
+        if let Some(value) = &self.authorization {
+            if value.is_empty() || !value.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
+                return bad("[tracing] authorization must be the value of a header, such as 'Basic dXNlcjpwYXNz'");
+            }
+            if url.scheme() == "http" && !is_of_this_machine(&url) {
+                return bad("[tracing] authorization would be sent in the clear: write otlp = 'https://…'");
+            }
+        }
+        Ok(Some(Collector { url, authorization: self.authorization }))
+    }
+}
+
 /// The operator's pages, under `/admin`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -520,6 +572,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         signatures: file.signatures.mode()?,
         web: file.web,
         metrics: file.metrics.access()?,
+        collector: file.tracing.collector()?,
         admin: file.admin,
         effective: Vec::new(),
         judge: Arc::new(Judge::new(screener.clone(), eye).with_images_optional(file.pages.are_images_optional()?)),

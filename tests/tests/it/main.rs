@@ -37,6 +37,7 @@ mod profiles;
 mod proxies;
 mod requests;
 mod signatures;
+mod spans;
 mod trace;
 mod walls;
 mod warc;

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
 /// The tables of the file; an environment variable names one and a key of it with `_` in between.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "rules",
     "agent",
     "hosts",
     "network",
     "web",
     "metrics",
+    "tracing",
     "admin",
     "limits",
     "pages",
@@ -32,7 +33,7 @@ const TABLES: [&str; 15] = [
 const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
 
 /// Secrets: table and key. Their values are shown to nobody.
-const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
+const SECRETS: [(&str, &str); 2] = [("metrics", "token"), ("tracing", "authorization")];
 /// Shown in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
