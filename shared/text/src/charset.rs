@@ -16,8 +16,10 @@ const GUESS_BYTES: usize = 64 * 1024;
 /// Kind of a document. It decides where the document may name its encoding, and how far that is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A page, decoded as by browsers (HTML, "determining the character encoding"): the charset of the header wins,
-    /// else that of the first `meta` tag with a known one. Invalid bytes become U+FFFD.
+    /// A page: the charset of the header wins, else that of the first `meta` tag with a known one (HTML, "determining
+    /// the character encoding"). Unlike in browsers, the bytes can refute a label: text beyond ASCII that is valid
+    /// UTF-8 throughout is UTF-8, and text with more broken sequences than whole ones is not. Invalid bytes become
+    /// U+FFFD.
     Page,
     /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two checks override a
     /// label: text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and declares it is not Latin-1.
@@ -54,9 +56,24 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     match document {
         Document::Page => {
             let label = header.and_then(known).or_else(|| meta_labels(head(body, META_BYTES)).find_map(of_meta));
-            decode_as(body, label.unwrap_or_else(|| guess(body)), false)
+            by_checked_label(body, label)
         }
         Document::Feed => by_doubted_labels(body, header, declared(head(body, DECLARATION_BYTES))),
+    }
+}
+
+/// Decodes a page by its label, unless the bytes refute it. Hardly any text in another encoding is valid UTF-8 by chance,
+/// while pages that were moved to UTF-8 often keep their old label. A body cut off within a character is still valid.
+fn by_checked_label<'a>(body: &'a [u8], label: Option<&'static Encoding>) -> DecodedText<'a> {
+    match std::str::from_utf8(body) {
+        Ok(text) if !text.is_ascii() || label.is_none_or(|e| e == UTF_8) => {
+            DecodedText { text: Cow::Borrowed(text), faulty: label.is_some_and(|e| e != UTF_8) }
+        }
+        Err(cut) if cut.error_len().is_none() && cut.valid_up_to() > 0 && !body[..cut.valid_up_to()].is_ascii() => {
+            decode_as(body, UTF_8, true)
+        }
+        Err(_) if label == Some(UTF_8) && !is_mostly_utf_8(body) => decode_as(body, guess(body), true),
+        _ => decode_as(body, label.unwrap_or_else(|| guess(body)), false),
     }
 }
 

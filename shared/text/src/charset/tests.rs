@@ -41,15 +41,30 @@ fn utf_16_and_utf_32_are_known_with_and_without_a_mark() {
 }
 
 #[test]
-fn a_wrong_label_is_found_out_in_a_feed_and_believed_in_a_page() {
+fn a_wrong_label_is_found_out() {
     // Says UTF-8, is Windows-1252.
     assert_eq!(feed(b"<a>na\xEFve caf\xE9</a>", Some("text/xml; charset=utf-8")), "<a>na\u{ef}ve caf\u{e9}</a>");
-    assert_eq!(page(b"un caff\xE8", Some("text/html; charset=utf-8")), "un caff\u{FFFD}");
+    assert_eq!(page(b"un caff\xE8 caldo", Some("text/html; charset=utf-8")), "un caff\u{e8} caldo");
+    assert_eq!(page(b"un caff\xC3\xA8\xFF", Some("text/html; charset=utf-8")), "un caff\u{e8}\u{FFFD}");
     // Says Latin-1 in the header, but is UTF-8 and says so itself.
     let body = "<?xml version='1.0' encoding='utf-8'?><a>\u{e9}</a>";
     assert_eq!(feed(body.as_bytes(), Some("text/xml; charset=iso-8859-1")), body);
     // One broken byte does not make good UTF-8 another encoding.
     assert_eq!(feed(b"\xC3\xA9\xC3\xA8 \xFF", Some("a/b; charset=utf-8")), "\u{e9}\u{e8} \u{FFFD}");
+}
+
+#[test]
+fn a_page_that_is_valid_utf_8_is_utf_8_whatever_its_labels_say() {
+    let says_otherwise = "<meta charset=windows-1251><p>Мост закрыт, è così</p>";
+    for header in [None, Some("text/html; charset=iso-8859-1"), Some("text/html; charset=gbk")] {
+        assert_eq!(page(says_otherwise.as_bytes(), header), says_otherwise);
+        let cut = says_otherwise.as_bytes().split_at(says_otherwise.find('ì').map_or(0, |at| at + 1)).0;
+        assert!(page(cut, header).ends_with("è cos\u{FFFD}"));
+    }
+    // Escapes of ISO-2022-JP are ASCII, so they do not refute their label; nor does text in the encoding of its label.
+    assert_eq!(page(b"\x1B$B<V\x1B(B", Some("text/html; charset=iso-2022-jp")), "車");
+    assert_eq!(page(b"\x8E\xD4\x82\xCC", Some("text/html; charset=shift_jis")), "車の");
+    assert_eq!(page(b"\xCC\xEE\xF1\xF2", Some("text/html; charset=windows-1251")), "Мост");
 }
 
 #[test]
