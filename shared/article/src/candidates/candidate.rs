@@ -55,7 +55,7 @@ impl Candidate {
                 *reason = Some(kind.reason());
             }
         }
-        tails::drop_from(blocks, &mut left);
+        tails::drop_from(outline, span.start, &mut left);
         lines::drop_from(blocks, title, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
@@ -82,7 +82,7 @@ impl Candidate {
         left.drain(..start);
         let span = Span { start, end, serial: 0, parent: 0 };
         let blocks = outline.blocks.get(start..end)?;
-        tails::drop_from(blocks, &mut left);
+        tails::drop_from(outline, span.start, &mut left);
         lines::drop_from(blocks, title, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);

@@ -75,6 +75,16 @@ pub(crate) fn is_prose(block: &Block) -> bool {
         && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
 
+/// True if a block is a sentence outside of links, of any length but the shortest.
+pub(crate) fn is_sentence(block: &Block) -> bool {
+    /// Minimum width of a sentence; shorter ones are labels and buttons with a full stop.
+    const SHORTEST: usize = 25;
+    block.chars >= SHORTEST
+        && block.links() < 0.5
+        && !matches!(block.tag, Tag::Heading(_))
+        && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
+}
+
 /// Returns the reason why a line is no text, regardless of its position.
 fn by_itself(block: &Block) -> Option<Reason> {
     if matches!(block.tag, Tag::Pre) {

@@ -1,220 +1,392 @@
 //! Drops sections inside an article that do not belong to it, recognized by their headings: "Related posts", "Leggi
 //! anche".
 
-use crate::read::outline::{Block, Reason, Tag};
+use crate::candidates::lines::is_sentence;
+use crate::read::outline::{Block, Outline, Reason, Section, Tag};
 use crate::text;
 
-/// Names of such sections: the whole line, or its beginning if nothing but a few words follow.
-const NAMES: [&str; 147] = [
-    "still have questions",
-    "about this article",
+/// Names of sections that lead to other pages, folded and sorted: the whole line, or its beginning if nothing but a few
+/// words follow.
+const TEASERS: [&str; 174] = [
+    "also read",
+    "articles populaires",
+    "articles similaires",
+    "articoli correlati",
+    "articoli più letti",
+    "articoli simili",
+    "artigos relacionados",
+    "artículos relacionados",
+    "auch interessant",
+    "beliebte beiträge",
+    "benzer yazılar",
+    "czytaj również",
+    "czytaj także",
+    "das könnte sie auch interessieren",
+    "discover more",
+    "explore more",
+    "gerelateerd",
+    "gerelateerde artikelen",
+    "good articles to read",
+    "i più letti",
+    "ilgili haberler",
+    "in case you missed it",
+    "keep reading",
+    "latest articles",
+    "latest news",
+    "latest posts",
+    "latest stories",
+    "le più lette",
+    "le più viste",
+    "lees ook",
+    "leggi anche",
+    "leggi ancora",
+    "leggi tutto",
+    "leia mais",
+    "leia também",
+    "les også",
+    "les plus lues",
+    "les plus lus",
+    "lesen sie auch",
+    "lire aussi",
+    "lo más leído",
+    "lo más visto",
+    "läs mer",
+    "läs också",
+    "læs også",
+    "mais lidas",
+    "mais lidos",
+    "meest gelezen",
+    "mehr zum thema",
+    "meist gelesen",
+    "meistgelesen",
+    "mest lest",
+    "mest lästa",
+    "more articles",
     "more articles by",
     "more by",
+    "more from",
+    "more like this",
+    "more news",
+    "more on this",
+    "more posts",
+    "more stories",
+    "most popular",
+    "most read",
+    "most viewed",
+    "más noticias",
+    "najczęściej czytane",
+    "noticias relacionadas",
+    "notícias relacionadas",
     "other articles",
     "other posts",
     "other stories",
-    "you may have missed",
-    "you might have missed",
-    "join our",
-    "in case you missed it",
-    "similar posts",
+    "più letti",
+    "podobne artykuły",
+    "polecane",
+    "popular articles",
+    "popular now",
+    "popular on",
+    "popular posts",
+    "posts relacionados",
+    "potrebbe interessarti",
+    "potrebbero interessarti",
+    "przeczytaj także",
+    "read also",
+    "read more",
+    "read next",
+    "recent articles",
+    "recent posts",
+    "recommended",
+    "recommended articles",
+    "recommended for you",
+    "recommended posts",
+    "recommended reading",
+    "related",
+    "related articles",
+    "related companies",
+    "related content",
+    "related links",
+    "related news",
+    "related posts",
+    "related products",
+    "related reading",
+    "related resources",
+    "related searches",
+    "related stories",
+    "related topics",
     "similar articles",
-    "share your thoughts",
-    "what do you think",
-    "get in touch",
-    "contact us",
-    "contact us today",
-    "関連記事",
-    "関連ニュース",
-    "関連リンク",
-    "関連キーワード",
-    "関連タグ",
+    "similar posts",
+    "sur le même sujet",
+    "también te puede interesar",
+    "te puede interesar",
+    "ti potrebbe interessare",
+    "top stories",
+    "trending",
+    "trending now",
+    "ultime notizie",
+    "up next",
+    "veja também",
+    "verwandte artikel",
+    "vous aimerez aussi",
+    "weitere artikel",
+    "weiterlesen",
+    "what to read next",
+    "you may also enjoy",
+    "you may also like",
+    "you may be interested",
+    "you may have missed",
+    "you might also like",
+    "you might be interested",
+    "you might have missed",
+    "zobacz także",
+    "zobacz też",
+    "à lire aussi",
+    "à lire également",
+    "ähnliche artikel",
+    "ähnliche beiträge",
+    "çok okunanlar",
+    "по теме",
+    "популярное",
+    "похожие статьи",
+    "самое читаемое",
+    "читайте также",
     "あわせて読みたい",
-    "こちらもおすすめ",
-    "おすすめ記事",
+    "おすすめ",
     "おすすめの記事",
-    "人気記事",
-    "人気の記事",
-    "人気記事ランキング",
+    "おすすめ記事",
+    "こちらもおすすめ",
     "アクセスランキング",
+    "ランキング",
+    "人気の記事",
+    "人気記事",
+    "人気記事ランキング",
+    "延伸閱讀",
+    "推荐阅读",
     "新着記事",
     "最新記事",
-    "ランキング",
-    "この記事を書いた人",
-    "この記事をシェアする",
-    "コメント",
-    "관련기사",
+    "热门文章",
+    "熱門文章",
+    "相关文章",
+    "相关阅读",
+    "相關文章",
+    "関連キーワード",
+    "関連タグ",
+    "関連ニュース",
+    "関連リンク",
+    "関連記事",
     "관련 기사",
+    "관련기사",
     "관련뉴스",
-    "많이 본 뉴스",
     "많이 본 기사",
+    "많이 본 뉴스",
     "인기기사",
     "최신기사",
     "추천기사",
-    "댓글",
-    "相关阅读",
-    "相关文章",
-    "related",
-    "related posts",
-    "related articles",
-    "related stories",
-    "related content",
-    "related topics",
-    "related news",
-    "related companies",
-    "related searches",
-    "related links",
-    "related resources",
-    "related products",
-    "related reading",
-    "you may also like",
-    "you might also like",
-    "you may also enjoy",
-    "you may be interested",
-    "you might be interested",
-    "more from",
-    "more like this",
-    "more on this",
-    "more stories",
-    "more articles",
-    "more posts",
-    "more news",
-    "read more",
-    "read next",
-    "read also",
-    "also read",
-    "up next",
-    "keep reading",
-    "recommended",
-    "recommended for you",
-    "recommended articles",
-    "recommended reading",
-    "recommended posts",
-    "good articles to read",
-    "recent posts",
-    "recent articles",
-    "latest posts",
-    "latest articles",
-    "latest news",
-    "latest stories",
-    "popular posts",
-    "popular articles",
-    "trending",
-    "trending now",
-    "top stories",
-    "most read",
-    "most popular",
-    "explore more",
-    "discover more",
-    "share this",
-    "share on",
-    "share the",
-    "follow us",
-    "connect with us",
+];
+/// As above, of sections that ask something of the reader or tell of the author.
+const NOTICES: [&str; 56] = [
     "about the author",
     "about the authors",
-    "meet the author",
-    "leave a reply",
-    "leave a comment",
-    "post a comment",
-    "join the conversation",
+    "about this article",
+    "comentarios",
+    "comentários",
+    "commentaires",
+    "commenti",
     "comments",
+    "condividi",
+    "connect with us",
+    "contact us",
+    "contact us today",
+    "follow us",
+    "get in touch",
+    "get our newsletter",
+    "iscriviti alla newsletter",
+    "join our",
+    "join our newsletter",
+    "join the conversation",
+    "komentarze",
+    "kommentare",
+    "lascia un commento",
+    "leave a comment",
+    "leave a reply",
+    "meet the author",
+    "newsletter",
+    "newsletter abonnieren",
+    "o autorze",
+    "over de auteur",
+    "post a comment",
+    "reacties",
+    "share on",
+    "share the",
+    "share this",
+    "share your thoughts",
+    "sign up for",
+    "sobre el autor",
+    "sobre o autor",
+    "stay updated",
+    "still have questions",
     "subscribe",
     "subscribe to",
-    "sign up for",
-    "join our newsletter",
-    "newsletter",
-    "get our newsletter",
-    "stay updated",
-    "articoli correlati",
-    "articoli simili",
-    "potrebbe interessarti",
-    "potrebbero interessarti",
-    "ti potrebbe interessare",
-    "leggi anche",
-    "condividi",
-    "commenti",
-    "lascia un commento",
-    "ultime notizie",
-    "iscriviti alla newsletter",
-    "ähnliche artikel",
-    "das könnte sie auch interessieren",
-    "mehr zum thema",
-    "kommentare",
-    "articles similaires",
-    "à lire aussi",
-    "lire aussi",
-    "commentaires",
-    "artículos relacionados",
-    "te puede interesar",
-    "también te puede interesar",
-    "comentarios",
-    "artigos relacionados",
-    "leia também",
-    "comentários",
-    "lees ook",
+    "sullautore",
+    "what do you think",
+    "yorumlar",
+    "à propos de lauteur",
+    "über den autor",
+    "über die autorin",
+    "комментарии",
+    "об авторе",
+    "この記事をシェアする",
+    "この記事を書いた人",
+    "コメント",
+    "評論",
+    "评论",
+    "댓글",
 ];
 /// Maximum length of a line that is examined, in characters.
 const LONGEST: usize = 60;
+/// Maximum number of words of a name.
+const LONGEST_NAME: usize = 6;
 /// Maximum number of words that may follow a name.
 const MORE_WORDS: usize = 6;
 /// Length in characters above which a paragraph with few links continues the article.
 const PROSE: usize = 280;
+/// Length in characters of the sentences below a section from which the article goes on there.
+const GOES_ON: usize = 400;
+/// Number of paragraphs of a notice, where the article goes on below it.
+const NOTICE: usize = 2;
+/// Maximum number of blocks from a title or an excerpt to the next link of the same section.
+const NEAR: usize = 2;
 
-/// Drops such sections from the kept blocks.
-pub(crate) fn drop_from(blocks: &[Block], left: &mut [Option<Reason>]) {
-    let total: usize =
-        blocks.iter().zip(left.iter()).filter(|(_, left)| left.is_none()).map(|(block, _)| block.chars).sum();
+/// Drops such sections from the kept blocks, which begin with the page's block `start`.
+pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<Reason>]) {
+    let blocks = outline.blocks.get(start..start + left.len()).unwrap_or_default();
+    let kept = || blocks.iter().zip(left.iter()).filter(|(_, left)| left.is_none()).map(|(block, _)| block);
+    let total: usize = kept().map(|block| block.chars).sum();
+    let mut said_left: usize = kept().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
     let mut before = 0;
     let mut at = 0;
     while let Some(block) = blocks.get(at) {
-        if left.get(at) == Some(&None) && *block.names_section.get_or_init(|| is_name(block)) {
-            let end = section_end(blocks, at, before * 3 >= total);
-            for reason in left.get_mut(at..end).unwrap_or_default() {
+        let is_kept = left.get(at) == Some(&None);
+        let named = if is_kept { *block.names_section.get_or_init(|| named(block)) } else { None };
+        let mut next = at + 1;
+        if let Some(section) = named {
+            let own = outline.own_box(start + at).map(|end| end - start);
+            let place = SectionPlace { own, late: before * 3 >= total, said_left };
+            next = section_end(blocks, at, section, &place);
+            for reason in left.get_mut(at..next).unwrap_or_default() {
                 *reason = reason.or(Some("a section named as other articles, sharing or signing up"));
             }
-            at = end;
-            continue;
+        } else {
+            before += block.chars;
         }
-        before += block.chars;
-        at += 1;
+        let said = blocks.get(at..next).unwrap_or_default().iter().filter(|block| is_kept && is_sentence(block));
+        said_left = said_left.saturating_sub(said.map(|block| block.chars).sum());
+        at = next;
     }
 }
 
-fn is_name(block: &Block) -> bool {
+fn named(block: &Block) -> Option<Section> {
     if block.chars > LONGEST || matches!(block.tag, Tag::Pre | Tag::Cell) {
-        return false;
+        return None;
     }
     let line = text::fold(&block.text);
     let heading = matches!(block.tag, Tag::Heading(_));
-    NAMES.iter().any(|name| {
-        line.strip_prefix(name).is_some_and(|rest| {
-            // In a heading a few more words may follow; a line of text must consist of the name alone.
-            rest.is_empty()
-                || (heading
-                    && rest.starts_with(' ')
-                    && (name.contains(' ') || *name == "related")
-                    && rest.split_whitespace().count() <= MORE_WORDS)
-        })
-    })
+    // In a heading a few more words may follow a name; a line of text must consist of the name alone.
+    let ends = line.match_indices(' ').map(|(at, _)| at).take(if heading { LONGEST_NAME } else { 0 });
+    let is = |names: &[&str], end: usize| line.get(..end).is_some_and(|name| names.binary_search(&name).is_ok());
+    let followed = |names: &[&str], end: usize| {
+        let (name, rest) = line.split_at(end);
+        is(names, end) && (name.contains(' ') || name == "related") && rest.split_whitespace().count() <= MORE_WORDS
+    };
+    let named = |names: &[&str]| is(names, line.len()) || ends.clone().any(|end| followed(names, end));
+    if named(&TEASERS) { Some(Section::Teasers) } else { named(&NOTICES).then_some(Section::Notice) }
 }
 
-/// Returns the end of a section: the next heading of its level or above, or the start of running text.
-fn section_end(blocks: &[Block], at: usize, late: bool) -> usize {
+/// SectionPlace of a section in the text.
+struct SectionPlace {
+    /// End of the element that begins with the heading and holds more than it, if there is one.
+    own: Option<usize>,
+    /// True if much of the text stands before it.
+    late: bool,
+    /// Characters of sentences from it on.
+    said_left: usize,
+}
+
+/// Returns the end of a section: the next heading of its level or above, the end of its box, or the start of running
+/// text. Where the article goes on below, a section without a box of its own is only what is about other pages or a
+/// few lines long.
+fn section_end(blocks: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let level = match blocks.get(at).map(|block| block.tag) {
         Some(Tag::Heading(level)) => level,
         _ => 7,
     };
-    let rest = blocks.get(at + 1..).unwrap_or_default();
+    let limit = place.own.unwrap_or(blocks.len()).min(blocks.len());
+    let rest = blocks.get(at + 1..limit).unwrap_or_default();
     let length = rest.iter().take_while(|block| {
-        let linked = block.link_chars * 2 > block.chars;
+        let linked = is_linked(block);
         match block.tag {
             Tag::Heading(next) => linked || next > level,
             // Teasers have a few lines of text, but only below the article.
-            Tag::Paragraph | Tag::Other | Tag::Quote => linked || (late && level < 7 && block.chars < PROSE),
-            Tag::Item => linked || (late && level < 7),
+            Tag::Paragraph | Tag::Other | Tag::Quote => linked || (place.late && level < 7 && block.chars < PROSE),
+            Tag::Item => linked || (place.late && level < 7),
             Tag::Cell | Tag::Pre => linked,
         }
     });
-    at + 1 + length.count()
+    let run = rest.get(..length.count()).unwrap_or_default();
+    let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
+    let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
+    let last = place.said_left.saturating_sub(said) < GOES_ON;
+    if boxed || (last && section == Section::Notice) {
+        return at + 1 + run.len();
+    }
+    at + 1 + inserted(run, section)
+}
+
+/// Returns the number of blocks of a run below a heading that belong to a section inside the article.
+fn inserted(run: &[Block], section: Section) -> usize {
+    let is_plain = |block: &Block| !is_linked(block) && !matches!(block.tag, Tag::Heading(_));
+    let linked = run.iter().filter(|block| is_linked(block)).count();
+    let plain = run.iter().filter(|block| is_plain(block)).count();
+    match section {
+        // A few words on each link.
+        Section::Teasers if linked > 0 && plain <= linked + 1 => run.len(),
+        Section::Teasers => {
+            let mut end = 0;
+            for (at, block) in run.iter().enumerate() {
+                if is_linked(block) {
+                    end = at + 1;
+                } else if at >= end + NEAR {
+                    break;
+                }
+            }
+            end
+        }
+        Section::Notice => {
+            let mut seen = 0;
+            run.iter()
+                .take_while(|block| {
+                    seen += usize::from(is_plain(block));
+                    seen <= NOTICE
+                })
+                .count()
+        }
+    }
+}
+
+fn is_linked(block: &Block) -> bool {
+    block.link_chars * 2 > block.chars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_NAME, NOTICES, TEASERS};
+
+    #[test]
+    fn names_are_folded_and_sorted_for_the_search() {
+        for names in [&TEASERS[..], &NOTICES[..]] {
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(names.iter().all(|name| crate::text::fold(name) == *name));
+            assert!(names.iter().all(|name| name.split(' ').count() <= LONGEST_NAME));
+        }
+    }
 }

@@ -29,8 +29,8 @@ pub(crate) struct Block {
     pub(crate) tag: Tag,
     /// Cached reason why it is no text regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
-    /// Cached answer: true if it is a typical heading of a section beside the article.
-    pub(crate) names_section: OnceCell<bool>,
+    /// Cached answer: the section beside the article of which it is a typical heading.
+    pub(crate) names_section: OnceCell<Option<Section>>,
 }
 
 impl Block {
@@ -48,6 +48,15 @@ impl Block {
     pub(crate) fn links(&self) -> f64 {
         self.link_chars as f64 / self.chars.max(1) as f64
     }
+}
+
+/// Section beside the article, inside its text or below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Section {
+    /// Links to other pages, often with a few words on each.
+    Teasers,
+    /// A few sentences to the reader: sign up, share, about the author.
+    Notice,
 }
 
 /// Kind of the element that holds a block.
@@ -231,6 +240,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) parts: Vec<(Kind, Span)>,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
+    /// Cache of [`Outline::own_box`].
+    boxes: OnceCell<Vec<usize>>,
 }
 
 impl<'a> Outline<'a> {
@@ -258,7 +269,24 @@ impl<'a> Outline<'a> {
             marks: Vec::new(),
             parts: Vec::new(),
             steps: 0,
+            boxes: OnceCell::new(),
         }
+    }
+
+    /// Returns the index after the last block of the smallest element that begins with a block and holds more than it,
+    /// such as the box around a heading and the links below it; `None` if there is no such element.
+    pub(crate) fn own_box(&self, block: usize) -> Option<usize> {
+        let boxes = self.boxes.get_or_init(|| {
+            let mut ends = vec![0; self.blocks.len()];
+            // Elements end before those around them.
+            for span in self.spans.iter().filter(|span| span.end > span.start + 1) {
+                if let Some(end @ 0) = ends.get_mut(span.start) {
+                    *end = span.end;
+                }
+            }
+            ends
+        });
+        boxes.get(block).copied().filter(|end| *end > 0)
     }
 
     /// Returns all non-empty contents of metas of one name, in document order.

@@ -4,5 +4,6 @@
 mod fixtures;
 mod hostile;
 mod scripts;
+mod sorts;
 mod soup;
 mod work;
