@@ -3,9 +3,9 @@
 
 use crate::candidates::lines;
 use crate::candidates::tails;
-use crate::read::outline::{Block, Kind, Mark, Outline, Reason, Span, Tag};
+use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag, Trust};
 use crate::text;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// One extractor's answer: the blocks that form the text.
 #[derive(Clone, Debug)]
@@ -25,31 +25,36 @@ const NO_MENU: usize = 1_000;
 
 impl Candidate {
     /// Takes a span without the parts in it that do not belong to the article.
-    pub(crate) fn new(
-        outline: &Outline<'_>,
-        parts: &[(Kind, Span)],
-        title: &str,
-        from: &'static str,
-        span: Span,
-    ) -> Candidate {
+    pub(crate) fn new(outline: &Outline<'_>, parts: &[Part], title: &str, from: &'static str, span: Span) -> Candidate {
         let blocks = outline.blocks.get(span.start..span.end).unwrap_or_default();
         let chars = sums(blocks, |block| block.chars);
         let whole = chars.last().copied().unwrap_or(0);
         // A name that would remove most of the text is wrong.
         let prose = sums(blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
-        let believed = |kind: Kind, start, end| match kind {
+        let inside = || parts.iter().filter(|part| span.holds(&part.span));
+        let within = |part: &Part| (part.span.start - span.start, part.span.end - span.start);
+        // The parts of one name stand together, outer ones before those inside them.
+        let mut of_name: HashMap<PartName, (usize, usize)> = HashMap::new();
+        for (name, (start, end)) in inside().filter_map(|part| Some((part.name?, within(part)))) {
+            let (sum, last) = of_name.entry(name).or_default();
+            *sum += between(&chars, start.max(*last), end);
+            *last = end.max(*last);
+        }
+        let believed = |part: &Part, start, end| match part.kind {
             Kind::Hidden | Kind::Comments => true,
             // Navigation contains no paragraphs; a wrapper may be named after the table of contents in it.
             Kind::Chrome if between(&prose, start, end) > NO_MENU => false,
-            _ => between(&chars, start, end) * 2 < whole,
+            _ => {
+                let together = part.name.and_then(|name| of_name.get(&name)).map_or(0, |(sum, _)| *sum);
+                between(&chars, start, end).max(together) * 2 < whole
+            }
         };
         let mut left = vec![None; blocks.len()];
         for kind in Kind::ALL {
-            let runs =
-                parts.iter().filter(|(known, part)| *known == kind && span.holds(part)).filter_map(|(_, part)| {
-                    let (start, end) = (part.start - span.start, part.end - span.start);
-                    believed(kind, start, end).then_some((start, end))
-                });
+            let runs = inside().filter(|part| part.kind == kind).filter_map(|part| {
+                let (start, end) = within(part);
+                believed(part, start, end).then_some((start, end))
+            });
             let covered = covered(blocks.len(), runs);
             for (reason, _) in left.iter_mut().zip(covered).filter(|(reason, covered)| *covered && reason.is_none()) {
                 *reason = Some(kind.reason());
@@ -66,27 +71,61 @@ impl Candidate {
     /// page.
     pub(crate) fn of_paragraphs(
         outline: &Outline<'_>,
+        parts: &[Part],
         title: &str,
         from: &'static str,
         paragraphs: &str,
     ) -> Option<Candidate> {
         let known: HashSet<String> = paragraphs.split("\n\n").map(text::fold).filter(|line| !line.is_empty()).collect();
-        let mut left: Vec<Option<Reason>> = outline
-            .blocks
-            .iter()
-            .map(|block| (!known.contains(&text::fold(&block.text))).then_some("not in the readable part"))
-            .collect();
-        let start = left.iter().position(Option::is_none)?;
-        let end = left.iter().rposition(Option::is_none)? + 1;
-        left.truncate(end);
-        left.drain(..start);
+        let given: Vec<bool> = outline.blocks.iter().map(|block| known.contains(&text::fold(&block.text))).collect();
+        let start = given.iter().position(|given| *given)?;
+        let end = given.iter().rposition(|given| *given)? + 1;
         let span = Span { start, end, serial: 0, parent: 0 };
-        let blocks = outline.blocks.get(start..end)?;
-        tails::drop_from(outline, span.start, &mut left);
-        lines::drop_from(blocks, title, &mut left);
-        let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
+        let mut candidate = Candidate::new(outline, parts, title, from, span);
+        for (left, given) in candidate.left.iter_mut().zip(given.get(start..).unwrap_or_default()) {
+            *left = left.or((!given).then_some("not in the readable part"));
+        }
         candidate.count(outline);
         (candidate.chars > 0).then_some(candidate)
+    }
+
+    /// Takes the lead, too, if it stands between the headline and the element of the text: sentences that no part leaves
+    /// out, and that the text does not repeat. `title` is the headline, folded.
+    pub(crate) fn with_lead(&self, outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
+        /// Maximum number of blocks between the headline and the text: byline, buttons, a caption.
+        const NEAR: usize = 24;
+        /// Maximum number of blocks of a lead.
+        const LEAD: usize = 2;
+        /// Minimum width of one; shorter lines are labels.
+        const SHORTEST: usize = 50;
+        let first = self.kept(outline).next()?;
+        let near = self.span.start.saturating_sub(NEAR)..self.span.start;
+        let blocks = outline.blocks.get(near.clone())?;
+        let headline = blocks
+            .iter()
+            .rposition(|block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, title))?;
+        let from = near.start + headline + 1;
+        let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
+        let repeated = |block: &Block| {
+            let line = text::fold(&block.text);
+            self.kept(outline).take(LEAD).any(|(_, kept)| text::fold(&kept.text).starts_with(&line))
+        };
+        let is_lead = |at: usize| {
+            let block = outline.blocks.get(at)?;
+            let told = lines::is_sentence(block)
+                && block.chars >= SHORTEST
+                && matches!(block.tag, Tag::Paragraph | Tag::Quote | Tag::Other);
+            (told && beside.get(at) == Some(&false) && lines::by_itself(block).is_none() && !repeated(block))
+                .then_some(at)
+        };
+        let lead: Vec<usize> = (from..self.span.start).filter_map(is_lead).take(LEAD).collect();
+        let start = *lead.first().filter(|at| **at < first.0)?;
+        let outside =
+            (start..self.span.start).map(|at| (!lead.contains(&at)).then_some("between the lead and the text"));
+        let left = outside.chain(self.left.iter().copied()).collect();
+        let mut whole = Candidate { span: Span { start, ..self.span }, left, ..self.clone() };
+        whole.count(outline);
+        Some(whole)
     }
 
     /// Returns the number of characters that both keep.
@@ -120,39 +159,87 @@ impl Candidate {
 }
 
 /// Returns the candidates of every extractor that needs only the outline. `title` is the headline, folded.
-pub(crate) fn all(outline: &Outline<'_>, title: &str) -> Vec<Candidate> {
-    let parts = parts(outline);
-    let mut candidates = marked(outline, &parts, title);
-    candidates.extend(joined(outline, &parts, title));
-    candidates.extend(dense(outline, &parts, title));
+pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
+    let mut candidates = marked(outline, parts, title);
+    candidates.extend(joined(outline, parts, title));
+    candidates.extend(posts(outline, parts, title));
+    candidates.extend(dense(outline, parts, title));
     candidates
 }
 
 /// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
-/// wrapper is called "newsletter" or is hidden until a script has run is still a page.
-fn parts(outline: &Outline<'_>) -> Vec<(Kind, Span)> {
-    named(outline, false).copied().collect()
+/// wrapper is called "newsletter" or is hidden until a script has run is still a page. Parts of one name stand together,
+/// outer ones before those inside them.
+pub(crate) fn parts(outline: &Outline<'_>) -> Vec<Part> {
+    let (mut parts, wrong) = sorted(outline);
+    parts.retain(|part| !wrong(part));
+    parts
 }
 
 /// Returns the serial numbers of elements whose names are not believed, because they hold most of the readable text.
 pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
-    named(outline, true).map(|(_, span)| span.serial).collect()
+    let (parts, wrong) = sorted(outline);
+    parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
 }
 
-/// Returns the parts whose names exclude them from the article: with `wrong` those that hold most of the text, else the
-/// others.
-fn named<'o>(outline: &'o Outline<'_>, wrong: bool) -> impl Iterator<Item = &'o (Kind, Span)> {
+/// Returns the parts that their elements exclude from the article, sorted by name, and a judge that says which of them
+/// are not believed.
+fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let prose =
         sums(
             &outline.blocks,
             |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
         );
     let all = prose.last().copied().unwrap_or(0);
-    outline.parts.iter().filter(move |(_, span)| (all > 0 && between(&prose, span.start, span.end) * 2 >= all) == wrong)
+    let mut parts = outline.parts.clone();
+    parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
+    let names = wrong_names(outline, &parts);
+    let wrong = move |part: &Part| {
+        let most = all > 0 && between(&prose, part.span.start, part.span.end) * 2 >= all;
+        most || part.name.is_some_and(|name| names.contains(&name))
+    };
+    (parts, wrong)
+}
+
+/// Returns the names that exclude parts which together read like an article: a name only condemns links and short
+/// lines. Names of layouts are believed less than others.
+fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
+    /// Share of sentences, in percent, from which a part of a layout belongs to the article.
+    const LAYOUT: usize = 50;
+    /// Share of running text from which parts of another name do, if they are also as long as an article.
+    const USUAL: usize = 80;
+    /// Share of links, in percent, up to which a part is running text.
+    const LINKS: usize = 10;
+    let chars = sums(&outline.blocks, |block| block.chars);
+    let links = sums(&outline.blocks, |block| block.link_chars);
+    let prose = sums(&outline.blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
+    let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
+    let mut wrong = HashSet::new();
+    for parts in parts.chunk_by(|one, two| one.name == two.name) {
+        let Some(name) = parts.first().and_then(|part| part.name) else { continue };
+        let (mut all, mut linked, mut running, mut said, mut end) = (0, 0, 0, 0, 0);
+        for Part { span, .. } in parts {
+            let start = span.start.max(end);
+            end = end.max(span.end);
+            all += between(&chars, start, end);
+            linked += between(&links, start, end);
+            running += between(&prose, start, end);
+            said += between(&sentences, start, end);
+        }
+        let plain = linked * 100 <= LINKS * all;
+        if match name.trust {
+            Trust::Layout => said > 0 && said * 100 >= LAYOUT * all,
+            Trust::Usual => plain && running * 100 >= USUAL * all && running > NO_MENU,
+            Trust::Wordy => false,
+        } {
+            wrong.insert(name);
+        }
+    }
+    wrong
 }
 
 /// Returns the candidates that the markup names: the few longest of each sort.
-fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Vec<Candidate> {
+fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> {
     /// Maximum number of candidates of one sort. More of them form a list of posts, and the longest suffice to show it.
     const OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
@@ -169,11 +256,11 @@ fn marked(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Vec<Can
 
 /// Joins containers of the same name, into which a long article is often cut, unless each lies in an `<article>` of its
 /// own, as on a page that lists posts.
-fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<Candidate> {
+fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let marks = |wanted: Mark| outline.marks.iter().filter(move |(mark, ..)| *mark == wanted).map(|(_, span, _)| span);
     let outer: Vec<&Span> = marks(Mark::Content)
         .filter(|span| !marks(Mark::Content).any(|other| other.holds(span)))
-        .filter(|span| !parts.iter().any(|(_, part)| part.holds(span)))
+        .filter(|span| !parts.iter().any(|part| part.span.holds(span)))
         .collect();
     let (first, last) = (outer.first()?, outer.last()?);
     let lists =
@@ -186,7 +273,9 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<
     let mut all = Candidate::new(outline, parts, title, "content", *around);
     for (at, left) in all.left.iter_mut().enumerate() {
         let block = around.start + at;
-        if left.is_none() && !outer.iter().any(|span| (span.start..span.end).contains(&block)) {
+        let heading = outline.blocks.get(block).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
+        let above = heading && outer.iter().any(|span| span.start == block + 1);
+        if left.is_none() && !above && !outer.iter().any(|span| (span.start..span.end).contains(&block)) {
             *left = Some("between the containers of the text");
         }
     }
@@ -194,18 +283,62 @@ fn joined(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<
     Some(all)
 }
 
+/// Joins several `<article>`, none of which is most of the text: the posts of a thread or of a live blog.
+fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
+    /// Share of the text of all, in percent, from which one is the article and the others are teasers.
+    const MOST: usize = 60;
+    /// Share of links, in percent, from which one is a teaser.
+    const LINKS: usize = 40;
+    let chars = sums(&outline.blocks, |block| block.chars);
+    let links = sums(&outline.blocks, |block| block.link_chars);
+    let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
+    let size = |span: &Span| between(&chars, span.start, span.end);
+    let all: Vec<Span> =
+        outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Article).map(|(_, span, _)| *span).collect();
+    let mut posts: Vec<Span> = all
+        .iter()
+        .filter(|span| !all.iter().any(|other| other.holds(span)))
+        .filter(|span| !parts.iter().any(|part| part.span.holds(span)))
+        .filter(|span| between(&links, span.start, span.end) * 100 < LINKS * size(span))
+        .filter(|span| between(&sentences, span.start, span.end) * 2 > size(span))
+        .copied()
+        .collect();
+    posts.sort_unstable_by_key(|span| span.start);
+    let (first, last) = (posts.first()?, posts.last()?);
+    let together: usize = posts.iter().map(size).sum();
+    if posts.len() < 2 || posts.iter().any(|span| size(span) * 100 >= MOST * together) {
+        return None;
+    }
+    // Ancestors close after their descendants, so the first span that holds both is the nearest one.
+    let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
+    let mut joined = Candidate::new(outline, parts, title, "article", *around);
+    for (at, left) in joined.left.iter_mut().enumerate() {
+        let block = around.start + at;
+        if left.is_none() && !posts.iter().any(|span| (span.start..span.end).contains(&block)) {
+            *left = Some("between the posts");
+        }
+    }
+    joined.count(outline);
+    Some(joined)
+}
+
 /// Worth of a block in a part that does not belong to the article.
 const NOT_OURS: f64 = -5.0;
 
 /// Returns the element whose blocks have the most text that reads like an article, and the least that does not.
-fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<Candidate> {
+fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
     for (value, covered) in
-        worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|(_, part)| (part.start, part.end))))
+        worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end))))
     {
         if covered {
             *value = value.min(NOT_OURS);
         }
+    }
+    let mut beside = vec![None; worth.len()];
+    tails::drop_from(outline, 0, &mut beside);
+    for (value, _) in worth.iter_mut().zip(&beside).filter(|(_, beside)| beside.is_some()) {
+        *value = value.min(NOT_OURS);
     }
     let mut sums = vec![0.0];
     for value in &worth {
@@ -213,7 +346,36 @@ fn dense(outline: &Outline<'_>, parts: &[(Kind, Span)], title: &str) -> Option<C
     }
     let score = |span: &Span| sums.get(span.end).zip(sums.get(span.start)).map_or(0.0, |(end, start)| end - start);
     let best = outline.spans.iter().max_by(|a, b| score(a).total_cmp(&score(b)).then(a.serial.cmp(&b.serial)))?;
+    let best = whole_list(outline, best, &score);
     Some(Candidate::new(outline, parts, title, "density", *best))
+}
+
+/// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread
+/// or the steps of a list; else the best one.
+fn whole_list<'o>(outline: &'o Outline<'_>, best: &'o Span, score: &impl Fn(&Span) -> f64) -> &'o Span {
+    /// Share of the best one of the worth of all, from which it is the article.
+    const MOST: f64 = 0.6;
+    // Elements are numbered in document order.
+    let elements = outline.spans.iter().map(|span| span.serial + 1).max().unwrap_or(0);
+    let mut worth = vec![0.0; elements];
+    let mut index = vec![usize::MAX; elements];
+    for (at, span) in outline.spans.iter().enumerate() {
+        if let Some(sum) = worth.get_mut(span.parent) {
+            *sum += score(span).max(0.0);
+        }
+        if let Some(index) = index.get_mut(span.serial) {
+            *index = at;
+        }
+    }
+    let mut chosen = best;
+    let mut at = best;
+    while let Some(parent) = index.get(at.parent).and_then(|index| outline.spans.get(*index)) {
+        if score(best) < MOST * worth.get(parent.serial).copied().unwrap_or(0.0) {
+            chosen = parent;
+        }
+        at = parent;
+    }
+    chosen
 }
 
 /// Returns the evidence that a block is part of an article; negative if it is not.

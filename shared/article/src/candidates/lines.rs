@@ -28,17 +28,23 @@ const OFTEN: usize = 3;
 /// Drops such lines from the kept blocks. `title` is the headline, folded.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     let mut prose = Vec::new();
+    let mut step = 0;
     let mut times: HashMap<&str, usize> = HashMap::new();
     for (at, block) in blocks.iter().enumerate().filter(|(at, _)| left.get(*at) == Some(&None)) {
         if is_prose(block) {
             prose.push(at);
+        }
+        if is_sentence(block) && block.tag == Tag::Item {
+            step = at;
         }
         let button = matches!(block.tag, Tag::Paragraph | Tag::Other) && block.chars < LABEL;
         if button && block.links() > LINKED {
             *times.entry(block.text.as_str()).or_default() += 1;
         }
     }
-    let (first, last) = (prose.first().copied().unwrap_or(0), prose.last().copied().unwrap_or(usize::MAX));
+    // The text ends with its last paragraph, or with the last step of a list below that.
+    let last = prose.last().map_or(usize::MAX, |last| step.max(*last));
+    let first = prose.first().copied().unwrap_or(0);
     let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
     for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
@@ -86,7 +92,7 @@ pub(crate) fn is_sentence(block: &Block) -> bool {
 }
 
 /// Returns the reason why a line is no text, regardless of its position.
-fn by_itself(block: &Block) -> Option<Reason> {
+pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if matches!(block.tag, Tag::Pre) {
         return None;
     }
@@ -167,20 +173,24 @@ fn is_data(line: &str) -> bool {
 
 /// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
-    /// Share of words in common with the headline from which a heading repeats the headline.
-    const ALIKE: f64 = 0.75;
     let label = block.chars < LABEL && !text::ends_sentence(&block.text);
     match block.tag {
         Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
         Tag::Paragraph if label => Some("a label above the text"),
         Tag::Item if label && block.own_links() > LINKED => Some("a link to another page of the site, above the text"),
         Tag::Heading(_) => {
-            let line = text::fold(&block.text);
-            let headline = !title.is_empty() && alike(&line, title) >= ALIKE;
-            (headline || line.starts_with("by ")).then_some("the headline or a byline")
+            let byline = text::fold(&block.text).starts_with("by ");
+            (byline || is_headline(block, title)).then_some("the headline or a byline")
         }
         _ => None,
     }
+}
+
+/// True if a heading repeats the headline, `title`, which is folded.
+pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
+    /// Share of words in common from which it does.
+    const ALIKE: f64 = 0.75;
+    !title.is_empty() && alike(&text::fold(&block.text), title) >= ALIKE
 }
 
 /// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.

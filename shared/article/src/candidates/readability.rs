@@ -76,7 +76,7 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    if mute(name) || out.len() >= LONGEST || names.kind(element) == Some(Kind::Hidden) {
+                    if mute(name) || out.len() >= LONGEST || matches!(names.kind(element), Some((Kind::Hidden, _))) {
                         skipping = Some(node.id());
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));

@@ -302,7 +302,7 @@ fn named(block: &Block) -> Option<Section> {
     if named(&TEASERS) { Some(Section::Teasers) } else { named(&NOTICES).then_some(Section::Notice) }
 }
 
-/// SectionPlace of a section in the text.
+/// Place of a section in the text.
 struct SectionPlace {
     /// End of the element that begins with the heading and holds more than it, if there is one.
     own: Option<usize>,

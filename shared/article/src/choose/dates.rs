@@ -306,7 +306,7 @@ fn of_text<'t>(
     const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
         let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
-        outline.parts.iter().any(|(kind, span)| foreign(*kind) && (span.start..span.end).contains(&at))
+        outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
     };
     let near = move |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
     let lines = outline.blocks.iter().enumerate().filter(near);

@@ -1,7 +1,7 @@
 //! Recognizes the parts of a page that are not the article by tag names, roles, classes and ids.
 
 use crate::read::dom::attr;
-use crate::read::outline::Kind;
+use crate::read::outline::{Kind, PartName, Trust};
 use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, MatchKind};
 use scraper::node::Element;
@@ -14,6 +14,7 @@ const PARTS: &[(&str, Kind)] = &[
     ("current-date", Kind::Hidden),
     ("breadcrumb", Kind::Chrome),
     ("pagination", Kind::Chrome),
+    ("editsection", Kind::Chrome),
     ("skip-link", Kind::Chrome),
     ("skiplink", Kind::Chrome),
     ("site-footer", Kind::Chrome),
@@ -108,9 +109,15 @@ const PARTS: &[(&str, Kind)] = &[
     ("timestamp", Kind::Meta),
     ("dateline", Kind::Meta),
     ("biography", Kind::Meta),
+    ("postprofile", Kind::Meta),
+    ("message-user", Kind::Meta),
+    ("userinfo", Kind::Meta),
+    ("user-info", Kind::Meta),
+    ("signature", Kind::Meta),
     ("caption", Kind::Caption),
     ("photo-credit", Kind::Caption),
     ("image-credit", Kind::Caption),
+    ("attribution", Kind::Caption),
 ];
 
 /// Returns the kind indicated by a whole class or id.
@@ -165,8 +172,9 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// Meaning of a value of `class` or `id`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NameMeaning {
-    kind: Option<Kind>,
+pub(crate) struct NameMeaning<'a> {
+    /// Kind of part that it indicates, and the one name in it that does.
+    kind: Option<(Kind, &'a str)>,
     hides: bool,
     /// True if it marks the text of a post.
     pub(crate) content: bool,
@@ -176,8 +184,8 @@ pub(crate) struct NameMeaning {
     pub(crate) date: bool,
 }
 
-impl NameMeaning {
-    fn of(names: &str) -> NameMeaning {
+impl<'a> NameMeaning<'a> {
+    fn of(names: &'a str) -> NameMeaning<'a> {
         /// Maximum length of a meaningful name; longer ones are generated.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
@@ -194,46 +202,60 @@ impl NameMeaning {
 
 /// Cache of the meanings of names in a page; a page has few of them, and each many times.
 #[derive(Debug, Default)]
-pub(crate) struct Names<'a>(HashMap<&'a str, NameMeaning>);
+pub(crate) struct Names<'a> {
+    meanings: HashMap<&'a str, NameMeaning<'a>>,
+    /// The single names that indicate a kind, numbered.
+    numbers: HashMap<&'a str, PartName>,
+}
 
 impl<'a> Names<'a> {
     /// Returns the meaning of a value of `class` or `id`.
-    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
+    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning<'a> {
         /// Maximum number of cached names; a page with more makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
         }
-        if let Some(told) = self.0.get(names) {
+        if let Some(told) = self.meanings.get(names) {
             return *told;
         }
         let told = NameMeaning::of(names);
-        if self.0.len() < MANY {
-            self.0.insert(names, told);
+        if self.meanings.len() < MANY {
+            self.meanings.insert(names, told);
         }
         told
     }
 
-    /// Returns the kind that an element declares, if that is not the article.
-    pub(crate) fn kind(&mut self, element: &'a Element) -> Option<Kind> {
+    /// Returns the kind that an element declares, if that is not the article, and its name that does.
+    pub(crate) fn kind(&mut self, element: &'a Element) -> Option<(Kind, Option<PartName>)> {
         let by_tag = match element.name() {
             "nav" | "footer" => Some(Kind::Chrome),
             "aside" => Some(Kind::Related),
             "form" => Some(Kind::Widget),
             "figcaption" => Some(Kind::Caption),
+            // The section below a heading is judged by itself; the heading's name says how it looks.
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return self.hidden(element).then_some((Kind::Hidden, None)),
             // These elements hold the page; their classes describe the page.
-            "html" | "body" | "main" | "article" => return self.hidden(element).then_some(Kind::Hidden),
+            "html" | "body" | "main" | "article" => return self.hidden(element).then_some((Kind::Hidden, None)),
             _ => None,
         };
         if self.hidden(element) {
-            return Some(Kind::Hidden);
+            return Some((Kind::Hidden, None));
         }
-        by_tag.or_else(|| by_role(element)).or_else(|| self.by_names(element))
+        by_tag.or_else(|| by_role(element)).map(|kind| (kind, None)).or_else(|| self.by_names(element))
     }
 
-    fn by_names(&mut self, element: &'a Element) -> Option<Kind> {
+    fn by_names(&mut self, element: &'a Element) -> Option<(Kind, Option<PartName>)> {
+        /// Maximum number of names that are told apart; a page with more makes them up.
+        const MANY: u16 = 4_096;
         let named = element.attrs().filter(|(name, _)| matches!(*name, "class" | "id"));
-        named.filter_map(|(_, value)| self.told(value).kind).min()
+        let (kind, name) = named.filter_map(|(_, value)| self.told(value).kind).min_by_key(|(kind, _)| *kind)?;
+        let number = u16::try_from(self.numbers.len()).unwrap_or(MANY);
+        let told = self.numbers.get(name).copied().or_else(|| {
+            let told = PartName { number, trust: trust(name) };
+            (number < MANY).then(|| *self.numbers.entry(name).or_insert(told))
+        });
+        Some((kind, told))
     }
 
     fn hidden(&mut self, element: &'a Element) -> bool {
@@ -268,16 +290,45 @@ fn by_role(element: &Element) -> Option<Kind> {
     }
 }
 
-fn of_names(names: &str) -> Option<Kind> {
+/// Returns the kind that a value of `class` or `id` indicates, and the first name in it that does.
+fn of_names(names: &str) -> Option<(Kind, &str)> {
     let part = AUTOMATON.as_ref().and_then(|automaton| {
         automaton
             .find_iter(names)
-            .filter_map(|found| PARTS.get(found.pattern().as_usize()))
-            .map(|(_, kind)| *kind)
-            .min()
+            .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(_, kind)| (*kind, found.start())))
+            .min_by_key(|(kind, _)| *kind)
     });
-    part.or_else(|| names.split_ascii_whitespace().filter_map(of_name).min())
+    let part = part.map(|(kind, at)| {
+        let (before, from) = names.split_at(at);
+        let start = before.rfind(|c: char| c.is_ascii_whitespace()).map_or(0, |space| space + 1);
+        let length = from.find(|c: char| c.is_ascii_whitespace()).unwrap_or(from.len());
+        (kind, names.get(start..at + length).unwrap_or(names))
+    });
+    let whole = || names.split_ascii_whitespace().filter_map(|name| Some((of_name(name)?, name)));
+    part.or_else(|| whole().min_by_key(|(kind, _)| *kind))
 }
+
+/// Returns how far a name is trusted that condemns running text.
+fn trust(name: &str) -> Trust {
+    let name = name.to_ascii_lowercase();
+    let mut parts = name.split(['-', '_', ':']).filter(|part| !part.is_empty());
+    if WORDY.iter().any(|word| name.contains(word)) {
+        Trust::Wordy
+    } else if parts.any(|part| LAYOUT.contains(&part)) {
+        Trust::Layout
+    } else {
+        Trust::Usual
+    }
+}
+
+/// Parts of names of things beside the article that are running text themselves.
+const WORDY: [&str; 10] =
+    ["cookie", "consent", "gdpr", "advert", "sponsor", "outbrain", "taboola", "comment", "author", "bio"];
+/// Parts of names, in lower case, that are about the layout of an element and not about its content.
+const LAYOUT: [&str; 18] = [
+    "col", "cols", "column", "columns", "flex", "gap", "grid", "has", "layout", "margin", "no", "padding", "row",
+    "space", "spacing", "template", "width", "with",
+];
 
 /// Returns the kind that one class or id indicates by its parts.
 fn of_name(name: &str) -> Option<Kind> {

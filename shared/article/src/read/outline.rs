@@ -169,6 +169,35 @@ impl Kind {
     }
 }
 
+/// A part of the page that does not belong to the article, according to its element.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+    /// The class or id that says so; `None` if a tag, a role or hiding does.
+    pub(crate) name: Option<PartName>,
+}
+
+/// A class or id that condemns an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct PartName {
+    /// Number of the name in its page; all elements of one name share it.
+    pub(crate) number: u16,
+    /// How far the name is trusted.
+    pub(crate) trust: Trust,
+}
+
+/// Trust in a class or id that condemns an element whose content reads like running text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Trust {
+    /// The name is about the layout (`sidebar-grid__content`), so the content decides.
+    Layout,
+    /// The name is trusted unless it covers a whole article.
+    Usual,
+    /// Such things are running text themselves, such as notes on cookies.
+    Wordy,
+}
+
 /// An image of the body.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
@@ -237,7 +266,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
     /// Parts that do not belong to the article.
-    pub(crate) parts: Vec<(Kind, Span)>,
+    pub(crate) parts: Vec<Part>,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
     /// Cache of [`Outline::own_box`].

@@ -8,7 +8,7 @@ use crate::read::elements::{
 };
 use crate::read::gate::Limits;
 use crate::read::links;
-use crate::read::outline::{Block, Kind, Mark, Moment, Outline, Picture, Prop, Span, Tag};
+use crate::read::outline::{Block, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag};
 use crate::read::scan_head::{CANONICALS, is_directive};
 use crate::text;
 use curlew_text::hygiene;
@@ -25,7 +25,7 @@ struct OpenElement {
     /// Length in bytes of the current line when the element began, and true if it had more than white space.
     line: usize,
     line_says: bool,
-    kind: Option<Kind>,
+    kind: Option<(Kind, Option<PartName>)>,
     mark: Option<Mark>,
     /// True if it begins an item of microdata.
     item: bool,
@@ -82,7 +82,7 @@ struct Walk<'a> {
     own_link: bool,
     pre: usize,
     /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
-    whole_line: Option<(Kind, Span, usize)>,
+    whole_line: Option<(Part, usize)>,
     /// True if the cells of the open row are read as one line.
     joined: bool,
     /// Serial numbers of the open elements whose names exclude them from the article.
@@ -190,7 +190,13 @@ impl<'a> Walk<'a> {
             self.turns = attr(element, "rel").is_some_and(links::turns);
         }
         if let Some(kind) = block_tag(tag) {
-            self.tags.push(kind);
+            // A wrapper inside a list item or a quotation adds nothing to it.
+            let inner = self
+                .tags
+                .last()
+                .copied()
+                .filter(|outer| matches!(tag, "div" | "section") && matches!(outer, Tag::Item | Tag::Quote));
+            self.tags.push(inner.unwrap_or(kind));
         }
         if tag == "pre" {
             self.pre += 1;
@@ -247,7 +253,7 @@ impl<'a> Walk<'a> {
             self.outside.pop();
         }
         self.items -= usize::from(open.item);
-        if open.kind == Some(Kind::Hidden) && in_line && open.start == self.out.blocks.len() {
+        if matches!(open.kind, Some((Kind::Hidden, _))) && in_line && open.start == self.out.blocks.len() {
             self.drop_from_line(open.line, open.line_says);
         }
         let end = self.out.blocks.len() + usize::from(self.line_says);
@@ -259,12 +265,13 @@ impl<'a> Walk<'a> {
         if !in_line {
             self.out.spans.push(span);
         }
-        if let Some(kind) = open.kind {
+        if let Some((kind, name)) = open.kind {
+            let part = Part { kind, span, name };
             if !in_line || open.start < self.out.blocks.len() {
-                self.out.parts.push((kind, span));
+                self.out.parts.push(part);
             } else if open.line == 0 {
                 // So far the whole line; known for certain only at the end of the line.
-                self.whole_line = Some((kind, span, self.line.len()));
+                self.whole_line = Some((part, self.line.len()));
             }
         }
         if let Some(mark) = open.mark
@@ -319,10 +326,10 @@ impl<'a> Walk<'a> {
         let link_chars = std::mem::take(&mut self.link_chars);
         let own_link_chars = std::mem::take(&mut self.own_link_chars);
         let turn_chars = std::mem::take(&mut self.turn_chars);
-        if let Some((kind, span, length)) = self.whole_line.take()
+        if let Some((part, length)) = self.whole_line.take()
             && raw.trim_end().len() <= length + length / 2
         {
-            self.out.parts.push((kind, span));
+            self.out.parts.push(part);
         }
         if !says {
             return;
@@ -443,7 +450,7 @@ impl<'a> Walk<'a> {
         if self.out.moments.len() < MANY {
             let modified = modified || (!published && (says_change(&self.line) || changes));
             let inside =
-                |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|kind| kinds.contains(&kind)));
+                |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|(kind, _)| kinds.contains(&kind)));
             let foreign = inside(&[Kind::Comments, Kind::Hidden]);
             let outside = foreign || inside(&[Kind::Related]);
             self.out.moments.push(Moment {
@@ -494,6 +501,6 @@ impl<'a> Walk<'a> {
     }
 
     fn in_comments(&self) -> bool {
-        self.open.iter().any(|open| matches!(open.kind, Some(Kind::Comments | Kind::Related)))
+        self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
     }
 }

@@ -38,6 +38,60 @@ const SHORT: [&str; 6] = [
 ];
 
 #[test]
+fn all_posts_of_a_thread_are_its_text() {
+    let post = |n: usize| {
+        let (one, two) = (WALK[n % 3], SHORT[n % 6]);
+        format!(
+            "<article class=Post><h3><a href=/u/{n}>walker{n}</a></h3><div class=Post-body><p>{n}. {one}</p><p>{two}</p></div></article>"
+        )
+    };
+    let posts: String = (0..5).map(post).collect();
+    let parts: Vec<String> = (0..5).map(|n| format!("{n}. {}", WALK[n % 3])).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    assert_text(
+        &format!("<nav><a href=/>Home</a></nav><main><h1>Which way along the weir?</h1>{posts}</main>"),
+        &parts,
+        &["Home"],
+    );
+    let entry = |n: usize| {
+        format!(
+            "<li><div class=time>1{n}:05</div><div class=head>Number {n} at the gate</div><div>{n}. {}</div></li>",
+            WALK[n % 3]
+        )
+    };
+    let entries: String = (0..5).map(entry).collect();
+    assert_text(&format!("<div class=l><h1>The flood, live</h1><ul class=feed>{entries}</ul></div>"), &parts, &[]);
+}
+
+#[test]
+fn articles_that_are_teasers_are_not_joined_with_the_article() {
+    let teaser = |n: usize| format!("<article><h3><a href=/{n}>Story number {n}</a></h3><p>{}</p></article>", SHORT[n]);
+    let teasers: String = (0..4).map(teaser).collect();
+    let parts: Vec<String> =
+        (1..=4).map(|day| format!("<p>Day {day}. {}</p>", WALK.join(&format!("</p><p>{day}. ")))).collect();
+    let page = format!(
+        "<article><h1>A walk along the weir</h1><div class=article-body>{}</div></article><div class=more>{teasers}</div>",
+        parts.concat()
+    );
+    assert_text(&page, &["Day 1", "Day 4", WALK[2]], &["Story number", SHORT[1]]);
+}
+
+#[test]
+fn the_steps_of_a_list_are_text_though_no_paragraph_stands_below_them() {
+    let steps: String = SHORT.iter().map(|step| format!("<li><div class=step-text>{step}</div></li>")).collect();
+    let things: String = ["200 g leaves", "50 g butter", "1 cup of cream"]
+        .iter()
+        .map(|thing| format!("<div class=field__item>{thing}</div>"))
+        .collect();
+    let page = format!(
+        "<article><h1>Leaves in cream</h1><p>{}</p><div class=field><div class=field__label>Ingredients</div>{things}</div>\
+        <h3>How it is done</h3><ul>{steps}</ul></article>",
+        WALK[0]
+    );
+    assert_text(&page, &["Ingredients", "200 g leaves", "How it is done", SHORT[0], SHORT[5]], &[]);
+}
+
+#[test]
 fn a_section_of_teasers_within_the_text_ends_with_its_last_link() {
     let link = "<p><a href=/other>Another of our walks, with a ferry</a></p>";
     let rest: String = SHORT.iter().map(|line| format!("<p>{line}</p>")).collect();
@@ -62,4 +116,90 @@ fn a_section_of_teasers_within_the_text_ends_with_its_last_link() {
         );
         assert_text(&page, &[WALK[1], WALK[2]], &[SHORT[0], SHORT[1], "Another of our", "Read more"]);
     }
+}
+
+#[test]
+fn names_of_layouts_do_not_condemn_running_text() {
+    for class in ["sidebar-grid__content", "cta-padding", "has-sidebar", "toc-column", "share-layout"] {
+        let parts: String =
+            WALK.iter().chain(&SHORT).map(|line| format!("<div class='{class}'><p>{line}</p></div>")).collect();
+        let other = WALK.join("</p><p>").replace("the", "that");
+        let page = format!("<main><h1>A walk along the weir</h1>{parts}<section><p>{other}</p></section></main>");
+        assert_text(&page, &[WALK[0], WALK[2], SHORT[4]], &[]);
+    }
+    // The same names condemn links.
+    let links: String = (0..6).map(|n| format!("<li><a href=/{n}>Walk number {n}</a></li>")).collect();
+    let page = format!(
+        "<main><h1>A walk along the weir</h1><p>{}</p><div class=sidebar-grid__content><ul>{links}</ul></div></main>",
+        WALK.join("</p><p>")
+    );
+    assert_text(&page, &[WALK[0]], &["Walk number"]);
+}
+
+#[test]
+fn parts_of_one_name_are_believed_or_not_together() {
+    // Texts of pictures are the text of a gallery.
+    let slides: String = WALK
+        .iter()
+        .enumerate()
+        .map(|(n, text)| {
+            format!("<div class=slide><img src=/{n}.jpg><div class=slide__caption><p>{text}</p></div></div>")
+        })
+        .collect();
+    let page = format!("<article><h1>The weir in pictures</h1><p>{}</p>{slides}</article>", SHORT[4]);
+    assert_text(&page, &WALK, &[]);
+    // In an article they are captions.
+    let page = format!(
+        "<article><h1>A walk along the weir</h1><p>{}</p><div class=img__caption>The weir in May, seen from the bridge.</div></article>",
+        WALK.join("</p><p>")
+    );
+    assert_text(&page, &WALK, &["seen from the bridge"]);
+}
+
+#[test]
+fn the_name_of_a_heading_does_not_condemn_it() {
+    let parts: String = WALK
+        .iter()
+        .enumerate()
+        .map(|(n, text)| format!("<h2 class=anchorWithStickyNavbar>Part {n} of the way</h2><p>{text}</p>"))
+        .collect();
+    assert_text(
+        &format!("<article><h1>A walk along the weir</h1>{parts}</article>"),
+        &["Part 0 of the way", "Part 1 of the way", "Part 2 of the way"],
+        &[],
+    );
+}
+
+#[test]
+fn a_lead_between_the_headline_and_the_text_belongs_to_it_once() {
+    let page = |lead: &str| {
+        format!(
+            "<main><h1>A walk along the weir</h1>{lead}<div class=byline>By Ada Example</div><div class=entry-content><p>{}</p></div></main>",
+            WALK.join("</p><p>")
+        )
+    };
+    let lead = "A path that is closed in autumn leads past herons, a lock, and its keeper.";
+    for lead in [format!("<p class=summary>{lead}</p>"), format!("<div>{lead}</div>")] {
+        assert_text(&page(&lead), &["A path that is closed in autumn", WALK[0]], &["Ada"]);
+    }
+    let article = read(&page(&format!("<p>{}</p>", WALK[0])));
+    assert_eq!(article.text.matches("begins at the old mill").count(), 1, "{}", article.text);
+    assert_text(
+        &page("<figure><figcaption>A heron stands by the weir in the first days of January.</figcaption></figure>"),
+        &[WALK[0]],
+        &["heron stands by"],
+    );
+}
+
+#[test]
+fn headings_between_containers_of_the_text_are_kept() {
+    let folds: String = WALK
+        .iter()
+        .enumerate()
+        .map(|(n, text)| {
+            format!("<details><summary><h2>Question {n}</h2></summary><div class=rte><p>{text}</p></div></details>")
+        })
+        .collect();
+    let page = format!("<main><h1>The weir</h1><div class=price>9 €</div>{folds}</main>");
+    assert_text(&page, &["Question 1", "Question 2", WALK[1]], &["9 €"]);
 }
