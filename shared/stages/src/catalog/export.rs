@@ -1,7 +1,7 @@
 //! Export: all current records, read segment by segment. Rows are asked for records that are not indexed yet, alone:
 //! docs/decisions/0077 says why that is enough.
 
-use crate::catalog::hidden::hidden_hosts;
+use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::index::Index;
 use crate::catalog::manifest::load_manifest;
 use crate::catalog::segment::{decode_all, segment_day, year_prefix};
@@ -71,16 +71,11 @@ impl Snapshot {
         let is_gone = manifest.is_some_and(|manifest| manifest.tombstones.contains(&record.id));
         let expires = manifest.and_then(|manifest| manifest.expiries.get(&record.id)).copied();
         let is_expired = expires.or(record.unavailable_after).is_some_and(|at| at <= self.now);
-        !is_gone && !is_expired && !self.is_blocked(&record.host) && self.filter.takes(record)
+        !is_gone && !is_expired && !is_hidden(&self.blocked, &record.url) && self.filter.takes(record)
     }
 
     fn manifest_of(&self, segment: &SegmentKey) -> Option<&Manifest> {
         self.manifests.get(&segment_day(segment).get(..4)?.parse().ok()?)
-    }
-
-    fn is_blocked(&self, host: &str) -> bool {
-        let names = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, parent)| parent));
-        names.into_iter().any(|name| self.blocked.contains(name))
     }
 
     /// Says whether a record is the current one of its page; `None` if only the page's row knows.

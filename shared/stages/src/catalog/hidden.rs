@@ -25,7 +25,7 @@ pub(crate) struct Hidden {
 impl Hidden {
     /// True if the back catalogue at this address is not to be read.
     pub(crate) fn is_without_history(&self, url: &str) -> bool {
-        self.without_history.iter().any(|name| is_on(url, name))
+        is_hidden(&self.without_history, url)
     }
 }
 
@@ -42,6 +42,17 @@ pub(crate) async fn hidden(blobs: &dyn Blobs) -> Result<Hidden, StageError> {
 /// Reads the list from its object.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Hidden, StageError> {
     serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: HIDDEN_KEY.into(), why: e.to_string() }.into())
+}
+
+/// True if a URL's host is one of these names or below one.
+pub(crate) fn is_hidden(names: &BTreeSet<String>, url: &str) -> bool {
+    !names.is_empty() && Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(|h| covering(names, h).is_some()))
+}
+
+/// Returns the one of these names that a host is or is below, the longest if several are.
+pub(crate) fn covering<'a>(names: &'a BTreeSet<String>, host: &str) -> Option<&'a String> {
+    let mut above = std::iter::successors(Some(host), |name| name.split_once('.').map(|(_, parent)| parent));
+    above.find_map(|name| names.get(name))
 }
 
 /// True if a URL's host is this name or below it.

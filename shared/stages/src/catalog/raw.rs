@@ -4,7 +4,7 @@
 //! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job of
 //! extraction without the document, so that the page can be extracted again.
 
-use crate::catalog::hidden::{hidden_hosts, is_on};
+use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
 use crate::catalog::segment;
 use crate::stage::StageError;
@@ -233,7 +233,7 @@ impl RawPages {
         for page in self.pages(key, segment).await? {
             let row = rows.load_eventual(&page.record.id).await?;
             let is_current = row.is_some_and(|(row, _)| page.is_named_by(&row));
-            if is_current && !hidden.iter().any(|name| is_on(&page.record.url, name)) {
+            if is_current && !is_hidden(&hidden, &page.record.url) {
                 shown.push(page);
             }
         }

@@ -5,7 +5,7 @@
 //! known ones, and a host key that is visited for the first time is checked against the list (`Politeness::open`).
 
 use crate::bulk::Bulk;
-use crate::catalog::hidden::{HIDDEN_KEY, Hidden, hidden, is_on, parse};
+use crate::catalog::hidden::{HIDDEN_KEY, Hidden, covering, hidden, is_on, parse};
 use crate::catalog::listing::each_host;
 use crate::catalog::object;
 use crate::stage::StageError;
@@ -125,7 +125,7 @@ impl Blocks {
     /// Any error of the ports.
     pub async fn is_without_history(&self, host: &str) -> Result<bool, StageError> {
         let hidden = hidden(self.blobs.as_ref()).await?;
-        Ok(hidden.without_history.iter().any(|name| is_at_or_below(host, name)))
+        Ok(covering(&hidden.without_history, host).is_some())
     }
 
     /// Returns the origin of a host's block, by its own name or by one above it.

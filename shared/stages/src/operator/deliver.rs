@@ -1,7 +1,7 @@
 //! Deliver: posts the new matches of a watch to its receiver, in order, and asks a subscriber whether it wants them. The
 //! receiver's host is a host like any other: guard, lease, pause and holds stand before each call.
 
-use crate::catalog::hidden::{hidden_hosts, is_on};
+use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
 use crate::catalog::results::SearchHit;
 use crate::catalog::segment::RecordReader;
@@ -195,7 +195,7 @@ impl Deliver {
             let PageState::Accepted { location, .. } = &row.state else { continue };
             let Some(record) = reader.read(location).await? else { continue };
             let has_expired = record.unavailable_after.is_some_and(|at| at <= now);
-            if !has_expired && !hidden.iter().any(|name| is_on(&record.url, name)) {
+            if !has_expired && !is_hidden(&hidden, &record.url) {
                 records.push(record);
             }
         }

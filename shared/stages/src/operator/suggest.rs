@@ -1,14 +1,13 @@
 //! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
 
 use crate::bulk::Bulk;
-use crate::catalog::hidden::hidden_hosts;
+use crate::catalog::hidden::{covering, hidden_hosts};
 use crate::catalog::object;
 use crate::feeds::discover::new_feed;
 use crate::feeds::relocation::revived;
 use crate::stage::StageError;
 use curlew_model::{
     DiscoverJob, FailureCause, FeedSource, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp,
-    is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::scope::Scope;
@@ -369,7 +368,7 @@ impl Suggest {
         }
         self.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
         let host = url.host_str().unwrap_or_default();
-        if hidden.iter().any(|h| is_at_or_below(host, h)) {
+        if covering(hidden, host).is_some() {
             return Err(refused(Refusal::Blocked));
         }
         Ok(url)

@@ -1,7 +1,7 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since a batch
 //! is one path: read, judge, write, settle.
 
-use crate::catalog::hidden::{hidden_hosts, is_on};
+use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::raw;
 use crate::catalog::segment::{self, Draft, segment_year};
 use crate::catalog::thumbnails::Pictures;
@@ -206,7 +206,7 @@ impl Extract {
             Some(blocked) => blocked,
             unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
         };
-        Ok(blocked.iter().any(|name| is_on(&job.url, name)))
+        Ok(is_hidden(blocked, &job.url))
     }
 
     /// The record of a document, or why it is not taken.

@@ -1,6 +1,6 @@
 //! Import: pages that somebody else fetched go the way of our own, from their head on, without a call.
 
-use crate::catalog::hidden::{hidden_hosts, is_on};
+use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
 use crate::parsing::parsed;
@@ -139,7 +139,7 @@ impl ForeignPages<'_> {
             if let Some(rule) = politeness.scope.excludes(url) {
                 return Ok(Err(Rejection::Excluded(rule.to_string())));
             }
-            if blocked.iter().any(|name| is_on(url.as_str(), name)) {
+            if is_hidden(blocked, url.as_str()) {
                 return Ok(Err(Rejection::Blocked));
             }
         }

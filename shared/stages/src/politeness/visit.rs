@@ -5,14 +5,13 @@
 pub(crate) mod interstitial;
 pub(crate) mod robots;
 
-use crate::catalog::hidden::hidden_hosts;
+use crate::catalog::hidden::{covering, hidden_hosts};
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::signing::{SignatureMode, Signer};
 use crate::stage::StageError;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
-    is_at_or_below,
 };
 use curlew_policy::address::without_credentials;
 use curlew_policy::politeness::admission::{self, Admission, admit};
@@ -151,7 +150,7 @@ impl Politeness {
     /// then written into its own state, where the next call finds it.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
-        let Some(name) = hidden.iter().find(|name| is_at_or_below(host.as_str(), name)) else { return Ok(false) };
+        let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
         let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
         update_host(self.ledger.as_ref(), host, blocked).await?;
         Ok(true)
