@@ -4,7 +4,7 @@
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::index::Index;
 use crate::catalog::manifest::load_manifest;
-use crate::catalog::segment::{decode_all, segment_day, year_prefix};
+use crate::catalog::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
 use crate::stage::StageError;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year, is_at_or_below};
 use curlew_ports::{CpuTask, PortError, compute};
@@ -48,7 +48,7 @@ impl RecordFilter {
 
     /// Returns the day of the first segments that can hold such a record, as in their keys.
     fn first_day(&self) -> Option<String> {
-        self.since.map(|since| (since - CLOCKS_DIFFER).day().replace('-', "/"))
+        self.since.map(|since| key_day(since - CLOCKS_DIFFER))
     }
 }
 
@@ -291,7 +291,7 @@ struct Keys {
 impl Keys {
     fn new(snapshot: &Snapshot) -> Keys {
         let years: Vec<Year> = snapshot.manifests.keys().copied().collect();
-        let first_day = snapshot.filter.first_day().map(|day| format!("segments/{day}"));
+        let first_day = snapshot.filter.first_day().map(|day| format!("{SEGMENTS}{day}"));
         Keys { years: years.into_iter(), at: None, listed: vec![].into_iter(), first_day }
     }
 

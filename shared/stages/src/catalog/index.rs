@@ -5,7 +5,7 @@ mod report;
 pub use report::PublishReport;
 
 use crate::catalog::listing::all_keys;
-use crate::catalog::manifest::{change_manifest, load_manifest, search_error};
+use crate::catalog::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
 use crate::catalog::segment;
 use crate::stage::{StageError, job_span, record_failure};
 use bytes::Bytes;
@@ -142,11 +142,7 @@ impl Index {
 
     /// Lists the segments of a year that its manifest does not list as indexed.
     pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
-        let prefix = segment::year_prefix(year);
-        // Days that are sealed need not be listed.
-        let after = manifest.sealed_through.as_ref().map(|day| format!("segments/{}/~", day.replace('-', "/")));
-        let keys = all_keys(self.blobs.as_ref(), &prefix, after).await?;
-        Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
+        Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
     }
 
     /// Reads a segment. A record counts only if its page's row points to it, so that a record which a repeated batch
@@ -157,7 +153,7 @@ impl Index {
             batch.segments.push(key);
             return Ok(());
         };
-        let settled_before = (self.clock.now() - Millis::from_days(UNDECIDED_DAYS)).day().replace('-', "/");
+        let settled_before = segment::key_day(self.clock.now() - Millis::from_days(UNDECIDED_DAYS));
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
         let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (location, record) in segment::decode_all(&key, &blob.bytes)? {

@@ -1,8 +1,10 @@
 //! The manifest of a year: its object, and its change by compare-and-swap.
 
+use crate::catalog::listing::all_keys;
 use crate::catalog::object;
+use crate::catalog::segment::SEGMENTS;
 use crate::stage::StageError;
-use curlew_model::Year;
+use curlew_model::{SegmentKey, Year};
 use curlew_ports::{Blobs, PortError, Tag};
 use curlew_search::{Manifest, SearchError};
 
@@ -32,6 +34,18 @@ pub(crate) async fn change_manifest(
         Ok(((!stays).then(|| next.to_json()), next))
     })
     .await
+}
+
+/// Returns the segments below a prefix that a manifest does not list as indexed, in order. Days that it has sealed are not
+/// even listed.
+pub(crate) async fn unlisted_segments(
+    blobs: &dyn Blobs,
+    prefix: &str,
+    manifest: &Manifest,
+) -> Result<Vec<SegmentKey>, PortError> {
+    let after = manifest.sealed_through.as_ref().map(|day| format!("{SEGMENTS}{}/~", day.replace('-', "/")));
+    let keys = all_keys(blobs, prefix, after).await?;
+    Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
 }
 
 pub(crate) fn search_error(error: SearchError) -> StageError {

@@ -6,7 +6,7 @@
 
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
-use crate::catalog::segment;
+use crate::catalog::segment::{self, SEGMENTS, key_day};
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
@@ -171,11 +171,11 @@ impl RawPages {
         let blobs = self.blobs.as_ref();
         let keys = all_keys(blobs, RAW_PREFIX, None).await?;
         let now = self.clock.now();
-        let (over, settled) = (day(now - lifetime), day(now - SETTLED_AFTER));
+        let (over, settled) = (key_day(now - lifetime), key_day(now - SETTLED_AFTER));
         let Some(first) = keys.iter().map(|key| raw_day(key)).find(|day| *day >= over.as_str()) else {
             return self.delete(&keys.iter().collect::<Vec<_>>()).await;
         };
-        let segments = all_keys(blobs, "segments/", Some(format!("segments/{first}"))).await?;
+        let segments = all_keys(blobs, SEGMENTS, Some(format!("{SEGMENTS}{first}"))).await?;
         let names: HashSet<&str> = segments.iter().filter_map(|key| name(key)).collect();
         let is_left = |key: &&String| {
             let day = raw_day(key);
@@ -190,10 +190,10 @@ impl RawPages {
     /// # Errors
     /// The object store's error.
     pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>, StageError> {
-        let (blobs, first) = (self.blobs.as_ref(), day(since));
+        let (blobs, first) = (self.blobs.as_ref(), key_day(since));
         let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;
         let Some(first) = keys.first().map(|key| raw_day(key)) else { return Ok(Vec::new()) };
-        let segments = all_keys(blobs, "segments/", Some(format!("segments/{first}"))).await?;
+        let segments = all_keys(blobs, SEGMENTS, Some(format!("{SEGMENTS}{first}"))).await?;
         let by_name: HashMap<&str, &String> = segments.iter().filter_map(|key| Some((name(key)?, key))).collect();
         let segment = |key: &str| SegmentKey::new(by_name.get(name(key)?)?).ok();
         Ok(keys.iter().filter_map(|key| Some((key.clone(), segment(key)?))).collect())
@@ -246,11 +246,6 @@ impl RawPages {
         }
         Ok(keys.len())
     }
-}
-
-/// Returns a day as keys have it: `2026/11/21`.
-pub(crate) fn day(at: Timestamp) -> String {
-    at.day().replace('-', "/")
 }
 
 /// Returns the day in the key of raw pages.

@@ -1,6 +1,6 @@
 //! Removal: deletes pages that are gone from the web or must not be shown.
 
-use crate::catalog::segment::segment_year;
+use crate::catalog::segment::{key_day, segment_year};
 use crate::catalog::thumbnails::thumbnail_key;
 use crate::catalog::{manifest, segment};
 use crate::stage::StageError;
@@ -184,7 +184,7 @@ impl Removal {
         let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
         // One line for each removal, however many times it is tried.
         let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
-        let key = format!("{AUDIT_PREFIX}{}/{name}.json", now.day().replace('-', "/"));
+        let key = format!("{AUDIT_PREFIX}{}/{name}.json", key_day(now));
         self.blobs.put_if_absent(&key, json.into()).await?;
         Ok(())
     }

@@ -27,6 +27,14 @@ const SKIPPABLE_HEADER: usize = 8;
 /// Maximum number of tries to erase a record while others erase in the same segment.
 const ERASE_TRIES: u32 = 8;
 
+/// Prefix of the keys of segments.
+pub(crate) const SEGMENTS: &str = "segments/";
+
+/// Returns a day as keys have it: `2026/11/21`.
+pub(crate) fn key_day(at: Timestamp) -> String {
+    at.day().replace('-', "/")
+}
+
 /// Returns the day in a segment's key, as `2026/11/21`.
 pub fn segment_day(key: &SegmentKey) -> &str {
     key.as_str().get(9..19).unwrap_or_default()
@@ -39,7 +47,7 @@ pub(crate) fn segment_year(at: &Location) -> Option<Year> {
 
 /// Returns the prefix of the keys of a year's segments.
 pub(crate) fn year_prefix(year: Year) -> String {
-    format!("segments/{year:04}/")
+    format!("{SEGMENTS}{year:04}/")
 }
 
 /// A record that is to be written to a segment, with its thumbnail.
@@ -62,7 +70,7 @@ pub async fn write(
     drafts: impl IntoIterator<Item = &Draft>,
     now: Timestamp,
 ) -> Result<Vec<Location>, StageError> {
-    let today = now.day().replace('-', "/");
+    let today = key_day(now);
     let mut bytes = Vec::new();
     let mut frames = Vec::new();
     let mut raw_pages: BTreeMap<String, Vec<u8>> = BTreeMap::new();
@@ -88,7 +96,7 @@ pub async fn write(
         bytes.extend_from_slice(&frame);
     }
     // Named by its content, so that a batch that runs twice writes the same object.
-    let key = format!("segments/{today}/{}.jsonl.zst", hash_hex(&bytes));
+    let key = format!("{SEGMENTS}{today}/{}.jsonl.zst", hash_hex(&bytes));
     let segment = SegmentKey::new(&key).map_err(|e| StageError::Job(e.to_string()))?;
     // Named after the segment: raw pages without one are the remains of a crash.
     for (day, raw) in raw_pages {

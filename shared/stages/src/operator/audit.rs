@@ -4,7 +4,7 @@ use crate::catalog::hidden::is_on;
 use crate::catalog::listing::{all_keys, pages_that};
 use crate::catalog::manifest::{load_manifest, search_error};
 use crate::catalog::removal::AUDIT_PREFIX;
-use crate::catalog::segment;
+use crate::catalog::segment::{self, SEGMENTS};
 use crate::catalog::thumbnails::thumbnail_key;
 use crate::stage::StageError;
 use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey, Timestamp, Year};
@@ -147,7 +147,7 @@ impl Audit {
         alive: &BTreeSet<PageId>,
         report: &mut AuditReport,
     ) -> Result<(), StageError> {
-        for key in all_keys(self.blobs.as_ref(), "segments/", None).await? {
+        for key in all_keys(self.blobs.as_ref(), SEGMENTS, None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             for (_, record) in segment::decode_all(&segment, &blob.bytes)? {

@@ -6,6 +6,7 @@
 use crate::catalog::listing::all_keys;
 use crate::catalog::object;
 use crate::catalog::removal::AUDIT_PREFIX;
+use crate::catalog::segment::key_day;
 use crate::stage::StageError;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
@@ -122,5 +123,5 @@ impl AuditLog {
 }
 
 fn prefix(at: Timestamp) -> String {
-    format!("{AUDIT_PREFIX}acts/{}/", at.day().replace('-', "/"))
+    format!("{AUDIT_PREFIX}acts/{}/", key_day(at))
 }

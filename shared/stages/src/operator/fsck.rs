@@ -11,7 +11,7 @@ use crate::catalog::listing::{all_keys, each_page};
 use crate::catalog::manifest::{manifest_key, search_error};
 use crate::catalog::raw::{RAW_PREFIX, name};
 use crate::catalog::removal::Removal;
-use crate::catalog::segment::{self, RecordReader};
+use crate::catalog::segment::{self, RecordReader, SEGMENTS};
 use crate::catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
 use crate::stage::StageError;
 use curlew_model::{
@@ -291,7 +291,7 @@ impl Fsck<'_> {
     }
 
     async fn segments(&self, facts: &mut StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
-        for key in all_keys(self.blobs, "segments/", None).await? {
+        for key in all_keys(self.blobs, SEGMENTS, None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.read(&key, report).await? else { continue };
             match segment::decode_all(&segment, &blob.bytes) {

@@ -13,7 +13,8 @@ pub use watch::{ReceiverState, SubscriptionRequest, TopicSubscription, Watch};
 
 use crate::catalog::index::TEXT_PER_SPLIT;
 use crate::catalog::listing::all_keys;
-use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::manifest::{load_manifest, search_error, unlisted_segments};
+use crate::catalog::segment::SEGMENTS;
 use crate::catalog::{object, segment};
 use crate::stage::StageError;
 use base64::Engine;
@@ -44,8 +45,6 @@ const WATCHES: &str = "watches/";
 const OUTBOX: &str = "outbox/";
 /// Key of the segments whose records have been matched.
 const MATCHED: &str = "watched-segments.json";
-/// Prefix of the keys of segments.
-const SEGMENTS: &str = "segments/";
 /// Number of hexadecimal digits of a watch's name.
 const NAME_DIGITS: usize = 16;
 
@@ -297,16 +296,14 @@ impl Watches {
 
     /// Returns the published segments that were not matched yet, in order.
     async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
-        let after = matched.sealed_through.as_ref().map(|day| format!("{SEGMENTS}{}/~", day.replace('-', "/")));
         let mut manifests: HashMap<Year, Manifest> = HashMap::new();
         let mut published = Vec::new();
-        for key in all_keys(self.blobs.as_ref(), SEGMENTS, after).await? {
-            let Ok(key) = SegmentKey::new(&key) else { continue };
+        for key in unlisted_segments(self.blobs.as_ref(), SEGMENTS, matched).await? {
             let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
             if let std::collections::hash_map::Entry::Vacant(entry) = manifests.entry(year) {
                 entry.insert(load_manifest(self.blobs.as_ref(), year).await?.0);
             }
-            if manifests[&year].is_indexed(&key) && !matched.is_indexed(&key) {
+            if manifests[&year].is_indexed(&key) {
                 published.push(key);
             }
         }

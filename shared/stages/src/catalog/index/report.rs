@@ -2,6 +2,7 @@
 
 use super::Index;
 use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::segment::SEGMENTS;
 use crate::stage::StageError;
 use curlew_model::{PageId, Year};
 use curlew_search::{Hidden, Split, SplitEntry};
@@ -78,10 +79,10 @@ impl Index {
         let mut years: Vec<Year> = Vec::new();
         let mut after = None;
         // One listing for each year instead of one for each segment: each step jumps behind the year found.
-        while let Some(key) = self.blobs.list("segments/", after.as_deref(), 1).await?.pop() {
+        while let Some(key) = self.blobs.list(SEGMENTS, after.as_deref(), 1).await?.pop() {
             let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
             // An object that another program has put there is skipped.
-            after = Some(year.map_or(key, |year| format!("segments/{year:04}/~")));
+            after = Some(year.map_or(key, |year| format!("{SEGMENTS}{year:04}/~")));
             years.extend(year);
         }
         Ok(years)

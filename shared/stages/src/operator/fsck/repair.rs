@@ -5,7 +5,7 @@ use crate::catalog::listing::{all_keys, pages_that};
 use crate::catalog::manifest::{change_manifest, manifest_key};
 use crate::catalog::raw::RAW_PREFIX;
 use crate::catalog::removal::AUDIT_PREFIX;
-use crate::catalog::segment::{self, RecordReader};
+use crate::catalog::segment::{self, RecordReader, SEGMENTS};
 use crate::catalog::thumbnails::THUMBNAIL_PREFIX;
 use crate::operator::block::jobs;
 use crate::pages::variant::content_hash;
@@ -156,7 +156,7 @@ impl Fsck<'_> {
     /// Returns the records that replace others, by the places of these.
     async fn successors(&self) -> Result<HashMap<Location, (Location, Record)>, StageError> {
         let mut successors = HashMap::new();
-        for key in all_keys(self.blobs, "segments/", None).await? {
+        for key in all_keys(self.blobs, SEGMENTS, None).await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let Ok(records) = segment::decode_all(&segment, &blob.bytes) else { continue };
