@@ -6,7 +6,7 @@ use crate::catalog::listing::all_keys;
 use crate::catalog::results::SearchHit;
 use crate::catalog::segment::RecordReader;
 use crate::operator::watches::{
-    Match, ReceiverState, SECRET_PREFIX, SubscriptionRequest, TopicSubscription, Watch, change, load, outbox_of, remove,
+    Match, SECRET_PREFIX, SubscriptionRequest, TopicSubscription, Watch, change, load, outbox_of, remove,
 };
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
@@ -167,19 +167,19 @@ impl Deliver {
             if let Some(post) = self.post(&watch, key, &records)? {
                 let end = visit.tell(url, Some(post)).await?;
                 let failure = visit.failure.take().map(|failure| failure.to_string());
-                if let Some(refusal) = refusal_of(end, failure, self.politeness.clock.now()) {
+                let now = self.politeness.clock.now();
+                if let Some(refusal) = refusal_of(end, failure, now) {
                     return Ok(Err(refusal));
                 }
+                change(self.blobs.as_ref(), &watch.name, |known| {
+                    let Some(mut known) = known else { return Ok(None) };
+                    known.receiver.took(records.iter().map(|record| record.id.clone()), now);
+                    Ok(Some(known))
+                })
+                .await?;
+                tracing::info!(watch = watch.name, to = watch.to, matches = records.len(), "matches were delivered");
             }
-            let now = self.politeness.clock.now();
-            change(self.blobs.as_ref(), &watch.name, |known| {
-                let Some(mut known) = known else { return Ok(None) };
-                known.receiver.took(records.iter().map(|record| record.id.clone()), now);
-                Ok(Some(known))
-            })
-            .await?;
             self.blobs.delete(key).await?;
-            tracing::info!(watch = watch.name, to = watch.to, matches = records.len(), "matches were delivered");
         }
         Ok(Ok(waiting.len() > DELIVERIES_PER_VISIT))
     }
@@ -271,7 +271,6 @@ impl Deliver {
                 if agrees {
                     subscription.until = Some(now + request.lease);
                     known.secret.clone_from(&request.secret);
-                    known.receiver = ReceiverState { retry_at: None, ..known.receiver };
                 }
             }
             Ok(Some(known))
@@ -399,6 +398,7 @@ fn hit(record: &Record) -> SearchHit {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+    use crate::operator::watches::ReceiverState;
 
     #[test]
     fn a_webhook_is_signed_as_standard_webhooks_say() {

@@ -307,11 +307,21 @@ async fn what_is_not_there_any_more_is_not_posted() {
     }
     program.publish().await.unwrap();
     // Between the match and its delivery.
-    let (row, seen) = world.pages.get(&page("https://example.org/gone")).await.unwrap().unwrap();
-    let row = curlew_model::Page { state: PageState::Gone { reason: Gone::NotFound }, ..row };
-    world.pages.swap(seen, &row).await.unwrap();
+    let end = async |url| {
+        let (row, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
+        let row = curlew_model::Page { state: PageState::Gone { reason: Gone::NotFound }, ..row };
+        world.pages.swap(seen, &row).await.unwrap();
+    };
+    end("https://example.org/gone").await;
     minutes(&world, &program, 2).await;
     assert_eq!(titles(&posts(&world)), ["Page kept"]);
+    // A receiver that was told nothing has taken nothing.
+    let told = program.watches.list().await.unwrap();
+    publish(&world, &program, &["late"]).await;
+    end("https://example.org/late").await;
+    minutes(&world, &program, 2).await;
+    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap()), (1, told));
+    assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
     let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into() };
     let verdict = program.deliver.run(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
