@@ -72,6 +72,14 @@ impl Params {
         self.0.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
     }
 
+    /// Returns the key after which a part of a list begins; `None` if it is the first.
+    ///
+    /// # Errors
+    /// The value is no key.
+    pub(crate) fn after<K, E>(&self, key: impl FnOnce(&str) -> Result<K, E>) -> Result<Option<K>, E> {
+        self.get("after").map(key).transpose()
+    }
+
     /// Returns the query without surrounding blanks; empty if there is none.
     pub(crate) fn query(&self) -> &str {
         self.get("q").unwrap_or_default().trim()

@@ -2,10 +2,10 @@
 
 use super::Admin;
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, list_page, moment, site_page};
+use super::view::{AdminPage, Button, FieldKind, Item, Part, ROWS, moment, site_page};
 use crate::params::Params;
 use curlew_model::PageId;
-use curlew_stages::operator::lookup::{ScreenedPage, typed_host};
+use curlew_stages::operator::lookup::ScreenedPage;
 use curlew_stages::operator::overrides::topic_names;
 use curlew_stages::pages::overrides::StoredOverride;
 use curlew_stages::stage::StageError;
@@ -20,20 +20,12 @@ pub(super) async fn rejected<'a>(
     params: &Params,
 ) -> Result<Option<AdminPage<'a>>, StageError> {
     let path = "/admin/screening";
-    let mut page = AdminPage::new(admin, operator, path, "Screening");
+    let (title, heading) = ("Screening", "Rejected pages");
+    let (mut page, host) = AdminPage::by_host(admin, operator, path, (title, heading), params);
     page.lead =
         "Pages that content screening rejected, with what decided. A page that is allowed is fetched once more.".into();
-    let filter = params.get("filter").unwrap_or_default().trim().to_owned();
-    page.filter = Some(Filter { path, label: "Only this host and what is below it", value: filter.clone() });
-    let host = typed_host(&filter);
-    if !filter.is_empty() && host.is_none() {
-        page.parts.push(Part::items("Rejected pages", vec![], "That is no host."));
-        return Ok(Some(page));
-    }
-    let after = match params.get("after").map(PageId::new) {
-        Some(Err(_)) => return Ok(None),
-        after => after.and_then(Result::ok),
-    };
+    let Ok(host) = host else { return Ok(Some(page)) };
+    let Ok(after) = params.after(PageId::new) else { return Ok(None) };
     let part = admin.services.lookup.screened(host.as_deref(), after, ROWS).await?;
     let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
         let because =
@@ -41,9 +33,8 @@ pub(super) async fn rejected<'a>(
         let allow = Button::new(admin, operator, "allow", url, "Allow");
         Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url)).with([allow])
     };
-    let none = if part.next.is_some() { "None in this part of the list." } else { "There is none." };
-    page.parts.push(Part::items("Rejected pages", part.rows.iter().map(item).collect(), none));
-    page.next = part.next.map(|key| list_page(path, &filter, key.as_str()));
+    let items = part.rows.iter().map(item).collect();
+    page.add_list(path, (heading, items), part.next.as_ref().map(PageId::as_str), "There is none.");
     Ok(Some(page))
 }
 

@@ -1,7 +1,7 @@
 //! Sites and feeds with their state; one site whole; hosts that are held or blocked.
 
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Filter, Item, Part, ROWS, count, list_page, moment, site_page};
+use super::view::{AdminPage, Button, FieldKind, Item, Part, ROWS, count, moment, site_page};
 use super::{Admin, ENGLISH};
 use crate::params::Params;
 use curlew_model::{HostKey, SourceKey};
@@ -16,19 +16,11 @@ pub(super) async fn list<'a>(
     params: &Params,
 ) -> Result<Option<AdminPage<'a>>, StageError> {
     let path = "/admin/sources";
-    let mut page = AdminPage::new(admin, operator, path, "Sites and feeds");
-    let filter = params.get("filter").unwrap_or_default().trim().to_owned();
-    page.filter = Some(Filter { path, label: "Only this host and what is below it", value: filter.clone() });
-    let host = typed_host(&filter);
-    if !filter.is_empty() && host.is_none() {
-        page.parts.push(Part::items("Sites and feeds", vec![], "That is no host."));
-        return Ok(Some(page));
-    }
-    let after = match params.get("after").map(SourceKey::new) {
-        Some(Err(_)) => return Ok(None),
-        after => after.and_then(Result::ok),
-    };
-    if after.is_none() && filter.is_empty() {
+    let title = "Sites and feeds";
+    let (mut page, host) = AdminPage::by_host(admin, operator, path, (title, title), params);
+    let Ok(host) = host else { return Ok(Some(page)) };
+    let Ok(after) = params.after(SourceKey::new) else { return Ok(None) };
+    if after.is_none() && host.is_none() {
         page.forms = vec![
             Button::new(admin, operator, "add_site", "", "Add the site").with(
                 "url",
@@ -49,9 +41,7 @@ pub(super) async fn list<'a>(
     }
     let part = admin.services.lookup.sources(host.as_deref(), after, ROWS).await?;
     let items = part.rows.iter().map(|row| item(admin, operator, row)).collect();
-    let none = if part.next.is_some() { "None in this part of the list." } else { "There is none." };
-    page.parts.push(Part::items("Sites and feeds", items, none));
-    page.next = part.next.map(|key| list_page(path, &filter, key.as_str()));
+    page.add_list(path, (title, items), part.next.as_ref().map(SourceKey::as_str), "There is none.");
     Ok(Some(page))
 }
 
@@ -175,10 +165,7 @@ pub(super) async fn holds<'a>(
     params: &Params,
 ) -> Result<Option<AdminPage<'a>>, StageError> {
     let path = "/admin/holds";
-    let after = match params.get("after").map(HostKey::new) {
-        Some(Err(_)) => return Ok(None),
-        after => after.and_then(Result::ok),
-    };
+    let Ok(after) = params.after(HostKey::new) else { return Ok(None) };
     let part = admin.services.lookup.held(after, ROWS).await?;
     let mut page = AdminPage::new(admin, operator, path, "Holds and blocks");
     page.lead = "A hold that a site’s answers have brought about ends by itself, and nobody can lift it.".into();
@@ -198,8 +185,7 @@ pub(super) async fn holds<'a>(
             .linked(site_page(&format!("https://{host}/")))
             .with(own.into_iter().chain(unblock))
     };
-    let none = if part.next.is_some() { "None in this part of the list." } else { "No host is held or blocked." };
-    page.parts.push(Part::items("Hosts", part.rows.iter().map(item).collect(), none));
-    page.next = part.next.map(|key| list_page(path, "", key.as_str()));
+    let items = part.rows.iter().map(item).collect();
+    page.add_list(path, ("Hosts", items), part.next.as_ref().map(HostKey::as_str), "No host is held or blocked.");
     Ok(Some(page))
 }

@@ -5,12 +5,14 @@ use super::access::Operator;
 use super::{Admin, ENGLISH};
 use crate::form::{self, Notice};
 use crate::page::{self, Site};
+use crate::params::Params;
 use crate::text::clipped;
 use crate::token;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_model::Timestamp;
+use curlew_stages::operator::lookup::typed_host;
 use std::sync::atomic::Ordering;
 use url::{Url, form_urlencoded};
 
@@ -131,6 +133,39 @@ impl<'a> AdminPage<'a> {
             next: None,
         }
     }
+
+    /// Returns the page of a list that may be narrowed to one host, and that host, if one was typed.
+    ///
+    /// # Errors
+    /// The page, which says under this heading that what was typed is no host.
+    pub(super) fn by_host(
+        admin: &'a Admin,
+        operator: &'a Operator,
+        path: &'static str,
+        (title, heading): (&str, &str),
+        params: &Params,
+    ) -> (AdminPage<'a>, Result<Option<String>, ()>) {
+        let mut page = AdminPage::new(admin, operator, path, title);
+        let value = params.get("filter").unwrap_or_default().trim().to_owned();
+        let host = typed_host(&value);
+        let is_narrowed = !value.is_empty();
+        page.filter = Some(Filter { path, label: "Only this host and what is below it", value });
+        if is_narrowed && host.is_none() {
+            page.parts.push(Part::items(heading, vec![], "That is no host."));
+            return (page, Err(()));
+        }
+        (page, Ok(host.filter(|_| is_narrowed)))
+    }
+
+    /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list that
+    /// is empty.
+    pub(super) fn add_list(&mut self, path: &str, part: (&str, Vec<Item>), next: Option<&str>, none: &'static str) {
+        let (heading, items) = part;
+        let none = if next.is_some() { "None in this part of the list." } else { none };
+        self.parts.push(Part::items(heading, items, none));
+        let filter = self.filter.as_ref().map(|filter| filter.value.as_str()).unwrap_or_default();
+        self.next = next.map(|key| list_page(path, filter, key));
+    }
 }
 
 impl Button {
@@ -214,7 +249,7 @@ pub(super) fn site_page(url: &str) -> Option<String> {
 }
 
 /// Returns the address of a list with its filter, from a key on.
-pub(super) fn list_page(path: &str, filter: &str, after: &str) -> String {
+fn list_page(path: &str, filter: &str, after: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if !filter.is_empty() {
         query.append_pair("filter", filter);
