@@ -3,15 +3,14 @@
 
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::test_world::TestWorld;
-use async_trait::async_trait;
-use bytes::Bytes;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
 use curlew_fixtureweb::{Text, texts};
 use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, Stage};
-use curlew_ports::{Blob, Blobs, PortError, Tag};
+use curlew_ports::Blobs;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::program::Program;
+use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_wiring::SystemClock;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,54 +32,33 @@ const QUERIES: [&str; 8] = [
     "白雲峠 秋",
 ];
 
-/// The bucket of a stack, which counts the range reads of splits.
+/// The bucket of a stack, with the number of range reads of splits.
 struct Counted {
-    bucket: Arc<Objects>,
-    reads: AtomicU32,
+    bucket: Arc<dyn Blobs>,
+    reads: Arc<AtomicU32>,
 }
 
 impl Counted {
+    fn new(bucket: Arc<Objects>) -> Counted {
+        let reads = Arc::<AtomicU32>::default();
+        let counter = reads.clone();
+        let bucket = JudgedBlobs::new(bucket, move |call, key| {
+            let is_of_split = key.starts_with("splits/");
+            assert!(!is_of_split || call != BlobCall::Get, "no search reads a whole split");
+            counter.fetch_add(u32::from(is_of_split && call == BlobCall::GetRange), Ordering::Relaxed);
+            BlobFate::Pass
+        });
+        Counted { bucket, reads }
+    }
+
     /// Range reads so far, and from here on anew.
     fn taken(&self) -> u32 {
         self.reads.swap(0, Ordering::Relaxed)
     }
 }
 
-#[async_trait]
-impl Blobs for Counted {
-    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
-        assert!(!key.starts_with("splits/"), "no search reads a whole split");
-        self.bucket.get(key).await
-    }
-
-    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
-        self.reads.fetch_add(u32::from(key.starts_with("splits/")), Ordering::Relaxed);
-        self.bucket.get_range(key, offset, length).await
-    }
-
-    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
-        self.bucket.put(key, bytes).await
-    }
-
-    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
-        self.bucket.put_if_absent(key, bytes).await
-    }
-
-    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
-        self.bucket.swap(key, seen, bytes).await
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), PortError> {
-        self.bucket.delete(key).await
-    }
-
-    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
-        self.bucket.list(prefix, after, limit).await
-    }
-}
-
 /// A bucket of its own with the index of a program that ran in memory.
-async fn bucket(stack: &str, program: &Program) -> Arc<Counted> {
+async fn bucket(stack: &str, program: &Program) -> Counted {
     let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
     assert!(!endpoint.is_empty(), "AWS_ENDPOINT_URL is not set: `cargo xtask test` starts an emulator of AWS");
     let connection = Connection::from_environment().await;
@@ -94,7 +72,7 @@ async fn bucket(stack: &str, program: &Program) -> Arc<Counted> {
             bucket.put(&key, blob.bytes).await.unwrap();
         }
     }
-    Arc::new(Counted { bucket, reads: AtomicU32::new(0) })
+    Counted::new(bucket)
 }
 
 /// A program with one split of many pages.
@@ -132,8 +110,8 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
 }
 
 /// The search page of a function that has just started.
-fn finder(bucket: &Arc<Counted>) -> Finder {
-    Finder::new(bucket.clone(), Arc::new(SystemClock::default()))
+fn finder(bucket: &Counted) -> Finder {
+    Finder::new(bucket.bucket.clone(), Arc::new(SystemClock::default()))
 }
 
 /// The addresses that a query finds.

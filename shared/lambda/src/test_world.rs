@@ -4,7 +4,6 @@
 
 use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use async_trait::async_trait;
-use bytes::Bytes;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, StatedPreferences, Timestamp,
     Validators, VisitItem, VisitJob,
@@ -12,12 +11,11 @@ use curlew_model::{
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
-use curlew_ports::{
-    Blob, Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply, Tag,
-};
+use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_testkit::conformance::queue::SendRaw;
+use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -67,7 +65,7 @@ impl TestWorld {
             sources: Arc::new(MemorySources::default()),
             queue: jobs.clone(),
             inbox: jobs.clone(),
-            blobs: Arc::new(Trap::default()),
+            blobs: traps(),
         };
         let rules = Rules::default();
         let groups = HostGroups::default();
@@ -189,6 +187,16 @@ pub(crate) fn stored(key: &str) -> Job {
     Job::Extract(job)
 }
 
+/// Objects, one of which makes its reader panic, one of which is out of reach, and one of which never comes.
+fn traps() -> Arc<dyn Blobs> {
+    JudgedBlobs::new(Arc::<MemoryBlobs>::default(), |call, key| match (call, key) {
+        (BlobCall::Get, "bodies/panic") => panic!("this object is too much"),
+        (BlobCall::Get, "bodies/hang") => BlobFate::Hang,
+        (BlobCall::Get, "bodies/later") => BlobFate::Fail(PortError::unavailable("the objects", "out of reach")),
+        _ => BlobFate::Pass,
+    })
+}
+
 /// The queue in memory as a batch sees it.
 pub(crate) struct MemoryMessages {
     pub(crate) queue: Arc<dyn Queue>,
@@ -247,47 +255,5 @@ impl Calls for Web {
 
     fn vet(&self, url: &str) -> Result<(), String> {
         self.inner.vet(url)
-    }
-}
-
-/// Objects, one of which makes its reader panic, one of which is out of reach, and one of which never comes.
-#[derive(Default)]
-struct Trap(MemoryBlobs);
-
-#[async_trait]
-impl Blobs for Trap {
-    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
-        assert!(key != "bodies/panic", "this object is too much");
-        if key == "bodies/hang" {
-            std::future::pending::<()>().await;
-        }
-        if key == "bodies/later" {
-            return Err(PortError::Unavailable { what: "the object store is out of reach".into(), source: None });
-        }
-        self.0.get(key).await
-    }
-
-    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
-        self.0.get_range(key, offset, length).await
-    }
-
-    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
-        self.0.put(key, bytes).await
-    }
-
-    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
-        self.0.put_if_absent(key, bytes).await
-    }
-
-    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
-        self.0.swap(key, seen, bytes).await
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), PortError> {
-        self.0.delete(key).await
-    }
-
-    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
-        self.0.list(prefix, after, limit).await
     }
 }

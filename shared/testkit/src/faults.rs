@@ -3,9 +3,11 @@
 //! A [`Faults`] is the bad luck of one incarnation of one process. All [`Faulty`] ports of that process share it, so that
 //! after a crash none of them does anything any more, whichever of its tasks is still running.
 
+mod blobs;
 mod pool;
 mod ports;
 
+pub use blobs::{BlobCall, BlobFate, JudgedBlobs};
 pub use pool::OverrunPool;
 
 use curlew_model::Millis;

@@ -5,10 +5,11 @@ use crate::revision::{A, document, publish, published, recheck, wait, work};
 use crate::test_world::{TestWorld, page, visit};
 use curlew_model::{Gone, Location, Page, PageState, Purpose, Record, SegmentKey, Timestamp};
 use curlew_policy::page::directives::Directives;
-use curlew_ports::{Blob, Blobs, Pages, PortError, Tag};
+use curlew_ports::{Blobs, Pages, PortError};
 use curlew_stages::catalog::export::{Export, RecordFilter};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::stage::StageError;
+use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -124,13 +125,19 @@ async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
     }
     world.index().publish(2026).await.unwrap();
     for (n, (at, _)) in names.iter().enumerate() {
-        let reads = Arc::new(CountedReads { blobs: world.blobs.clone(), segments: AtomicUsize::new(0) });
-        let index = Index { blobs: reads.clone(), ..world.index() };
+        let reads = Arc::new(AtomicUsize::new(0));
+        let counter = reads.clone();
+        let counted = JudgedBlobs::new(world.blobs.clone(), move |call, key| {
+            let is_read = call == BlobCall::Get && key.starts_with("segments/");
+            counter.fetch_add(usize::from(is_read), Ordering::Relaxed);
+            BlobFate::Pass
+        });
+        let index = Index { blobs: counted, ..world.index() };
         let chosen = export(&index, RecordFilter { since: Some(*at), ..RecordFilter::default() }).await;
         let chosen: Vec<String> = chosen.into_iter().map(|record| record.url).collect();
         assert_eq!(chosen, names[n..].iter().map(|(_, url)| url.clone()).collect::<Vec<_>>(), "in order, {n}");
         // New segments are read twice; a record may be written a moment before the hour at which it was fetched.
-        let read = reads.segments.load(Ordering::Relaxed);
+        let read = reads.load(Ordering::Relaxed);
         assert!(read <= (names.len() - n + 1) * 2, "{n}: {read} segments are read");
     }
     let none = |site: Option<&str>, language: Option<&str>| RecordFilter {
@@ -141,38 +148,6 @@ async fn days_before_since_are_not_read_and_others_are_left_out_by_record() {
     assert_eq!(urls(&world, none(Some("org"), Some("en"))).await.len(), names.len());
     assert_eq!(urls(&world, none(Some("ample.org"), None)).await.len(), 0);
     assert_eq!(urls(&world, none(None, Some("it"))).await.len(), 0);
-}
-
-/// Counts how many segments are read.
-struct CountedReads {
-    blobs: Arc<dyn Blobs>,
-    segments: AtomicUsize,
-}
-
-#[async_trait::async_trait]
-impl Blobs for CountedReads {
-    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
-        self.segments.fetch_add(usize::from(key.starts_with("segments/")), Ordering::Relaxed);
-        self.blobs.get(key).await
-    }
-    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<bytes::Bytes, PortError> {
-        self.blobs.get_range(key, offset, length).await
-    }
-    async fn put(&self, key: &str, bytes: bytes::Bytes) -> Result<(), PortError> {
-        self.blobs.put(key, bytes).await
-    }
-    async fn put_if_absent(&self, key: &str, bytes: bytes::Bytes) -> Result<bool, PortError> {
-        self.blobs.put_if_absent(key, bytes).await
-    }
-    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: bytes::Bytes) -> Result<Tag, PortError> {
-        self.blobs.swap(key, seen, bytes).await
-    }
-    async fn delete(&self, key: &str) -> Result<(), PortError> {
-        self.blobs.delete(key).await
-    }
-    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
-        self.blobs.list(prefix, after, limit).await
-    }
 }
 
 /// Pages that ask no row.

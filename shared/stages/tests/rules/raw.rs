@@ -3,14 +3,12 @@
 use crate::index::{removal, traces};
 use crate::revision::{A, document, published_as, recheck, record, wait, work};
 use crate::test_world::{FEED, TestWorld, key, new, page, status, visit};
-use async_trait::async_trait;
-use bytes::Bytes;
 use curlew_model::{Exchange, Gone, Job, PageState, Stage as QueueName, Timestamp, Validators, VisitJob};
-use curlew_ports::{Blob, Blobs, PortError, Reply, Tag};
+use curlew_ports::{Blobs, PortError, Reply};
 use curlew_stages::operator::fsck::{Damage, FsckReport};
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::stage::Stage;
-use std::sync::Arc;
+use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 
 /// The document with a word of its own, as a fetcher that keeps heads answers it.
 pub(crate) fn kept(word: &str) -> Reply {
@@ -174,48 +172,17 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
     world.fetch(&job).await;
     let jobs = world.queued(QueueName::Extract).await;
     let [(Job::Extract(job), _)] = &jobs[..] else { panic!("{jobs:?}") };
-    let full = Extract { blobs: Arc::new(Full(world.blobs.clone())), ..world.extract() };
+    let full = JudgedBlobs::new(world.blobs.clone(), |call, key| match call {
+        BlobCall::PutIfAbsent if key.starts_with("raw/") => {
+            BlobFate::Fail(PortError::unavailable("the disk", "it is full; free some space"))
+        }
+        _ => BlobFate::Pass,
+    });
+    let full = Extract { blobs: full, ..world.extract() };
     full.run(job).await.unwrap_err();
     assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "it waits");
     assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap(), Vec::<String>::new());
     work(&world).await;
     assert!(matches!(world.state(A).await, Some(PageState::Accepted { .. })));
     assert_eq!(places(&world, "whimbrel").await.len(), 2);
-}
-
-/// Objects on a disk that has no room for raw pages.
-struct Full(Arc<dyn Blobs>);
-
-#[async_trait]
-impl Blobs for Full {
-    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
-        self.0.get(key).await
-    }
-
-    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
-        self.0.get_range(key, offset, length).await
-    }
-
-    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
-        self.0.put(key, bytes).await
-    }
-
-    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
-        if key.starts_with("raw/") {
-            return Err(PortError::Unavailable { what: "the disk is full; free some space".into(), source: None });
-        }
-        self.0.put_if_absent(key, bytes).await
-    }
-
-    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
-        self.0.swap(key, seen, bytes).await
-    }
-
-    async fn delete(&self, key: &str) -> Result<(), PortError> {
-        self.0.delete(key).await
-    }
-
-    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
-        self.0.list(prefix, after, limit).await
-    }
 }

@@ -6,7 +6,7 @@ use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
 use curlew_testkit::conformance::hosts::HostPorts;
 use curlew_testkit::conformance::queue::QueuePorts;
-use curlew_testkit::faults::{Faults, Faulty};
+use curlew_testkit::faults::{BlobFate, Faults, Faulty, JudgedBlobs};
 use curlew_testkit::memory::{
     MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRangeCache, MemoryRobots, MemorySources,
     TokioClock,
@@ -107,5 +107,15 @@ mod wrapped {
     conformance!(sources, sources);
     conformance!(queue, queue);
     conformance!(queue_exact, queue);
+    conformance!(blobs, blobs);
+}
+
+mod judged {
+    use super::*;
+
+    async fn blobs() -> Fresh<Arc<dyn Blobs>> {
+        Fresh::new(JudgedBlobs::new(Arc::new(MemoryBlobs::default()), |_, _| BlobFate::Pass))
+    }
+
     conformance!(blobs, blobs);
 }

@@ -148,13 +148,13 @@ impl<'a> AdminPage<'a> {
         let mut page = AdminPage::new(admin, operator, path, title);
         let value = params.get("filter").unwrap_or_default().trim().to_owned();
         let host = typed_host(&value);
-        let is_narrowed = !value.is_empty();
+        let is_no_host = !value.is_empty() && host.is_none();
         page.filter = Some(Filter { path, label: "Only this host and what is below it", value });
-        if is_narrowed && host.is_none() {
+        if is_no_host {
             page.parts.push(Part::items(heading, vec![], "That is no host."));
             return (page, Err(()));
         }
-        (page, Ok(host.filter(|_| is_narrowed)))
+        (page, Ok(host))
     }
 
     /// Adds a part of a list, and links the next part if there is one after this key. `none` is said of a whole list that

@@ -14,7 +14,7 @@ use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
-use curlew_ports::{Blob, Blobs, Clock, PortError, Sources, Tag};
+use curlew_ports::{Blobs, Clock, PortError, Sources};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use curlew_stages::catalog::thumbnails::thumbnail_key;
 use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
@@ -22,6 +22,7 @@ use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::StageError;
+use curlew_testkit::faults::{BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
@@ -73,40 +74,6 @@ fn port_error(for_a_while: bool) -> PortError {
     match for_a_while {
         true => PortError::Throttled { retry_after: Millis(4_200) },
         false => PortError::Corrupt { what: "the manifest".into(), why: "it is <torn>".into() },
-    }
-}
-
-/// Objects that are unreachable, for a while or for good.
-struct BrokenBlobs(bool);
-
-#[async_trait]
-impl Blobs for BrokenBlobs {
-    async fn get(&self, _: &str) -> Result<Option<Blob>, PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn get_range(&self, _: &str, _: u64, _: u64) -> Result<Bytes, PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn put(&self, _: &str, _: Bytes) -> Result<(), PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn put_if_absent(&self, _: &str, _: Bytes) -> Result<bool, PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn swap(&self, _: &str, _: Option<&Tag>, _: Bytes) -> Result<Tag, PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn delete(&self, _: &str) -> Result<(), PortError> {
-        Err(port_error(self.0))
-    }
-
-    async fn list(&self, _: &str, _: Option<&str>, _: usize) -> Result<Vec<String>, PortError> {
-        Err(port_error(self.0))
     }
 }
 
@@ -365,7 +332,11 @@ impl World {
 
 /// Returns the stages as the pages see them: over objects with the faults of the backend.
 fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
-    let blobs = backend.broken.map_or(ports.blobs.clone(), |for_a_while| Arc::new(BrokenBlobs(for_a_while)));
+    let blobs = ports.blobs.clone();
+    let blobs: Arc<dyn Blobs> = match backend.broken {
+        Some(for_a_while) => JudgedBlobs::new(blobs, move |_, _| BlobFate::Fail(port_error(for_a_while))),
+        None => blobs,
+    };
     program(Ports { blobs, ..ports.clone() }, clock)
 }
 
