@@ -68,12 +68,8 @@ impl World {
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let mut program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)?
+        let program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)?
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
-        if embedded.is_some() {
-            // What was kept before the setting was turned off goes when its time is over.
-            program.raw.lifetime = Some(config.raw.lifetime());
-        }
         Ok(World { config, tally, memory, keys, program, embedded })
     }
 

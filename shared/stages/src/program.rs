@@ -287,7 +287,7 @@ impl Program {
                 Finder::new(blobs.clone(), clock.clone()).with_pool(pool.clone()).with_events(events.clone()),
             ),
             removal,
-            raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: Some(RAW_LIFETIME) },
+            raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: RAW_LIFETIME },
             watches: Watches {
                 blobs: blobs.clone(),
                 queue: queue.clone(),

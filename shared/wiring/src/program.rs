@@ -67,7 +67,8 @@ pub fn program(
     if let Some(feeds) = settings.feeds() {
         program = program.publishing(Arc::new(feeds));
     }
-    let raw = RawPages { lifetime: settings.raw.keep.then(|| settings.raw.lifetime()), ..program.raw };
+    // Also where none is kept: what was kept before goes when its time is over.
+    let raw = RawPages { lifetime: settings.raw.lifetime(), ..program.raw };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
     Ok(Program { own, owners, raw, ..program }.reached_at(settings.hub_base()))
