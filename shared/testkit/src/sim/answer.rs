@@ -4,7 +4,7 @@ use super::world::{Page, RobotsAnswer, RobotsText, Route, World};
 use crate::bad_time::{HOUR, MINUTE, Moment, failure_at};
 use crate::faults::mix;
 use bytes::Bytes;
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Exchange, Millis, Timestamp};
 use curlew_ports::{Call, FetchError, Reply};
 use std::fmt::Write as _;
 use std::io::Cursor;
@@ -297,6 +297,16 @@ fn page_reply(page: &Page, now: Moment) -> Reply {
         reply.headers.robots_tags.push("noindex".to_owned());
     }
     reply
+}
+
+/// Returns the heads of a call, as a fetcher hands them on that is told to.
+pub(super) fn exchange(call: &Call, reply: &Reply) -> Exchange {
+    let path = Url::parse(&call.url).map(|url| url.path().to_owned()).unwrap_or_default();
+    let media_type = reply.headers.content_type.as_deref().unwrap_or_default();
+    Exchange {
+        request: format!("GET {path} HTTP/1.1\r\naccept: text/html\r\n"),
+        response: format!("HTTP/1.1 {} OK\r\ncontent-type: {media_type}\r\n", reply.status),
+    }
 }
 
 /// The moment of a run at which an instant lies.

@@ -9,7 +9,7 @@ pub use outside::{
 };
 pub use past::{new_posts_come_first, the_past_has_a_budget};
 
-use super::trace::{CallSnapshot, JobEnd, SettledAs, Trace};
+use super::trace::{CallSnapshot, JobEnd, RawSnapshot, SettledAs, Trace};
 use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
@@ -66,6 +66,7 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     subscriptions_end(trace)?;
     the_past_has_a_budget(trace, rules)?;
     new_posts_come_first(trace)?;
+    raw_pages_go_with_their_pages(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -332,6 +333,30 @@ fn outcome(state: &PageState) -> String {
     match state {
         PageState::Accepted { content_hash, .. } => format!("accepted as {content_hash}"),
         other => format!("{other:?}"),
+    }
+}
+
+/// 18. Where raw pages are kept, each accepted page is kept once and no other one has a byte left, once all is published
+///     and what crashes have left behind is swept.
+///
+/// # Errors
+/// The first page that is kept though it is not accepted, twice, or not at all.
+pub fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
+    const NAME: &str = "18 raw pages go with their pages";
+    let Some(raw) = &trace.end.raw else { return Ok(()) };
+    let mut kept: BTreeMap<&PageId, &str> = BTreeMap::new();
+    for RawSnapshot { key, page, state } in raw {
+        if !matches!(state, Some(PageState::Accepted { .. })) {
+            return violated(NAME, trace.end.at, format!("{page} is kept in {key}, but its row says {state:?}"));
+        }
+        if let Some(other) = kept.insert(page, key) {
+            return violated(NAME, trace.end.at, format!("{page} is kept in {other} and in {key}"));
+        }
+    }
+    let mut accepted = trace.end.pages.iter().filter(|page| matches!(page.state, PageState::Accepted { .. }));
+    match accepted.find(|page| !kept.contains_key(&page.id)) {
+        Some(page) => violated(NAME, trace.end.at, format!("{} is accepted, and not kept", page.url)),
+        None => Ok(()),
     }
 }
 

@@ -112,9 +112,12 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
 fn blobs(shared: &Shared) -> Arc<dyn Blobs> {
     let plain: Arc<dyn Blobs> = shared.blobs.clone();
     match shared.plan.mutation {
-        Some(mutation @ (Mutation::RecordsKept | Mutation::ClaimantBelieved | Mutation::HistoryListsDropped)) => {
-            Arc::new(MutantBlobs { plain, mutation, clock: shared.clock.clone() })
-        }
+        Some(
+            mutation @ (Mutation::RecordsKept
+            | Mutation::RawPagesKept
+            | Mutation::ClaimantBelieved
+            | Mutation::HistoryListsDropped),
+        ) => Arc::new(MutantBlobs { plain, mutation, clock: shared.clock.clone() }),
         _ => plain,
     }
 }

@@ -20,6 +20,7 @@ mod mutant;
 mod outsiders;
 mod owner;
 mod people;
+mod raw;
 mod stores;
 mod trace;
 mod web;
@@ -31,7 +32,7 @@ pub use invariants::Violation;
 pub use mutant::LastWriterWins;
 pub use trace::{
     CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, HistorySnapshot, JobEnd, JobRun, LedgerSnapshot,
-    QuerySnapshot, Remains, RequestSnapshot, RobotsSnapshot, SendSnapshot, SettledAs, Stop, Trace,
+    QuerySnapshot, RawSnapshot, Remains, RequestSnapshot, RobotsSnapshot, SendSnapshot, SettledAs, Stop, Trace,
 };
 
 use crate::bad_time::{HOUR, MINUTE, Moment};
@@ -96,13 +97,16 @@ pub struct Scenario {
     pub owners: bool,
     /// Feeds have archives and hosts have sitemaps, which people ask for.
     pub history: bool,
+    /// Pages are also kept as they were fetched. Only in a run with an index, since publishing clears up after crashes.
+    pub raw: bool,
     /// Rule that is taken out of the program.
     pub mutation: Option<Mutation>,
 }
 
 impl Scenario {
-    /// The usual run of a seed: everything goes wrong; every sixth with an index, every seventh with panics, every fourth
-    /// with hubs, nearly every third with owners, and a good quarter with back catalogues.
+    /// The usual run of a seed: everything goes wrong; every sixth with an index, two thirds of these with raw pages,
+    /// every seventh with panics, every fourth with hubs, nearly every third with owners, and a good quarter with back
+    /// catalogues.
     pub fn of(seed: u64) -> Scenario {
         let owners = matches!(seed % 8, 6 | 7) || seed % 16 == 10;
         Scenario {
@@ -115,15 +119,15 @@ impl Scenario {
             hubs: matches!(seed % 8, 2 | 5),
             owners,
             history: matches!(seed % 5, 2 | 4),
+            raw: matches!(seed % 18, 6 | 12),
             mutation: None,
         }
     }
 
     /// The run of a seed over a steady web.
     pub fn steady(seed: u64, faults: bool) -> Scenario {
-        let of =
-            Scenario { panics: false, index: false, hubs: false, owners: false, history: false, ..Scenario::of(seed) };
-        Scenario { steady: true, faults, duplicates: faults, ..of }
+        let of = Scenario { panics: false, index: false, hubs: false, owners: false, ..Scenario::of(seed) };
+        Scenario { steady: true, faults, duplicates: faults, history: false, raw: false, ..of }
     }
 
     /// The same with something taken away.
@@ -182,6 +186,8 @@ pub enum Mutation {
     StopIgnored,
     /// Records of removed pages are not erased.
     RecordsKept,
+    /// Raw pages of removed pages are not erased.
+    RawPagesKept,
     /// Whoever claims a site is believed.
     ClaimantBelieved,
     /// A host that is allowed again stays blocked.
@@ -271,6 +277,12 @@ async fn run_all(shared: &Arc<Shared>) {
     if plan.owners {
         owner::ask_too_late(shared).await;
     }
+    if plan.raw {
+        match raw::look(shared).await {
+            Ok(left) => shared.trace().end.raw = Some(left),
+            Err(error) => shared.trace().panics.push(format!("raw pages: {error}")),
+        }
+    }
 }
 
 fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
@@ -332,6 +344,7 @@ async fn end(shared: &Arc<Shared>) {
         unrevised,
         forgotten,
         not_allowed,
+        raw: None,
     };
     shared.trace().end = end;
 }

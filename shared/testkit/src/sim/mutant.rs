@@ -57,7 +57,7 @@ impl HostLedger for IgnoresStops {
     }
 }
 
-/// Objects of which records are never erased, in which every claim looks proven, or which lose lists of older pages.
+/// Objects of which records or raw pages are never erased, in which every claim looks proven, or which lose lists of older pages.
 pub(super) struct MutantBlobs {
     pub(super) plain: Arc<dyn Blobs>,
     pub(super) mutation: Mutation,
@@ -96,8 +96,9 @@ impl Blobs for MutantBlobs {
 
     async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
         match seen {
-            // Only erasing changes a segment.
+            // Only erasing changes a segment, or raw pages.
             Some(tag) if self.mutation == Mutation::RecordsKept && key.starts_with("segments/") => Ok(tag.clone()),
+            Some(tag) if self.mutation == Mutation::RawPagesKept && key.starts_with("raw/") => Ok(tag.clone()),
             _ => self.plain.swap(key, seen, bytes).await,
         }
     }

@@ -1,6 +1,6 @@
 //! Events of a run, as far as the invariants need them.
 
-use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, Timestamp};
+use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, PageState, Timestamp};
 use curlew_ports::CallKind;
 use curlew_stages::feeds::websub_delivery::HubAnswer;
 use curlew_stages::operator::ownership::RequestOutcome;
@@ -204,6 +204,17 @@ pub struct Remains {
     pub left: Vec<String>,
 }
 
+/// A page that is kept as it was fetched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawSnapshot {
+    /// The object.
+    pub key: String,
+    /// The page.
+    pub page: PageId,
+    /// State of the page, if it has a row.
+    pub state: Option<PageState>,
+}
+
 /// The first time that a page was sent to be fetched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SendSnapshot {
@@ -260,6 +271,8 @@ pub struct End {
     pub forgotten: Vec<Remains>,
     /// Hosts that their owners allow again, and that are blocked.
     pub not_allowed: Vec<String>,
+    /// All raw pages after everything was published and swept; `None` if the run kept none.
+    pub raw: Option<Vec<RawSnapshot>>,
 }
 
 /// Everything that happened.

@@ -1,6 +1,6 @@
 //! The model web as one machine sees it: a `Fetch` port that takes time, records each call, and ends with its machine.
 
-use super::answer::vet;
+use super::answer::{exchange, vet};
 use super::stores::Shared;
 use super::trace::{CallResult, CallSnapshot, LedgerSnapshot, RobotsSnapshot};
 use crate::faults::{Faults, mix};
@@ -152,7 +152,10 @@ impl Fetch for MachineWeb {
             return Err(ended());
         }
         under_way.came_to = came_to(&answer);
-        answer
+        answer.map(|reply| {
+            let is_kept = self.shared.plan.raw && call.kind == CallKind::Page;
+            Reply { exchange: is_kept.then(|| exchange(call, &reply)), ..reply }
+        })
     }
 
     fn vet(&self, url: &str) -> Result<(), String> {

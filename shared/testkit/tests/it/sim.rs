@@ -159,6 +159,11 @@ fn without_a_promise_to_owners_the_simulator_fails() {
 }
 
 #[test]
+fn without_erasing_raw_pages_the_simulator_fails() {
+    noticed_in(|plan| plan.raw, Mutation::RawPagesKept, "18");
+}
+
+#[test]
 fn with_too_much_trust_in_hubs_the_simulator_fails() {
     for (mutation, invariant) in
         [(Mutation::DeliveryBelieved, "13"), (Mutation::PollFloorIgnored, "14"), (Mutation::HubNotTold, "15")]
