@@ -192,13 +192,13 @@ fn crawl_args(sites: &[String]) -> Vec<&str> {
     ["crawl", "--json"].into_iter().chain(sites.iter().map(String::as_str)).collect()
 }
 
-/// Returns the text of all segments of a store, unpacked as any tool for `jsonl.zst` would do it.
+/// Returns the text of all objects below `segments` or `raw` of a store, unpacked as any tool for zstd would do it.
 ///
 /// # Panics
 /// If one cannot be read.
-pub fn unpacked_objects(data: &Path) -> String {
+pub fn unpacked_objects(data: &Path, kind: &str) -> String {
     let mut text = String::new();
-    let mut folders = vec![data.join("objects/segments")];
+    let mut folders = vec![data.join("objects").join(kind)];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
             let path = entry.unwrap().path();
@@ -206,7 +206,7 @@ pub fn unpacked_objects(data: &Path) -> String {
                 folders.push(path);
             } else {
                 let bytes = zstd::stream::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
-                text.push_str(std::str::from_utf8(&bytes).unwrap());
+                text.push_str(&String::from_utf8_lossy(&bytes));
             }
         }
     }

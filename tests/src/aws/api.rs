@@ -186,6 +186,16 @@ impl Api {
         answer.body
     }
 
+    /// Puts an object.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn put_object(&self, bucket: &str, key: &str, bytes: &[u8]) {
+        let answer = self.send("s3", "PUT", &format!("/{bucket}/{key}"), &[], bytes, PATIENCE);
+        assert_eq!(answer.status, 200, "{key}: {}", answer.text());
+    }
+
     /// Deletes an object.
     ///
     /// # Panics

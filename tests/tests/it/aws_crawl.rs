@@ -2,11 +2,12 @@
 
 use crate::demo::called_twice;
 use crate::signatures::{self, DIRECTORY, Received, Site};
+use crate::warc::{KEEP, warcio};
 use curlew_fixtureweb::{Call, Farm, Kind, Mode, judge};
 use curlew_tests::aws::door::Door;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
-use curlew_tests::{Browser, LIMIT, Steps, Store, Web};
+use curlew_tests::{Browser, LIMIT, Ran, Steps, Store, Web};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
@@ -24,6 +25,8 @@ const HAS_A_PAST: &str = "alpine-notes.test";
 const NEW_FEED: &str = "http://alpine-notes.test/comments/feed/";
 /// A site whose pages stay.
 const STAYS: &str = "bird-ledger.test";
+/// An object with raw pages that were to be kept for some days, years ago.
+const OLD_RAW: &str = "raw/2020/01/01/0123456789abcdef.warc.zst";
 /// Minimum time that a person takes to fill in a form.
 const FILLING_IN: Duration = Duration::from_millis(3_200);
 /// Maximum time until a schedule of one minute has fired.
@@ -43,13 +46,14 @@ const MOST_KB: [(&str, u64); 5] = [
 fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     // Two webs, since some sites count their calls.
     let (web, other_web) = (Web::demo(), Web::demo());
-    let store = Store::new(&other_web);
+    let mut store = Store::new(&other_web);
+    store.configure(KEEP);
     let named = named(&web);
     let named: Vec<&str> = ["crawl", "--json"].into_iter().chain(named.iter().map(String::as_str)).collect();
     let crawl = store.start(&named);
 
     let emulator = Emulator::strict();
-    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large")]);
+    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large"), ("RawKeep", "true")]);
     stack.grant_batches();
     stack.run(&named).ok();
     stack.come_to_rest(CRAWL);
@@ -61,6 +65,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     steps.step("the same records", || assert_eq!(records(&stack.records()), records(&store.records())));
     steps.step("politeness", || judge_manners(&calls, web.farm()));
     steps.step("nothing is given up", || assert_eq!(stack.all_dead(), 0, "{}", stack.told()));
+    steps.step("the same raw pages", || judge_raw(&stack, &store));
     searching(&mut steps, &stack, &store);
     vanishing(&mut steps, &stack, &store, &web);
     reading_back(&mut steps, &stack, &web);
@@ -107,6 +112,37 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert!(judge::calls_per_page(calls) <= 2.0, "{:?}", judge::tally(calls));
 }
 
+/// The raw pages of the stack are those of the other store, as WARC; none of them would be another record today.
+fn judge_raw(stack: &Stack, store: &Store) {
+    let file = store.around().join("pages.warc.gz");
+    let path = file.to_str().unwrap();
+    let export = ["export", "warc", "--output", path];
+    let exported = |ran: Ran| {
+        ran.ok();
+        warcio(&["check"], &file);
+        let index = warcio(&["index", "-f", "warc-type,warc-target-uri,http:status"], &file);
+        index.lines().map(str::to_owned).collect::<BTreeSet<String>>()
+    };
+    let (here, there) = (exported(stack.run(&export)), exported(store.run(&export)));
+    assert_eq!(here, there);
+    let pages = here.iter().filter(|line| line.contains("\"response\"")).count();
+    assert!(pages > 100, "{pages}");
+    let told = stack.run(&["reextract", "--json"]).ok().json();
+    assert_eq!((&told["same"], &told["revised"]), (&json!(pages), &json!(0)), "{told}");
+}
+
+/// The line of a raw page that names a page of a host.
+fn target(host: &str) -> String {
+    format!("WARC-Target-URI: http://{host}/")
+}
+
+/// Returns the raw pages of a stack, unpacked.
+fn raw_pages(stack: &Stack) -> String {
+    let keys = stack.api().keys(stack.bucket(), "raw/");
+    let objects = keys.iter().map(|key| stack.api().object(stack.bucket(), key));
+    objects.map(|bytes| String::from_utf8_lossy(&zstd::decode_all(&bytes[..]).unwrap()).into_owned()).collect()
+}
+
 /// Index, then search: the stack's page finds what the command line finds in the other store.
 fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
     let published = stack.invoked("index", &json!({ "what": "publish" }));
@@ -138,8 +174,15 @@ fn vanishing(steps: &mut Steps, stack: &Stack, store: &Store, web: &Web) {
     web.clear_calls();
     // The pages were fetched a minute ago, and are not re-checked for a day.
     stack.set(&[("CURLEW_RULES_RECHECK_AFTER", "1s")]);
+    assert!(raw_pages(stack).contains(&target(LOSES_ITS_PAGES)));
+    let kept = stack.api().keys(stack.bucket(), "raw/");
+    stack.api().put_object(stack.bucket(), OLD_RAW, b"");
     let sampled = stack.invoked("sample", &json!({ "count": 10_000 }));
     stack.come_to_rest(CRAWL);
+    steps.step("raw pages go with their pages, and when their time is over", || {
+        assert!(!raw_pages(stack).contains(&target(LOSES_ITS_PAGES)) && raw_pages(stack).contains(&target(STAYS)));
+        assert_eq!(stack.api().keys(stack.bucket(), "raw/"), kept);
+    });
     steps.step("sample", || {
         assert!(sampled["pages"].as_u64().unwrap() > 0, "{sampled}");
         let calls = web.calls();
@@ -208,6 +251,7 @@ fn owning(steps: &mut Steps, stack: &Stack, web: &Web) {
         assert_eq!(stack.post(&page, "request=forget&sure=yes").0, 200);
         stack.come_to_rest(CRAWL);
         assert!(stack.records().iter().all(|record| record["host"] != STAYS));
+        assert!(!raw_pages(stack).contains(&target(STAYS)));
         let report = stack.run(&["audit", "show", STAYS, "--json"]).ok().json();
         assert_eq!(report["clean"], true, "{report}");
         let calls = web.calls();

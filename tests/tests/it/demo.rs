@@ -336,7 +336,7 @@ fn vanishing(steps: &mut Steps, web: &Web, store: &Store, before: &Seen) {
     steps.step("gone from the store", || {
         let left: BTreeSet<String> = store.records().iter().map(|record| text(record, "url")).collect();
         assert_eq!(left.len(), before.accepted() - gone.len());
-        let kept = unpacked_objects(&store.data());
+        let kept = unpacked_objects(&store.data(), "segments");
         let kept: Vec<Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         for url in gone.keys() {
             assert!(!left.contains(url), "{url} is still exported");

@@ -123,7 +123,7 @@ pub(crate) fn judge_store(store: &Store, web: &Web) -> BTreeMap<String, (String,
     assert_eq!(found.len(), accepted.len(), "the index finds each page once");
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), accepted);
 
-    let kept = unpacked_objects(&store.data());
+    let kept = unpacked_objects(&store.data(), "segments");
     let kept: Vec<String> = kept.lines().map(|line| of(&serde_json::from_str(line).unwrap(), "url")).collect();
     assert_eq!(kept.len(), accepted.len(), "segments hold a page twice");
 

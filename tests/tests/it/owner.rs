@@ -148,7 +148,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
     drop(browser);
     server.stop();
     steps.step("its text is in no segment", || {
-        let kept = unpacked_objects(&store.data());
+        let kept = unpacked_objects(&store.data(), "segments");
         assert!(!kept.is_empty() && !kept.contains(&sentence), "found: {sentence}");
     });
     steps.step("the operator sees who claimed what", || {

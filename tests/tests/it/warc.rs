@@ -2,39 +2,19 @@
 //! their pages. And files that are damaged.
 
 use curlew_fixtureweb::Uniform;
-use curlew_tests::{Child, LIMIT, Steps, Store, Web, named};
+use curlew_tests::{Child, LIMIT, Steps, Store, Web, named, unpacked_objects};
 use serde_json::json;
-use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAGES: u64 = 60;
-const KEEP: &str = "[raw]\nkeep = true\n";
+pub(crate) const KEEP: &str = "[raw]\nkeep = true\n";
 
-fn warcio(args: &[&str], file: &Path) -> String {
+pub(crate) fn warcio(args: &[&str], file: &Path) -> String {
     let mut command = Command::new(named("WARCIO", ".tools/warcio/bin/warcio"));
     command.args(args).arg(file);
     Child::spawn(command).wait(LIMIT).ok().stdout
-}
-
-/// Returns all raw pages of a store, unpacked.
-fn raw_pages(store: &Store) -> String {
-    let mut text = String::new();
-    let mut folders = vec![store.data().join("objects/raw")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    let bytes = zstd::stream::decode_all(File::open(&path).unwrap()).unwrap();
-                    text.push_str(&String::from_utf8_lossy(&bytes));
-                }
-            }
-        }
-    }
-    text
 }
 
 #[test]
@@ -88,9 +68,9 @@ fn raw_pages_go_out_and_come_in_as_warc() {
     assert_eq!(web.calls().len(), calls, "no site was called for any of it");
     steps.step("a page that is removed has no byte left", || {
         let url = text_of(&store.records()[0]["url"]);
-        assert!(raw_pages(&store).contains(&url));
+        assert!(unpacked_objects(&store.data(), "raw").contains(&url));
         store.run(&["override", "deny", &url]).ok();
-        assert!(!raw_pages(&store).contains(&url));
+        assert!(!unpacked_objects(&store.data(), "raw").contains(&url));
         store.run(&["fsck"]).ok();
         store.run(&["export", "warc", "--output", path]).ok();
         assert!(!warcio(&["index", "-f", "warc-target-uri"], &file).contains(&format!("\"{url}\"")));
