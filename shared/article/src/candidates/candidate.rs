@@ -91,7 +91,7 @@ impl Candidate {
 
     /// Takes the lead, too, if it stands between the headline and the element of the text: sentences that no part leaves
     /// out, and that the text does not repeat. `title` is the headline, folded.
-    pub(crate) fn with_lead(&self, outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
+    pub(crate) fn with_lead(&self, outline: &Outline<'_>, title: &str) -> Option<Candidate> {
         /// Maximum number of blocks between the headline and the text: byline, buttons, a caption.
         const NEAR: usize = 24;
         /// Maximum number of blocks of a lead.
@@ -105,6 +105,10 @@ impl Candidate {
             .iter()
             .rposition(|block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, title))?;
         let from = near.start + headline + 1;
+        if from == self.span.start {
+            return None;
+        }
+        let parts = parts(outline);
         let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);
@@ -126,6 +130,18 @@ impl Candidate {
         let mut whole = Candidate { span: Span { start, ..self.span }, left, ..self.clone() };
         whole.count(outline);
         Some(whole)
+    }
+
+    /// True if it keeps nearly all sentences of the page that are not in parts beside the article.
+    pub(crate) fn has_most(&self, outline: &Outline<'_>, parts: &[Part]) -> bool {
+        /// Share of them, in percent.
+        const MOST: usize = 80;
+        let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
+        let said = |block: &Block| if lines::is_sentence(block) { block.chars } else { 0 };
+        let inside = outline.blocks.iter().zip(&beside).filter(|(_, beside)| !**beside);
+        let all: usize = inside.map(|(block, _)| said(block)).sum();
+        let kept: usize = self.kept(outline).map(|(_, block)| said(block)).sum();
+        kept * 100 >= MOST * all
     }
 
     /// Returns the number of characters that both keep.

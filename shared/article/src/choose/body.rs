@@ -55,8 +55,12 @@ pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, lim
     let parts = candidate::parts(outline);
     let first = decide(candidate::all(outline, &parts, &title), outline);
     let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
-    let alone = first.candidates.len() == 1 && tree.tree.values().len() > ASKED_ALONE;
-    if agreed || alone || first.best.is_none() {
+    // Where the only candidate has nearly all sentences of the page, or the page is huge, another cannot add any.
+    let enough = match first.candidates.as_slice() {
+        [only] => tree.tree.values().len() > ASKED_ALONE || only.has_most(outline, &parts),
+        _ => false,
+    };
+    if agreed || enough || first.best.is_none() {
         return first;
     }
     let (paragraphs, steps) = readability::read(tree, limits);
@@ -150,7 +154,7 @@ pub(crate) fn text(
 ) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let folded = title.map(text::fold).unwrap_or_default();
-    let with_lead = best.and_then(|best| best.with_lead(outline, &candidate::parts(outline), &folded));
+    let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
     let best = with_lead.as_ref().or(best);
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     if text::width(&chosen.text) < SHORT {
