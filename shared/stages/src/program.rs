@@ -190,8 +190,16 @@ impl Program {
             sources: sources.clone(),
             inbox: ports.inbox.clone(),
         };
+        let watches = Watches {
+            blobs: blobs.clone(),
+            queue: queue.clone(),
+            fetch: politeness.fetch.clone(),
+            clock: clock.clone(),
+            pool: pool.clone(),
+        };
         let actions = Arc::new(Actions {
             suggest: suggest.clone(),
+            watches: watches.clone(),
             lookup: lookup.clone(),
             queue: queue.clone(),
             blocks: blocks.clone(),
@@ -288,13 +296,7 @@ impl Program {
             ),
             removal,
             raw: RawPages { blobs: blobs.clone(), clock: clock.clone(), lifetime: RAW_LIFETIME },
-            watches: Watches {
-                blobs: blobs.clone(),
-                queue: queue.clone(),
-                fetch: politeness.fetch.clone(),
-                clock: clock.clone(),
-                pool: pool.clone(),
-            },
+            watches,
             deliver: Deliver {
                 politeness: politeness.clone(),
                 blobs: blobs.clone(),

@@ -17,6 +17,7 @@ pub(crate) mod seal;
 mod settings;
 mod sources;
 mod view;
+mod watches;
 
 use crate::app::{App, From};
 use crate::language::Language;
@@ -98,6 +99,7 @@ async fn show(admin: &Admin, operator: &Operator, path: &str, uri: &Uri) -> Resp
         "dead" => mail::dead(admin, operator).await.map(Some),
         "messages" => mail::messages(admin, operator).await.map(Some),
         "owners" => mail::owners(admin, operator).await.map(Some),
+        "watches" => watches::page(admin, operator).await.map(Some),
         "settings" => Ok(Some(settings::page(admin, operator))),
         "audit" => log::page(admin, operator).await.map(Some),
         other => match other.strip_prefix("site/") {

@@ -10,7 +10,7 @@ const SITES: [&str; 2] = ["harbour-lantern.test", "sharp-tongues.test"];
 /// The folder beside which the pictures are written.
 const TMPDIR: &str = env!("CARGO_TARGET_TMPDIR");
 /// The pages: a name for the picture, and the path.
-const PAGES: [(&str, &str); 11] = [
+const PAGES: [(&str, &str); 12] = [
     ("overview", "/admin"),
     ("sources", "/admin/sources"),
     ("site", "/admin/site/harbour-lantern.test"),
@@ -20,6 +20,7 @@ const PAGES: [(&str, &str); 11] = [
     ("dead", "/admin/dead"),
     ("messages", "/admin/messages"),
     ("owners", "/admin/owners"),
+    ("watches", "/admin/watches"),
     ("settings", "/admin/settings"),
     ("audit", "/admin/audit"),
 ];

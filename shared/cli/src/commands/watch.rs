@@ -6,6 +6,7 @@ use crate::failure::usage;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
+use curlew_stages::operator::audit_log::COMMAND_LINE;
 use curlew_stages::operator::watches::{Watch, WatchError};
 use curlew_wiring::random_secret;
 use serde_json::json;
@@ -19,7 +20,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
         None | Some(WatchWhat::List) => list(world, json).await,
         Some(WatchWhat::Add { query, to }) => add(world, &query, &to, json).await,
         Some(WatchWhat::Remove { name }) => {
-            if !world.watches.remove(&name).await.map_err(explain)? {
+            if !world.actions.remove_watch(COMMAND_LINE, &name).await.map_err(explain)? {
                 bail!("there is no watch '{name}'");
             }
             if json {
@@ -31,7 +32,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
 }
 
 async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> {
-    let watch = match world.watches.add(query, to, &random_secret()?).await {
+    let watch = match world.actions.add_watch(COMMAND_LINE, query, to, &random_secret()?).await {
         Ok(watch) => watch,
         Err(WatchError::Refused(why)) => return Err(usage(shown(&why, ADDRESS))),
         Err(WatchError::Stage(error)) => return Err(explain(error)),

@@ -8,6 +8,7 @@ use crate::operator::messages::Messages;
 use crate::operator::overrides::{OverrideEffect, Overrides, topics_named};
 use crate::operator::poll_requests::{self, PollAnswer};
 use crate::operator::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
+use crate::operator::watches::{Watch, WatchError, Watches};
 use crate::pages::overrides::StoredOverride;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Millis, Timestamp};
@@ -32,6 +33,8 @@ pub struct Actions {
     pub messages: Messages,
     /// Takes sites and feeds.
     pub suggest: Suggest,
+    /// Stored queries whose new matches are posted.
+    pub watches: Watches,
     /// Reads rows.
     pub lookup: Lookup,
     /// Takes polls.
@@ -259,6 +262,25 @@ impl Actions {
     /// The object store's error.
     pub async fn close_message(&self, by: &str, name: &str) -> Result<bool, StageError> {
         self.changed(by, Act::new("close_message", name), self.messages.close(name).await).await
+    }
+
+    /// Adds a watch, as [`Watches::add`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
+        let watch = self.watches.add(query, to, random).await?;
+        let act = Act { reason: format!("to {}", address::without_credentials(&watch.to)), ..Act::new("watch", query) };
+        self.log.add(by, act).await?;
+        Ok(watch)
+    }
+
+    /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        self.changed(by, Act::new("remove_watch", name), self.watches.remove(name).await).await
     }
 
     /// Puts a job that was given up back into its queue; returns false if there is none of this name.

@@ -17,6 +17,7 @@ mod import;
 mod index;
 mod interstitial;
 mod on_request;
+mod operators;
 mod overruns;
 mod owner;
 mod politeness;

@@ -41,8 +41,8 @@ pub(super) async fn take(admin: &Admin, operator: &Operator, headers: &HeaderMap
     if !held(&admin.spent).spend(ticket, now) {
         return refused(StatusCode::CONFLICT, "This form was sent before. Nothing was done a second time.");
     }
-    if ["about", "about_typed", "url"].iter().any(|name| filled.get(name).len() > MAX_ABOUT) {
-        return refused(StatusCode::UNPROCESSABLE_ENTITY, "The address is too long.");
+    if ["about", "about_typed", "url", "query"].iter().any(|name| filled.get(name).len() > MAX_ABOUT) {
+        return refused(StatusCode::UNPROCESSABLE_ENTITY, "The address or the query is too long.");
     }
     if filled.get("act") == "sign_out" {
         let out = access::sign_out(admin, operator).await;

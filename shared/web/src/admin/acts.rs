@@ -4,16 +4,21 @@ use super::Admin;
 use super::access::Operator;
 use super::view::{Button, FieldKind, count, moment, shown};
 use crate::form::{Filled, Notice};
+use crate::secret::keyed;
 use curlew_model::Millis;
 use curlew_stages::operator::actions::HoldLift;
 use curlew_stages::operator::overrides::OverrideEffect;
 use curlew_stages::operator::suggest::{NamedSource, SuggestError, SuggestOutcome};
+use curlew_stages::operator::watches::WatchError;
 use curlew_stages::stage::StageError;
+use hmac::Mac;
 
 /// Maximum number of feeds of a list that is pasted; longer ones are imported by the command line.
 const MAX_FEEDS: usize = 2_000;
 /// Maximum number of refused feeds, or of answers, that are named.
 const NAMED: usize = 20;
+/// Name of the use of the deployment's secret from which keys of watches are drawn.
+const WATCH_KEYS: &[u8] = b"curlew watch 1";
 
 /// The outcome of an act.
 pub(super) struct ActReport {
@@ -119,13 +124,18 @@ pub(super) async fn run(admin: &Admin, operator: &Operator, filled: &Filled) -> 
             }
             None => ActReport::nothing(format!("There was no override about {about}.")),
         },
-        "close_message" | "discard" if !is_sure => {
+        "add_watch" => add_watch(admin, by, filled).await?,
+        "close_message" | "discard" | "remove_watch" if !is_sure => {
             ActReport::nothing("This cannot be undone, so it is only done with a tick beside it.")
         }
         "close_message" if actions.close_message(by, about).await? => {
             ActReport::good("Deleted", "The message is deleted.")
         }
         "close_message" => ActReport::nothing("There is no such message any more."),
+        "remove_watch" if actions.remove_watch(by, about).await? => {
+            ActReport::good("Removed", "Its matches are no longer posted.")
+        }
+        "remove_watch" => ActReport::nothing("There is no such watch any more."),
         "redrive_all" => match actions.redrive_all(by).await? {
             0 => ActReport::nothing("No job was given up."),
             n => ActReport::good("Put back", format!("{} put back.", count(n, "job was", "jobs were"))),
@@ -143,6 +153,20 @@ fn named(outcome: Result<NamedSource, SuggestError>) -> Result<ActReport, StageE
         Ok(_) => Ok(ActReport::nothing("It was known already; if it is due, it is looked at now.")),
         Err(SuggestError::Refused(why)) => Err(StageError::Job(why.to_string())),
         Err(SuggestError::Stage(error)) => Err(error),
+    }
+}
+
+async fn add_watch(admin: &Admin, by: &str, filled: &Filled) -> Result<ActReport, StageError> {
+    // The form's token is good once, so no two watches have the same key.
+    let key = keyed(&admin.app.settings.secret, WATCH_KEYS).chain_update(filled.get("token")).finalize().into_bytes();
+    match admin.services.actions.add_watch(by, filled.get("query"), filled.get("url"), &key).await {
+        Ok(watch) => {
+            let key = watch.secret.unwrap_or_default();
+            let text = format!("New matches are posted to {}. Key of the signatures, shown only now: {key}", watch.to);
+            Ok(ActReport::good("Watch added", text))
+        }
+        Err(WatchError::Refused(why)) => Err(StageError::Job(why)),
+        Err(WatchError::Stage(error)) => Err(error),
     }
 }
 

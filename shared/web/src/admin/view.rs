@@ -23,7 +23,7 @@ pub(super) const ROWS: usize = 50;
 const MAX_TEXT: usize = 600;
 
 /// The pages, by path and name.
-const ROOMS: [(&str, &str); 10] = [
+const ROOMS: [(&str, &str); 11] = [
     ("/admin", "Overview"),
     ("/admin/sources", "Sites and feeds"),
     ("/admin/holds", "Holds and blocks"),
@@ -32,6 +32,7 @@ const ROOMS: [(&str, &str); 10] = [
     ("/admin/dead", "Dead jobs"),
     ("/admin/messages", "Messages"),
     ("/admin/owners", "Owners"),
+    ("/admin/watches", "Watches"),
     ("/admin/settings", "Settings"),
     ("/admin/audit", "Audit log"),
 ];

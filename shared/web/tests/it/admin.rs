@@ -12,8 +12,19 @@ use curlew_web::{PageSettings, ThroughProxy, login_token};
 use url::form_urlencoded;
 
 /// All pages that need no host, by their paths below `/admin`.
-const PAGES: [&str; 10] =
-    ["", "/sources", "/holds", "/screening", "/overrides", "/dead", "/messages", "/owners", "/settings", "/audit"];
+const PAGES: [&str; 11] = [
+    "",
+    "/sources",
+    "/holds",
+    "/screening",
+    "/overrides",
+    "/dead",
+    "/messages",
+    "/owners",
+    "/watches",
+    "/settings",
+    "/audit",
+];
 
 fn over_http() -> PageSettings {
     PageSettings { base_url: None, ..settings() }
@@ -478,4 +489,35 @@ async fn bad_input_is_bounded_and_said() {
     let unknown = act(&world, &page, &ana, ("allow", ""), &topic).await;
     assert!(unknown.text(".notice").contains("there is no topic 'weather'"), "{}", unknown.body);
     assert_eq!(log(&world), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_watch_is_added_with_its_key_shown_once_and_removed() {
+    let world = operators_world();
+    let ana = sign_in(&world, "ana", 1).await;
+    let page = async || open(&world, "/admin/watches", &ana).await;
+    let wanted = [("query", "curlew -golf"), ("url", "https://hooks.example/new")];
+    for bad in [[("query", ""), wanted[1]], [wanted[0], ("url", "ftp://hooks.example/")], [wanted[0], ("url", "")]] {
+        let refused = act(&world, &page().await, &ana, ("add_watch", ""), &bad).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{bad:?}");
+    }
+    let added = act(&world, &page().await, &ana, ("add_watch", ""), &wanted).await;
+    assert_eq!(added.text("h1"), "Watch added", "{}", added.body);
+    let key = added.text(".notice").split_once("whsec_").unwrap().1.trim().to_owned();
+    let listed = page().await;
+    assert!(listed.text(".kept").contains("curlew -golf"), "{}", listed.body);
+    assert!(!listed.body.contains(&key), "it is shown once");
+    let other = [("query", "godwit"), wanted[1]];
+    let second = act(&world, &listed, &ana, ("add_watch", ""), &other).await;
+    assert!(!second.body.contains(&key), "each watch has a key of its own");
+
+    let listed = page().await;
+    let name = fields(&listed, "remove_watch", "").into_iter().find(|(name, _)| name == "about").unwrap().1;
+    let unsure = act(&world, &listed, &ana, ("remove_watch", &name), &[]).await;
+    assert_eq!(unsure.text("h1"), "Nothing was changed");
+    let listed = page().await;
+    let removed = act(&world, &listed, &ana, ("remove_watch", &name), &[("sure", "yes")]).await;
+    assert_eq!(removed.text("h1"), "Removed", "{}", removed.body);
+    assert!(!page().await.body.contains(&name));
+    assert_eq!(log(&world).len(), 3, "{:?}", log(&world));
 }
