@@ -144,6 +144,16 @@ pub(crate) enum ConfigWhat {
     },
     /// Write a file of the settings that most installations need, to be filled in; an existing file is kept
     Init(InitArgs),
+    /// Make a file the settings of a stack (`--aws`); its functions follow within a minute
+    Set {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Stop the crawling of a stack (`--aws`) at once; nothing is lost, and the search page goes on
+    Pause,
+    /// Let a stack (`--aws`) crawl again
+    Resume,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -289,7 +299,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: AdminWhat,
     },
-    /// Check, show or begin the settings
+    /// Check, show or begin the settings, or change those of a stack
     Config {
         #[command(subcommand)]
         what: ConfigWhat,

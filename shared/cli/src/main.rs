@@ -71,7 +71,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Check { what } => check::run(what, &cli.shared),
-        Command::Config { what } => commands::config::run(&what, &cli.shared),
+        Command::Config { what } if !cli.shared.aws => commands::config::run(&what, &cli.shared),
         Command::Init(args) => commands::config::init(&args),
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),

@@ -110,6 +110,10 @@ impl Runner {
     /// The jobs cannot be read, or some verdicts could not be stored, as when the disk is full; the next run then does
     /// the rest.
     pub(crate) async fn run(mut self, end: End) -> Result<()> {
+        if self.world.config.paused {
+            self.wait(end).await;
+            return Ok(());
+        }
         loop {
             let is_worn_out = self.world.memory.is_worn_out();
             if self.stop.load(Ordering::Relaxed) || self.past(end) || is_worn_out {
@@ -138,6 +142,14 @@ impl Runner {
         match self.unwritten {
             Some((at, error)) if at + VISIBILITY > now => Err(anyhow::Error::new(error).context(NOT_ALL)),
             _ => Ok(()),
+        }
+    }
+
+    /// Does nothing, for crawling is paused.
+    async fn wait(&self, end: End) {
+        tracing::warn!("crawling is paused by the settings (`paused`); every job waits");
+        while matches!(end, End::Never) && !self.stop.load(Ordering::Relaxed) {
+            self.world.clock.sleep(LOOK_AGAIN).await;
         }
     }
 

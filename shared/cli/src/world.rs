@@ -5,9 +5,9 @@ use anyhow::Result;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
-use curlew_ports::{Clock, Seeds};
+use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
 use curlew_stages::program::{Ports, Program};
-use curlew_wiring::{KeyStore, Memory, SystemClock, SystemSeeds, Tally, program};
+use curlew_wiring::{KeyStore, Memory, STACK_SETTINGS, SystemClock, SystemSeeds, Tally, program};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -23,6 +23,15 @@ pub(crate) struct World {
     program: Program,
     /// The store of this machine, unless the run works on a stack.
     embedded: Option<Store>,
+}
+
+/// Returns the settings that a stack states, as the text of a file, with the version of the object; none are an empty text.
+pub(crate) async fn stack_settings(blobs: &dyn Blobs) -> Result<(String, Option<Tag>), PortError> {
+    let Some(blob) = blobs.get(STACK_SETTINGS).await? else { return Ok((String::new(), None)) };
+    match String::from_utf8(blob.bytes.to_vec()) {
+        Ok(text) => Ok((text, Some(blob.tag))),
+        Err(e) => Err(PortError::Corrupt { what: STACK_SETTINGS.to_owned(), why: e.to_string() }),
+    }
 }
 
 impl Deref for World {
@@ -56,6 +65,9 @@ impl World {
     /// Connects to the stack of this name, with the credentials and the region of the environment.
     pub(crate) async fn of_stack(mut config: Config, name: &str) -> Result<World> {
         let ports = crate::optional::stack(name).await?;
+        if !config.have_file() {
+            config = config.over_text(STACK_SETTINGS, &stack_settings(ports.blobs.as_ref()).await?.0)?;
+        }
         // This machine calls no site: the functions do, and they have a contact of their own.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
         let keys = KeyStore::Objects(ports.blobs.clone());

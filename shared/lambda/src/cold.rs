@@ -2,6 +2,7 @@
 
 use crate::endpoints;
 use crate::failure::Failure;
+use crate::in_force::{Machine, StackSettings};
 use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Seeds};
 use curlew_rekognition::Rekognition;
@@ -12,20 +13,14 @@ use curlew_wiring::{Flags, ImageScreening, KeyStore, Memory, Settings, SystemClo
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tokio::sync::OnceCell;
+use tokio::sync::{Mutex, OnceCell};
 
 /// The stack's name.
 const STACK: &str = "CURLEW_STACK";
 /// The data bucket's name.
 const BUCKET: &str = "CURLEW_BUCKET";
-/// The kill switch: `true` stops all crawling.
-const PAUSED: &str = "CURLEW_PAUSED";
 /// The function's memory in MB.
 const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
-/// The part of it that large bodies may take, in percent. What is made of them while they are read takes about as much again.
-const BODIES_PERCENT: usize = 40;
-/// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
-const SITEMAP_PERCENT: usize = 10;
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
@@ -45,13 +40,11 @@ pub(crate) fn by_rekognition(connection: &Connection) -> Option<Arc<dyn ImageCla
 
 /// State of a function from its start to its end.
 pub(crate) struct Cold {
-    pub(crate) settings: Settings,
+    pub(crate) settings: StackSettings,
     pub(crate) stack: String,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
-    /// Nothing is crawled until somebody changes the settings.
-    pub(crate) paused: bool,
     memory: Memory,
     init: Duration,
     first: AtomicBool,
@@ -69,24 +62,29 @@ impl Cold {
         environment: &[(String, String)],
         classifier: ClassifierFactory,
     ) -> Result<Cold, Failure> {
-        let Read { mut settings, names, paused } = read(environment)?;
-        settings.warn();
+        let Read { base, names, mut machine } = read(environment)?;
         let stack = names.stack.clone();
         let connection = Connection::from_environment().await;
-        if settings.image == ImageScreening::Rekognition
-            && let Some(eye) = classifier(&connection)
-        {
-            settings = settings.with_eye(eye);
+        if base.image == ImageScreening::Rekognition {
+            machine.classifier = classifier(&connection);
         }
         let store = Store::new(&connection, names);
-        let memory = Memory::new(&settings);
+        let memory = Memory::new(&base);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+        let settings = StackSettings {
+            blobs: store.objects(),
+            clock: clock.clone(),
+            base,
+            machine,
+            last: Mutex::default(),
+            kept: Mutex::default(),
+        };
         Ok(Cold {
             settings,
             stack,
             store,
-            clock: Arc::new(SystemClock::default()),
+            clock,
             seeds: Arc::new(SystemSeeds::default()),
-            paused,
             memory,
             init: began.elapsed(),
             first: AtomicBool::new(true),
@@ -110,11 +108,11 @@ impl Cold {
         self.memory.is_worn_out()
     }
 
-    /// The stages for one invocation. The HTTP client is a new one: the connections of the last may be dead after a thaw.
+    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may be dead after a thaw.
     ///
     /// # Errors
     /// If the HTTP client cannot be set up.
-    pub(crate) fn program(&self, events: Arc<dyn Events>) -> Result<Program, Failure> {
+    pub(crate) fn program(&self, settings: &Settings, events: Arc<dyn Events>) -> Result<Program, Failure> {
         let (store, jobs) = (&self.store, self.store.jobs());
         let ports = Ports {
             ledger: store.hosts(),
@@ -128,7 +126,7 @@ impl Cold {
             blobs: store.objects(),
         };
         let keys = KeyStore::Objects(store.objects());
-        program(&self.settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
+        program(settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }
 
@@ -139,9 +137,9 @@ impl Cold {
 }
 
 struct Read {
-    settings: Settings,
+    base: Settings,
     names: Names,
-    paused: bool,
+    machine: Machine,
 }
 
 fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
@@ -152,26 +150,16 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     };
     required(RUNTIME_API, "the API of Lambda's runtime; this program runs in Lambda, or locally by `cargo lambda`")?;
     let names = Names { stack: required(STACK, "the stack")?, bucket: required(BUCKET, "the stack's data bucket")? };
-    let paused = match value(PAUSED) {
-        None | Some("" | "false") => false,
-        Some("true") => true,
-        // A switch that is not understood must not be one that does nothing.
-        Some(other) => return Err(Failure::Settings(format!("{PAUSED} must be 'true' or 'false', not '{other}'"))),
+    let megabytes = value(MEMORY).and_then(|megabytes| megabytes.parse::<usize>().ok());
+    let machine = Machine {
+        memory: megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)),
+        refused: endpoints::refused(environment),
+        classifier: None,
     };
-    let mut settings = Settings::load(&Flags::default(), environment.iter().cloned())
-        .map_err(|e| Failure::Settings(with_causes(&e)))?;
-    if matches!(settings.image, ImageScreening::Onnx(_)) {
-        return Err(Failure::Settings(
-            "[screen]: image = \"onnx\" is for one machine; use \"rekognition\" here".to_owned(),
-        ));
-    }
-    if let Some(memory) = value(MEMORY).and_then(|megabytes| megabytes.parse::<usize>().ok()) {
-        let percent = memory.saturating_mul(1 << 20) / 100;
-        settings.limits.bodies_bytes.get_or_insert(percent * BODIES_PERCENT);
-        settings.limits.sitemap_bytes.get_or_insert(percent * SITEMAP_PERCENT);
-    }
-    settings.guard.refused_endpoints.extend(endpoints::refused(environment));
-    Ok(Read { settings, names, paused })
+    let wrong = |e| Failure::Settings(with_causes(&e));
+    let base = Settings::load(&Flags::default(), environment.iter().cloned()).map_err(wrong)?;
+    base.check_for_stack().map_err(wrong)?;
+    Ok(Read { base, names, machine })
 }
 
 #[cfg(test)]
@@ -193,12 +181,11 @@ mod tests {
 
     #[test]
     fn settings_come_from_the_environment() {
-        let set = [("CURLEW_WORKERS", "7"), (PAUSED, "true"), (MEMORY, "256")];
-        let read = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(read.settings.limits.bodies_bytes.map(|bytes| bytes >> 20), Some(102));
-        assert_eq!(read.settings.limits.sitemap_bytes.map(|bytes| bytes >> 20), Some(25));
-        assert_eq!((read.settings.workers, read.paused, read.names.stack.as_str()), (7, true, "curlew"));
-        assert!(read.settings.guard.refused_endpoints.iter().any(|e| e.to_string() == "127.0.0.1:9001"));
+        let set = [("CURLEW_WORKERS", "7"), ("CURLEW_PAUSED", "true"), (MEMORY, "256")];
+        let Read { base, names, machine } = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((base.workers, base.paused, names.stack.as_str()), (7, true, "curlew"));
+        assert_eq!(machine.memory, Some(256 << 20));
+        assert!(machine.refused.iter().any(|e| e.to_string() == "127.0.0.1:9001"));
     }
 
     #[test]
@@ -208,7 +195,8 @@ mod tests {
             (BUCKET, " ", "CURLEW_BUCKET is not set"),
             (RUNTIME_API, "", "cargo lambda"),
             ("CURLEW_SCREEN_IMAGE", "onnx", "needs model"),
-            (PAUSED, "yes", "'true' or 'false', not 'yes'"),
+            // A switch that is not understood must not be one that does nothing.
+            ("CURLEW_PAUSED", "yes", "invalid type"),
             ("CURLEW_WORKERS", "0", "workers must be"),
             ("CURLEW_RULES_MIN_PAUSE", "fast", "no length of time"),
         ] {

@@ -5,8 +5,8 @@
 //! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS has
 //! to hand out again.
 //!
-//! **Invariants.** What a cold start makes (settings, the way to AWS) lives as long as the process and makes no request by
-//! itself. What talks to sites is made anew for each invocation, since sockets may be dead after a thaw. Nothing that an
+//! **Invariants.** What a cold start makes (the way to AWS) lives as long as the process and makes no request by itself.
+//! Settings are those of the moment: [`in_force`] reads the stack's own once a minute. What talks to sites is made anew for each invocation, since sockets may be dead after a thaw. Nothing that an
 //! invocation began runs on after its answer.
 
 mod batch;
@@ -17,6 +17,7 @@ mod events;
 mod failure;
 #[cfg(test)]
 mod far;
+mod in_force;
 mod init_error;
 mod logs;
 mod meter;

@@ -14,6 +14,7 @@ const NAMESPACE: &str = "Curlew";
 pub(crate) struct Meter {
     tally: Tally,
     holds: AtomicU64,
+    rejected_settings: AtomicU64,
 }
 
 impl Meter {
@@ -27,6 +28,11 @@ impl Meter {
         self.holds.load(Ordering::Relaxed)
     }
 
+    /// Notes that the stack states settings that cannot be used.
+    pub(crate) fn note_rejected_settings(&self) {
+        self.rejected_settings.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// The metrics as one line of CloudWatch's embedded metric format; none if all of them are zero. Each metric is billed
     /// by the month, so they are few: reasons stand beside them as properties, which cost nothing but their bytes.
     pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
@@ -37,6 +43,7 @@ impl Meter {
             ("PagesRejected", counts.rejections()),
             ("Holds", self.holds()),
             ("GivenUp", given_up),
+            ("SettingsRejected", self.rejected_settings.load(Ordering::Relaxed)),
         ];
         let told: Vec<(&str, u64)> = all.into_iter().filter(|(_, count)| *count > 0).collect();
         if told.is_empty() {

@@ -51,13 +51,13 @@ async fn handle(
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
 ) -> Result<Answer<BatchResponse>, Failure> {
-    let Call { cold, payload, deadline, meter } = call;
+    let Call { cold, in_force, payload, deadline, meter } = call;
     let messages = messages(payload)?;
-    let settings = &cold.settings;
+    let settings = &in_force.settings;
     let bounds =
         Bounds { slots: settings.workers, rules: settings.rules.clone(), groups: settings.groups.clone(), deadline };
     let (left, needed) = (deadline.saturating_sub(cold.clock.monotonic()), bounds.least_time(stage));
-    if left < needed && !messages.is_empty() && !cold.paused {
+    if left < needed && !messages.is_empty() && !settings.paused {
         let (left, needed) = (left.0.div_ceil(1_000), needed.0.div_ceil(1_000));
         return Err(Failure::Settings(format!(
             "an invocation of {left} s is too short for one job of {}, which may take {needed} s: raise the function's timeout",
@@ -66,12 +66,12 @@ async fn handle(
     }
     let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs() });
     let batch = Batch::open(stage, messages, queue, cold.clock.clone(), bounds).await;
-    let summary = if cold.paused {
+    let summary = if settings.paused {
         tracing::warn!("crawling is paused; every job waits");
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(meter)?.listening().looking_up(names(settings));
+        let program = cold.program(settings, meter)?.listening().looking_up(names(settings));
         if stage == Stage::Poll {
             keep_directory(&program).await;
         }

@@ -84,12 +84,13 @@ pub(crate) struct SampleEvent {
 }
 
 async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failure> {
-    let cold = &call.cold;
-    if cold.paused {
+    let Call { cold, in_force, .. } = call;
+    cold.settings.keep(in_force).await?;
+    if in_force.settings.paused {
         return Ok(paused());
     }
     cold.check_version().await?;
-    let program = cold.program(call.meter.clone())?;
+    let program = cold.program(&in_force.settings, call.meter.clone())?;
     // First what waited longest, and whatever becomes of it, what is due now.
     let released = cold.store.jobs().release_parked(program.ports.marks.as_ref(), cold.clock.now()).await;
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
@@ -119,7 +120,7 @@ struct YearDone {
 }
 
 async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
-    let program = call.cold.program(call.meter.clone())?;
+    let program = call.cold.program(&call.in_force.settings, call.meter.clone())?;
     let done: Vec<(Year, PublishReport)> = match (event.year, event.what) {
         (Some(_), Some(_)) => return Err(Failure::Event("an event names a year, or says what to do, not both".into())),
         (Some(year), None) => vec![(year, program.refresh(year).await?)],
@@ -135,12 +136,12 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
 }
 
 async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) -> Result<Value, Failure> {
-    let cold = &call.cold;
-    if cold.paused {
+    let Call { cold, in_force, .. } = call;
+    if in_force.settings.paused {
         return Ok(paused());
     }
     cold.check_version().await?;
-    let program = cold.program(call.meter.clone())?;
+    let program = cold.program(&in_force.settings, call.meter.clone())?;
     if let Some(time) = meant_for {
         let marks = &program.ports.marks;
         let (last, seen) = marks.load(SAMPLE_MARK).await.map_err(StageError::from)?;

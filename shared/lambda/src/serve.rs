@@ -3,6 +3,7 @@
 use crate::batch::Summary;
 use crate::cold::{ClassifierFactory, Cold, no_classifier};
 use crate::failure::Failure;
+use crate::in_force::InForce;
 use crate::meter::Meter;
 use crate::{init_error, logs, time, usage};
 use curlew_model::Millis;
@@ -21,6 +22,7 @@ const WORN_OUT: i32 = 1;
 /// One invocation.
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
+    pub(crate) in_force: Arc<InForce>,
     pub(crate) payload: Value,
     /// End of the invocation, by the monotonic clock.
     pub(crate) deadline: Millis,
@@ -40,7 +42,7 @@ impl<R> Answer<R> {
     }
 }
 
-/// Runs a function until Lambda ends it: reads the settings once, then hands each event to `act`.
+/// Runs a function until Lambda ends it: hands each event to `act`, with the settings in force.
 pub(crate) async fn serve<R, F, Fut>(function: &'static str, act: F) -> ExitCode
 where
     R: Serialize,
@@ -68,7 +70,7 @@ where
             std::process::exit(WORN_OUT);
         }
         let invocation = Invocation::begin(function, cold.clone(), &event.context);
-        let outcome = match invocation.call(event.payload) {
+        let outcome = match invocation.call(event.payload).await {
             Ok(call) => Box::pin(act(call)).await,
             Err(failure) => Err(failure),
         };
@@ -140,10 +142,20 @@ impl Invocation {
         }
     }
 
-    fn call(&self, payload: Value) -> Result<Call, Failure> {
+    async fn call(&self, payload: Value) -> Result<Call, Failure> {
         let clock = &self.cold.clock;
         let deadline = time::deadline(self.given_deadline, clock.now(), clock.monotonic())?;
-        Ok(Call { cold: self.cold.clone(), payload, deadline, meter: self.meter.clone() })
+        let in_force = self.in_force().await?;
+        Ok(Call { cold: self.cold.clone(), in_force, payload, deadline, meter: self.meter.clone() })
+    }
+
+    /// Returns the settings in force, and counts if they are not those that the stack states.
+    pub(crate) async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
+        let in_force = self.cold.settings.current().await?;
+        if in_force.is_rejected {
+            self.meter.note_rejected_settings();
+        }
+        Ok(in_force)
     }
 
     pub(crate) fn end<R>(self, outcome: Result<Answer<R>, Failure>) -> Result<R, Failure> {

@@ -2,6 +2,7 @@
 
 use crate::cold::{Cold, no_classifier};
 use crate::failure::Failure;
+use crate::in_force::InForce;
 use crate::meter::Meter;
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::serve::{Answer, Invocation, ended, start};
@@ -10,30 +11,48 @@ use curlew_stages::catalog::find::Finder;
 use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
 use curlew_web::{Caller, Services, router};
-use curlew_wiring::web_secret;
+use curlew_wiring::{Settings, web_secret};
 use lambda_http::request::RequestContext;
 use lambda_http::{Request, RequestExt, service_fn};
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use tower::ServiceExt;
 
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
     let Some(cold) = start(no_classifier).await else { return ExitCode::FAILURE };
-    let (cold, router) = (&cold, &OnceCell::new());
+    let (cold, opened) = (&cold, &Mutex::new(None));
     let handler = |request: Request| async move {
         let context = request.lambda_context_ref().cloned().unwrap_or_default();
         let invocation = Invocation::begin("web", cold.clone(), &context);
-        // Not at the start: the secret is in the bucket, and a start makes no request.
-        let outcome = match router.get_or_try_init(|| open(cold)).await {
-            Ok(router) => answer(router.clone(), request).await,
+        // Not at the start: settings and secret are in the bucket, and a start makes no request.
+        let router = async { router_for(cold, invocation.in_force().await?, opened).await };
+        let outcome = match router.await {
+            Ok(router) => answer(router, request).await,
             Err(failure) => Err(failure),
         };
         invocation.end(outcome.map(Answer::of))
     };
     ended(lambda_http::run(service_fn(handler)).await)
+}
+
+/// Returns the router for these settings: the one of the last invocation, unless they have changed.
+async fn router_for(
+    cold: &Cold,
+    in_force: Arc<InForce>,
+    opened: &Mutex<Option<(Arc<InForce>, axum::Router)>>,
+) -> Result<axum::Router, Failure> {
+    let mut opened = opened.lock().await;
+    if let Some((of, router)) = &*opened
+        && Arc::ptr_eq(of, &in_force)
+    {
+        return Ok(router.clone());
+    }
+    let router = open(cold, &in_force.settings).await?;
+    *opened = Some((in_force, router.clone()));
+    Ok(router)
 }
 
 async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
@@ -50,17 +69,17 @@ fn caller(request: &Request) -> Option<IpAddr> {
     }
 }
 
-async fn open(cold: &Cold) -> Result<axum::Router, Failure> {
+async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
-    let program = cold.program(Arc::new(Meter::default()))?;
+    let program = cold.program(settings, Arc::new(Meter::default()))?;
     let cache =
         FolderRangeCache::new(std::env::temp_dir().join(format!("curlew-ranges-{}", cold.stack)), RANGE_CACHE_BYTES);
     let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
     let finder = finder.with_pool(program.politeness.pool.clone()).with_range_cache(Arc::new(cache));
     finder.sign_cursors(secret);
     let program = Program { finder: Arc::new(finder), ..program };
-    Ok(router(services(&program), cold.settings.pages(secret)))
+    Ok(router(services(&program), settings.pages(secret)))
 }
 
 fn services(program: &Program) -> Services {

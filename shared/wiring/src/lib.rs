@@ -22,6 +22,9 @@ pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, program};
 pub use screening::ImageScreening;
 pub use secret::{random_secret, web_secret};
-pub use settings::{AdminPages, Collector, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, Settings, Web};
+pub use settings::{
+    AdminPages, Collector, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_SETTINGS, Settings, Web,
+    with_paused,
+};
 pub use tally::{Counts, Tally, status_class};
 pub use threads::{CpuThreads, PARSE_TIME};

@@ -27,8 +27,8 @@ use url::Url;
 
 mod layers;
 
-use layers::Layers;
-pub use layers::{Effective, Origin};
+pub use layers::{Effective, Origin, with_paused};
+use layers::{Environment, Layers, file_of};
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -67,6 +67,11 @@ const CALLERS_HEADERS: [&str; 10] = [
     "accept",
     "content-type",
 ];
+/// Settings that name files of this machine, or tell how its program is run: table and key.
+const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
+/// Key of the settings of a stack, in its bucket: the text of a settings file.
+pub const STACK_SETTINGS: &str = "config/curlew.toml";
+
 /// All settings.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -80,6 +85,8 @@ pub struct Settings {
     pub publish_every: Millis,
     /// Format of log lines.
     pub log: LogForm,
+    /// True if nothing is crawled until these settings say otherwise.
+    pub paused: bool,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,
     /// The user agent of calls for pages, images and robots.txt.
@@ -118,6 +125,8 @@ pub struct Settings {
     pub image: ImageScreening,
     /// Content policy by the screener and the image classifier. It has a cache, so it is made once.
     pub judge: Arc<Judge>,
+    /// The flags and the environment that they were read from.
+    read_from: (Flags, Environment),
 }
 
 /// Format of log lines.
@@ -157,6 +166,7 @@ struct File {
     workers: Option<usize>,
     log: Option<String>,
     publish_every: Option<Millis>,
+    paused: Option<bool>,
     agent: Agent,
     rules: Rules,
     hosts: HostGroups,
@@ -442,8 +452,48 @@ impl Settings {
     /// # Errors
     /// One line that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
-        let layers = Layers::read(flags, environment)?;
-        Ok(Settings { effective: layers.effective(flags)?, ..merge(layers.merged()?, flags)? })
+        let environment = Environment::of(environment);
+        Settings::of(&Layers::read(flags, &environment)?, flags, &environment)
+    }
+
+    /// Returns the settings that hold if this text takes the place of the file, below the same environment and flags.
+    /// Errors name the text so.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
+        let (flags, environment) = &self.read_from;
+        Settings::of(&Layers::read_text(name, text, environment)?, flags, environment)
+    }
+
+    /// Refuses settings that a stack on AWS cannot follow, since they are for one machine.
+    ///
+    /// # Errors
+    /// One line that names the setting.
+    pub fn check_for_stack(&self) -> Result<(), BadSettings> {
+        let is_of_one_machine = |setting: &&Effective| {
+            let name = (setting.table.as_str(), setting.key.as_str());
+            setting.origin == Origin::File && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin" | "tracing"))
+        };
+        if let Some(Effective { table, key, .. }) = self.effective.iter().find(is_of_one_machine) {
+            let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };
+            return bad(format!("{table}{key} is for one machine: leave it out of the settings of a stack"));
+        }
+        if matches!(self.image, ImageScreening::Onnx(_)) {
+            return bad("[screen]: image = \"onnx\" is for one machine; use \"rekognition\" on a stack");
+        }
+        Ok(())
+    }
+
+    /// True if the flags or the environment name a file.
+    pub fn have_file(&self) -> bool {
+        let (flags, environment) = &self.read_from;
+        file_of(flags, environment).is_some()
+    }
+
+    fn of(layers: &Layers, flags: &Flags, environment: &Environment) -> Result<Settings, BadSettings> {
+        let read_from = (flags.clone(), environment.clone());
+        Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }
 
     /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody but
@@ -559,6 +609,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         workers,
         publish_every,
         log,
+        paused: file.paused.unwrap_or_default(),
         token,
         page_agent,
         feed_agent,
@@ -575,6 +626,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         collector: file.tracing.collector()?,
         admin: file.admin,
         effective: Vec::new(),
+        read_from: Default::default(),
         judge: Arc::new(Judge::new(screener.clone(), eye).with_images_optional(file.pages.are_images_optional()?)),
         image,
         screener,

@@ -237,6 +237,13 @@ impl Stack {
         }
     }
 
+    /// Has every function begin with a new process, by a variable that none reads.
+    #[track_caller]
+    pub fn restart(&self) {
+        let at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        self.set(&[("RESTARTED", &at.as_nanos().to_string())]);
+    }
+
     /// Allows everybody who may send a message to send ten at once. On AWS `sqs:SendMessage` allows `SendMessageBatch`
     /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own.
     #[track_caller]

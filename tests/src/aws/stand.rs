@@ -102,8 +102,7 @@ impl Stand {
         let web = Web::of(Farm::keyed(&spec, &dense_hosts(size.hosts, due)));
         let emulator = Emulator::start();
         let proxy = Proxy::start(&emulator.url());
-        let floor = format!("{}s", POLL_FLOOR.as_secs());
-        let more = [("PollFloor", floor.as_str()), ("Watch", "false"), ("FunctionUrl", "false")];
+        let more = [("Watch", "false"), ("FunctionUrl", "false")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
         let mut stand =
@@ -278,6 +277,7 @@ impl Stand {
         let mut variables = api.lambda("GET", &path, None)["Environment"]["Variables"].clone();
         variables["AWS_SDK_UA_APP_ID"] = function.into();
         variables["CURLEW_RULES_RETURN_LEASE_WITHIN"] = "0s".into();
+        variables["CURLEW_RULES_POLL_FLOOR"] = format!("{}s", POLL_FLOOR.as_secs()).into();
         variables["CURLEW_RULES_ADAPTIVE"] = "false".into();
         api.lambda("PUT", &path, Some(&json!({"Environment": {"Variables": variables}})));
     }

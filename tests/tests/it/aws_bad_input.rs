@@ -89,7 +89,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
         assert_eq!(known["s"]["S"], "1", "the first that read it wrote it");
         version("99");
         // So that the next call is that of a new process.
-        stack.set(&[("CURLEW_STACK", stack.name())]);
+        stack.restart();
         for function in ["dispatch", "sample"] {
             refused(stack, function, &json!({}), &["it is 99", "use or deploy a newer curlew"]);
         }

@@ -53,8 +53,9 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     let crawl = store.start(&named);
 
     let emulator = Emulator::strict();
-    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large"), ("RawKeep", "true")]);
+    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large")]);
     stack.grant_batches();
+    state(&stack, "[raw]\nkeep = true\n").ok();
     stack.run(&named).ok();
     stack.come_to_rest(CRAWL);
     crawl.wait(LIMIT).ok();
@@ -71,9 +72,66 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     reading_back(&mut steps, &stack, &web);
     owning(&mut steps, &stack, &web);
     signing(&mut steps, &stack, &web);
+    configuring(&mut steps, &stack);
     steps.step("the schedule", || await_tick(&stack));
     steps.step("memory", || judge_memory(&stack));
     steps.end();
+}
+
+/// States the settings of the stack.
+fn state(stack: &Stack, text: &str) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("curlew.toml");
+    std::fs::write(&file, text).unwrap();
+    stack.run(&["config", "set", file.to_str().unwrap()])
+}
+
+/// The operator changes the settings of the stack: good ones are followed, wrong ones are refused, and change nothing where
+/// they get there by other means.
+fn configuring(steps: &mut Steps, stack: &Stack) {
+    let title = "Estuary search";
+    let good = format!("# Ours.\n[web]\ntitle = \"{title}\"\n");
+    steps.step("settings are followed", || {
+        assert!(!stack.get("/", "").1.contains(title));
+        state(stack, &good).ok();
+        stack.restart();
+        assert!(stack.get("/", "").1.contains(title), "{}", stack.told());
+        let shown = stack.run(&["config", "show", "--json"]).ok().rows();
+        let shown = shown.iter().find(|row| row["table"] == "web" && row["key"] == "title").unwrap();
+        assert_eq!((&shown["value"], &shown["origin"]), (&json!(title), &json!("file")));
+        stack.invoked("dispatch", &json!({}));
+    });
+    steps.step("wrong settings are refused", || {
+        for (wrong, says) in [
+            ("[web]\ntitel = \"x\"\n", "line 2, column 1: there is no setting `titel`; did you mean `title`?"),
+            ("data = \"/tmp\"\n", "data is for one machine"),
+        ] {
+            state(stack, wrong).refused(2, &[says]);
+        }
+        assert_eq!(stack.api().object(stack.bucket(), "config/curlew.toml"), good.as_bytes());
+    });
+    steps.step("wrong settings that got there by other means change nothing", || {
+        stack.api().put_object(stack.bucket(), "config/curlew.toml", b"[web\n");
+        stack.restart();
+        assert!(stack.get("/", "").1.contains(title), "{}", stack.told());
+        stack.invoked("dispatch", &json!({}));
+        stack.run(&["config", "check"]).refused(2, &["config/curlew.toml, line 1"]);
+        let said = stack.told();
+        assert!(said.contains("the last good settings stay in force"), "{said}");
+    });
+    steps.step("crawling stops and goes on by a word", || {
+        state(stack, &good).ok();
+        stack.run(&["config", "pause"]).ok();
+        stack.restart();
+        assert_eq!(stack.invoked("dispatch", &json!({})), json!({ "paused": true }));
+        assert!(stack.get("/", "").1.contains(title), "the search page goes on");
+        stack.run(&["config", "resume"]).ok();
+        stack.restart();
+        assert_eq!(stack.invoked("dispatch", &json!({}))["paused"], Value::Null);
+        assert_eq!(stack.api().object(stack.bucket(), "config/curlew.toml"), good.as_bytes());
+        let audit = stack.run(&["audit", "--json"]).ok().stdout;
+        assert!(audit.contains("config/curlew.toml"), "{audit}");
+    });
 }
 
 /// Returns all sites, two of them by their feeds: a feed that discovery finds is not polled by poll the first time.

@@ -1,13 +1,19 @@
 //! `curlew config` and `curlew init`: the settings themselves.
 
+use super::blocks::explain;
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
-use crate::config;
-use crate::output;
+use crate::config::{self, Config};
+use crate::failure::usage;
+use crate::world::stack_settings;
+use crate::{optional, output};
 use anyhow::{Context, Result, bail};
-use curlew_wiring::Effective;
+use curlew_ports::Blobs;
+use curlew_stages::operator::audit_log::{Act, AuditLog, COMMAND_LINE};
+use curlew_wiring::{Effective, STACK_SETTINGS, SystemClock, with_paused};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
+use std::sync::Arc;
 
 /// Returns the file that `init` writes.
 fn first(preset: Preset) -> &'static str {
@@ -29,14 +35,78 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
                     "There is no contact, so no public host is called: state `contact`, a page or a mail address.",
                 )?;
             }
-            if config.web.base_url.is_none() {
-                output::line("There is no [web] base_url, so searches have no feeds, and requests are not signed.")?;
-            }
-            Ok(())
+            tell_of_base_url(&config)
         }
         ConfigWhat::Show { output } => show(&config::load(shared, std::env::vars())?.effective, output.json),
         ConfigWhat::Init(args) => init(args),
+        ConfigWhat::Set { .. } | ConfigWhat::Pause | ConfigWhat::Resume => Err(usage(
+            "this changes the settings of a stack: say --aws; on this machine, edit the file and start curlew again",
+        )),
     }
+}
+
+fn tell_of_base_url(config: &Config) -> Result<()> {
+    if config.web.base_url.is_none() {
+        output::line("There is no [web] base_url, so searches have no feeds, and requests are not signed.")?;
+    }
+    Ok(())
+}
+
+/// Runs the command on the settings of a stack. It works also if they are wrong.
+pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) -> Result<()> {
+    let blobs = optional::stack(stack).await?.blobs;
+    let log = AuditLog { blobs: blobs.clone(), clock: Arc::new(SystemClock::new()) };
+    let done =
+        |what: &str| log.add(COMMAND_LINE, Act { reason: what.to_owned(), ..Act::new("settings", STACK_SETTINGS) });
+    match what {
+        ConfigWhat::Check => {
+            let stated = on_top(config, blobs.as_ref()).await?;
+            output::line("The settings can be used on a stack.")?;
+            tell_of_base_url(&stated)
+        }
+        ConfigWhat::Show { output } => show(&on_top(config, blobs.as_ref()).await?.effective, output.json),
+        ConfigWhat::Init(args) => init(args),
+        ConfigWhat::Set { file } => {
+            let name = file.display().to_string();
+            let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
+            config.over_text(&name, &text)?.check_for_stack()?;
+            blobs.put(STACK_SETTINGS, text.into_bytes().into()).await?;
+            done("set").await.map_err(explain)?;
+            Ok(output::line(&format!(
+                "{name} holds the settings of the stack {stack}: its functions follow within a minute"
+            ))?)
+        }
+        ConfigWhat::Pause => {
+            switch(blobs.as_ref(), true).await?;
+            done("pause").await.map_err(explain)?;
+            Ok(output::line(
+                "crawling is paused: no call begins after the next minute, nothing is lost for ten days, and `config resume` goes on",
+            )?)
+        }
+        ConfigWhat::Resume => {
+            switch(blobs.as_ref(), false).await?;
+            done("resume").await.map_err(explain)?;
+            Ok(output::line("crawling goes on within a quarter of an hour")?)
+        }
+    }
+}
+
+/// Returns the settings that this machine's file states, or else the stack.
+async fn on_top(config: &Config, blobs: &dyn Blobs) -> Result<Config> {
+    let stated = match config.have_file() {
+        true => config.clone(),
+        false => config.over_text(STACK_SETTINGS, &stack_settings(blobs).await?.0)?,
+    };
+    stated.check_for_stack()?;
+    Ok(stated)
+}
+
+/// Switches `paused` in the settings of a stack.
+async fn switch(blobs: &dyn Blobs, paused: bool) -> Result<()> {
+    let (text, seen) = stack_settings(blobs).await?;
+    let text = with_paused(STACK_SETTINGS, &text, paused)?;
+    let changed = blobs.swap(STACK_SETTINGS, seen.as_ref(), text.into_bytes().into()).await;
+    changed.map(drop).context("the settings were not changed; try again")
 }
 
 fn show(settings: &[Effective], json: bool) -> Result<()> {
@@ -81,7 +151,6 @@ pub(crate) fn init(InitArgs { preset, file }: &InitArgs) -> Result<()> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::config::Config;
     use clap::ValueEnum as _;
     use curlew_policy::rules::Rules;
     use curlew_wiring::{Flags, ImageScreening};

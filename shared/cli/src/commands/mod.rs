@@ -63,7 +63,7 @@ impl Place {
     async fn alone(&self, config: Config) -> Result<Arc<World>> {
         Ok(Arc::new(match self {
             Place::Here => exclusive(config).await?,
-            Place::Stack(name) => World::of_stack(config, name).await?,
+            Place::Stack(name) => Box::pin(World::of_stack(config, name)).await?,
         }))
     }
 
@@ -71,7 +71,8 @@ impl Place {
     async fn beside(&self, config: Config) -> Result<World> {
         match self {
             Place::Here => World::open(config, Access::Shared),
-            Place::Stack(name) => World::of_stack(config, name).await,
+            // Boxed, since the future is large, and every command would otherwise carry room for it.
+            Place::Stack(name) => Box::pin(World::of_stack(config, name)).await,
         }
     }
 
@@ -96,6 +97,10 @@ impl Place {
 /// Runs a command.
 pub(crate) async fn run(command: Command, config: Config, place: Place) -> Result<()> {
     match command {
+        Command::Config { what } => match &place {
+            Place::Here => Ok(()),
+            Place::Stack(name) => Box::pin(config::on_stack(&what, &config, name)).await,
+        },
         Command::Crawl(args) => match &place {
             Place::Here => crawl::run(args, config).await,
             Place::Stack(_) => crawl::name_only(args, &place.beside(config).await?, &place).await,
@@ -168,7 +173,6 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         }
         // They need no store, and ran before the settings were read.
         Command::Check { .. }
-        | Command::Config { .. }
         | Command::Init(_)
         | Command::Completions { .. }
         | Command::Man { .. }

@@ -207,6 +207,7 @@ impl Schedule {
 impl Work {
     async fn run(&self, world: &World) -> Result<()> {
         match self {
+            Work::Dispatch | Work::Sample if world.config.paused => {}
             Work::Dispatch => {
                 let sent = world.dispatch.tick().await?;
                 tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");

@@ -12,8 +12,16 @@ use url::Url;
 
 /// The next process over a store.
 async fn world(dir: &Path) -> Arc<World> {
+    world_that_is(false, dir).await
+}
+
+async fn world_that_is(paused: bool, dir: &Path) -> Arc<World> {
     let settings = |name: &str, value: &str| (format!("CURLEW_{name}"), value.to_owned());
-    let environment = [settings("DATA", dir.to_str().unwrap()), settings("CONTACT", "curlew@example.org")];
+    let environment = [
+        settings("DATA", dir.to_str().unwrap()),
+        settings("CONTACT", "curlew@example.org"),
+        settings("PAUSED", if paused { "true" } else { "false" }),
+    ];
     let settings = Settings::load(&Flags::default(), environment.into_iter()).unwrap();
     let world = World::open(settings, Access::Exclusive).unwrap();
     world.recover().await.unwrap();
@@ -48,6 +56,17 @@ async fn ended(world: &Arc<World>) -> Vec<String> {
     let end = End::Idle(None);
     Runner::new(world.clone(), Arc::default()).run(end).await.unwrap();
     world.ports.inbox.dead(10).await.unwrap().into_iter().map(|dead| dead.error).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_crawl_leaves_every_job_where_it_is() {
+    let dir = TempDir::new().unwrap();
+    for paused in [true, false] {
+        let world = world_that_is(paused, dir.path()).await;
+        world.ports.queue.send(&[(poll("https://nobody.example/"), Timestamp::EPOCH)]).await.unwrap();
+        assert_eq!(ended(&world).await, Vec::<String>::new());
+        assert_eq!(world.ports.inbox.next_due().await.unwrap().is_some(), paused);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

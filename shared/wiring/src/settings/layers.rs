@@ -30,7 +30,7 @@ const TABLES: [&str; 16] = [
     "screen",
 ];
 /// The keys of the file outside of its tables.
-const PLAIN: [&str; 5] = ["data", "contact", "workers", "log", "publish_every"];
+const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
 
 /// Secrets: table and key. Their values are shown to nobody.
 const SECRETS: [(&str, &str); 2] = [("metrics", "token"), ("tracing", "authorization")];
@@ -77,6 +77,26 @@ pub struct Effective {
     pub origin: Origin,
 }
 
+/// The environment variables that are settings, without their prefix, in lower case and in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Environment(Vec<(String, String)>);
+
+impl Environment {
+    /// Keeps the settings among these variables.
+    pub(super) fn of(variables: impl Iterator<Item = (String, String)>) -> Environment {
+        let mut kept: Vec<(String, String)> =
+            variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
+        kept.sort();
+        Environment(kept)
+    }
+}
+
+/// Returns the file that the flags or the environment name.
+pub(super) fn file_of(flags: &Flags, Environment(environment): &Environment) -> Option<PathBuf> {
+    let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
+    flags.file.clone().or(from_env)
+}
+
 /// The settings file, and what the environment adds to it.
 pub(super) struct Layers {
     /// The settings of the file.
@@ -90,23 +110,28 @@ impl Layers {
     ///
     /// # Errors
     /// One line with file, line and column.
-    pub(super) fn read(
-        flags: &Flags,
-        environment: impl Iterator<Item = (String, String)>,
-    ) -> Result<Layers, BadSettings> {
-        let mut environment: Vec<(String, String)> =
-            environment.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
-        environment.sort();
-        let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
-        let file = match flags.file.clone().or(from_env) {
+    pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Layers, BadSettings> {
+        let file = match file_of(flags, environment) {
             Some(path) => read_file(&path)?,
             None => toml::Table::new(),
         };
+        Ok(Layers::over(file, environment))
+    }
+
+    /// Reads a text in place of the file, and the environment.
+    ///
+    /// # Errors
+    /// One line with this name, line and column.
+    pub(super) fn read_text(name: &str, text: &str, environment: &Environment) -> Result<Layers, BadSettings> {
+        Ok(Layers::over(parse(name, text)?, environment))
+    }
+
+    fn over(file: toml::Table, Environment(environment): &Environment) -> Layers {
         let mut both = file.clone();
-        for (key, value) in &environment {
+        for (key, value) in environment {
             set(&mut both, key, value);
         }
-        Ok(Layers { file, both })
+        Layers { file, both }
     }
 
     /// Returns the settings of both layers.
@@ -182,6 +207,7 @@ pub(super) fn usual() -> File {
             bodies_bytes: Some(calls.bodies_bytes),
         },
         metrics: super::Metrics { listen: Some(super::METRICS.to_owned()), token: None },
+        paused: Some(false),
         preferences: super::Preferences { aipref: Some("off".to_owned()), tdmrep: Some("off".to_owned()) },
         signatures: super::Signatures { mode: Some("asked".to_owned()) },
         ..File::default()
@@ -241,12 +267,36 @@ fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
 fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
     let text = std::fs::read_to_string(path)
         .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
+    parse(&path.display().to_string(), &text)
+}
+
+fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
     // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
-    let checked = toml::from_str::<File>(&text).and_then(|_| text.parse::<toml::Table>());
+    let checked = toml::from_str::<File>(text).and_then(|_| text.parse::<toml::Table>());
     checked.map_err(|e| {
-        let (line, column) = place(&text, e.span().map_or(0, |span| span.start));
-        BadSettings(format!("{}, line {line}, column {column}: {}", path.display(), what_is_wrong(&e)))
+        let (line, column) = place(text, e.span().map_or(0, |span| span.start));
+        BadSettings(format!("{name}, line {line}, column {column}: {}", what_is_wrong(&e)))
     })
+}
+
+/// Returns the text of a file of settings with `paused` switched, and all else as it is.
+///
+/// # Errors
+/// If the text is wrong, or states `paused` in a way that only a person can change.
+pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSettings> {
+    parse(name, text)?;
+    let is_switch =
+        |line: &str| line.trim_start().strip_prefix("paused").is_some_and(|l| l.trim_start().starts_with('='));
+    // What stands outside of all tables comes before the first of them.
+    let head = text.lines().take_while(|line| !line.trim_start().starts_with('[')).count();
+    let kept = text.lines().enumerate().filter(|(n, line)| *n >= head || !is_switch(line)).map(|(_, line)| line);
+    let first = paused.then_some("paused = true");
+    let switched: String = first.into_iter().chain(kept).flat_map(|line| [line, "\n"]).collect();
+    let stated = parse(name, &switched)?.get("paused").is_some_and(|value| value.as_bool() == Some(true));
+    if stated == paused {
+        return Ok(switched);
+    }
+    Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
 }
 
 /// Returns line and column of a byte, both from 1; columns are characters.

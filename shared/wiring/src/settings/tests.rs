@@ -291,3 +291,55 @@ fn operators_pages_are_on_by_themselves_only_where_nobody_else_reaches_them() {
         assert!(load(&[("CURLEW_ADMIN_TRUSTED_HEADER", wrong), proxies]).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn a_text_takes_the_place_of_the_file_below_environment_and_flags() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("curlew.toml");
+    std::fs::write(&path, "contact = \"a@b.example\"\n[web]\ntitle = \"File\"\n").unwrap();
+    let flags = Flags { file: Some(path), workers: Some(5), ..Flags::default() };
+    let base = Settings::load(&flags, env(&[("CURLEW_RULES_BURST", "8")])).unwrap();
+    let text = "workers = 9\npaused = true\n[rules]\nburst = 9\nwebsub = false\n[web]\ntitle = \"Text\"\n";
+    let over = base.over_text("there", text).unwrap();
+    assert_eq!((over.workers, over.rules.burst, over.rules.websub, over.paused), (5, 8, false, true));
+    assert_eq!((over.web.title.as_deref(), over.contact), (Some("Text"), None), "of the file nothing is left");
+    assert!(base.have_file() && !Settings::load(&Flags::default(), env(&[])).unwrap().have_file());
+    let wrong = base.over_text("there", "[web]\ntitel = 1\n").unwrap_err().to_string();
+    assert!(wrong.starts_with("there, line 2, column 1: "), "{wrong}");
+}
+
+#[test]
+fn what_is_for_one_machine_is_refused_for_a_stack() {
+    Settings::load(&Flags::default(), env(&[("CURLEW_DATA", "/tmp/notes")])).unwrap().check_for_stack().unwrap();
+    let base = Settings::load(&Flags::default(), env(&[])).unwrap();
+    for (text, names) in [
+        ("data = \"/tmp\"\n", "data is for one machine"),
+        ("log = \"json\"\n", "log is"),
+        ("[metrics]\nlisten = \"off\"\n", "[metrics] listen is"),
+        ("[admin]\nenabled = false\n", "[admin] enabled is"),
+        ("[tracing]\notlp = \"http://127.0.0.1:4318\"\n", "[tracing] otlp is"),
+        ("[screen]\nimage = \"onnx\"\nmodel = \"card.toml\"\n", "onnx"),
+    ] {
+        let error = base.over_text("there", text).unwrap().check_for_stack().unwrap_err().to_string();
+        assert!(error.contains(names), "{error}");
+    }
+    base.over_text("there", "[web]\ntitle = \"Notes\"\n[rules]\nburst = 9\n").unwrap().check_for_stack().unwrap();
+}
+
+#[test]
+fn pausing_changes_one_line_of_a_file() {
+    let with = |text: &str, paused| with_paused("there", text, paused);
+    assert_eq!(with("", true).unwrap(), "paused = true\n");
+    assert_eq!(with("", false).unwrap(), "");
+    let text = "# Ours.\nworkers = 9\n\n[web] # pages\ntitle = \"paused = true\"\n";
+    let paused = with(text, true).unwrap();
+    assert_eq!(paused, format!("paused = true\n{text}"));
+    assert_eq!(with(&paused, true).unwrap(), paused);
+    assert_eq!(with(&paused, false).unwrap(), text);
+    assert_eq!(with("workers = 9\n  paused=false # for now\n", true).unwrap(), "paused = true\nworkers = 9\n");
+    assert_eq!(with("paused = true\n", false).unwrap(), "");
+    let title = "[web]\ntitle = '''\npaused = true\n'''\n";
+    assert_eq!(with(title, true).unwrap(), format!("paused = true\n{title}"), "that is a title");
+    assert!(with("\"paused\" = true\n", false).unwrap_err().to_string().contains("by hand"));
+    assert!(with("[web\n", true).unwrap_err().to_string().contains("line 1"));
+}
