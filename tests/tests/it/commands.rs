@@ -267,6 +267,10 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         other.run(&["crawl"]).refused(2, &["nothing to crawl", "name a site"]);
         other.run(&["crawl", "--sites", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
         other.run(&["crawl", "--until", "soon", "http://a.test/"]).refused(2, &["soon"]);
+        other.run(&["config", "set", "/no/such/file"]).refused(2, &["--aws"]);
+        let mut paused = Store::brisk(web);
+        paused.configure("paused = true\n");
+        paused.run(&["crawl", "http://early-echo.test/"]).refused(2, &["paused"]);
         other.run(&["import", "opml", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
         let text = other.around().join("text.txt");
         std::fs::write(&text, "no feeds here").unwrap();

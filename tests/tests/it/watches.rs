@@ -115,6 +115,25 @@ fn new_pages_reach_a_webhook_and_a_subscribed_reader() {
     steps.end();
 }
 
+#[test]
+fn a_run_without_a_server_tells_the_receivers_of_what_it_found_before_it_ends() {
+    let web = Web::of(Farm::demo());
+    let mut store = Store::brisk(&web);
+    let receiver = Receiver::start();
+    store.configure(&format!(
+        "[rules]\nadaptive = false\npoll_on_request = \"1s\"\n[network]\nallow_net = [\"127.0.0.0/8\"]\nports = [80, 443, {}]\n",
+        receiver.addr().port()
+    ));
+    store.crawl(&[web.farm().site(HOST).unwrap().start_url.clone()]);
+    let hook = format!("http://{}/hook", receiver.addr());
+    store.run(&["watch", "add", &format!("site:{HOST}"), "--to", &hook]).ok();
+    let fresh = web.publish(HOST, 1).remove(0);
+    store.run(&["poll", HOST]).ok();
+    let posts = receiver.posts("/hook");
+    assert_eq!(posts.len(), 1);
+    assert!(String::from_utf8_lossy(&posts[0].body).contains(&fresh));
+}
+
 fn encoded(text: &str) -> String {
     text.bytes()
         .map(|b| if b.is_ascii_alphanumeric() { (b as char).to_string() } else { format!("%{b:02X}") })

@@ -27,8 +27,13 @@ const PART: usize = 500;
 
 /// Message when there is no site yet.
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
+/// Message where nothing is crawled.
+const PAUSED: &str = "crawling is paused: the settings state `paused = true`";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
+    if config.paused {
+        return Err(usage(PAUSED));
+    }
     let named = Named::gather(&args)?;
     if named.is_empty() && !config.data.exists() {
         return Err(usage(NOTHING_NAMED));
@@ -75,7 +80,7 @@ pub(super) async fn name_only(args: CrawlArgs, world: &World, place: &Place) -> 
     Ok(())
 }
 
-/// Runs the stages until the end, publishes, and prints a summary. Returns whether all due work was done; the finished
+/// Runs the stages until the end, publishes, tells the receivers of watches, and gathers a summary. Returns whether all due work was done; the finished
 /// part is published in any case.
 pub(super) async fn until_end(
     world: &Arc<World>,
@@ -90,9 +95,18 @@ pub(super) async fn until_end(
     };
     let ran = {
         let _progress = Progress::start(world.tally.clone(), quiet);
-        Runner::new(world.clone(), stop).run(end).await
+        let ran = Runner::new(world.clone(), stop.clone()).run(end).await;
+        world.publish().await?;
+        match ran {
+            // Matches are known once their pages are published, and their receivers are told by the same queues.
+            Ok(()) if !world.watches.list().await?.is_empty() => {
+                let told = Runner::new(world.clone(), stop).run(end).await;
+                world.publish().await?;
+                told
+            }
+            ran => ran,
+        }
     };
-    world.publish().await?;
     Recorder::default().record(world).await;
     Ok((Summary::gather(world, began, named).await?, ran))
 }
