@@ -473,7 +473,8 @@ impl Settings {
     pub fn check_for_stack(&self) -> Result<(), BadSettings> {
         let is_of_one_machine = |setting: &&Effective| {
             let name = (setting.table.as_str(), setting.key.as_str());
-            setting.origin == Origin::File && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin" | "tracing"))
+            setting.origin == Origin::File
+                && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin" | "tracing"))
         };
         if let Some(Effective { table, key, .. }) = self.effective.iter().find(is_of_one_machine) {
             let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };

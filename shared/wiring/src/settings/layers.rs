@@ -324,7 +324,10 @@ fn what_is_wrong(error: &toml::de::Error) -> String {
 /// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
 /// Names that are none of ours are left alone, since other programs may use the prefix.
 fn set(table: &mut toml::Table, key: &str, value: &str) {
+    // A secret is a text, also one of digits alone.
+    let is_secret = SECRETS.iter().any(|(table, name)| key.strip_prefix(table) == Some(&format!("_{name}")));
     let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let parsed = parsed.filter(|value| !is_secret || value.is_str());
     let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
     if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
         let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));

@@ -263,7 +263,12 @@ fn metrics_are_for_this_machine_unless_a_token_is_set() {
     for listen in ["0.0.0.0:9464", "[::]:9464", "192.0.2.1:80"] {
         let error = load(&[("CURLEW_METRICS_LISTEN", listen)]).unwrap_err().to_string();
         assert!(error.contains("[metrics] token must be set"), "{error}");
-        assert!(load(&[("CURLEW_METRICS_LISTEN", listen), token]).unwrap().is_some());
+        for token in
+            [token, ("CURLEW_METRICS_TOKEN", "1234567890123456"), ("CURLEW_METRICS_TOKEN", "\"0123456789abcdef\"")]
+        {
+            let access = load(&[("CURLEW_METRICS_LISTEN", listen), token]).unwrap().unwrap();
+            assert_eq!(access.token.as_deref(), Some(token.1.trim_matches('"')));
+        }
     }
     for (key, wrong) in
         [("LISTEN", "9464"), ("LISTEN", "localhost:9464"), ("TOKEN", "short"), ("TOKEN", "0123456789 abcdef")]
