@@ -128,7 +128,11 @@ fn a_run_without_a_server_tells_the_receivers_of_what_it_found_before_it_ends() 
     let hook = format!("http://{}/hook", receiver.addr());
     store.run(&["watch", "add", &format!("site:{HOST}"), "--to", &hook]).ok();
     let fresh = web.publish(HOST, 1).remove(0);
-    store.run(&["poll", HOST]).ok();
+    // A request is put off where the last poll was a moment ago.
+    until("a delivery", || {
+        store.run(&["poll", HOST]).ok();
+        !receiver.posts("/hook").is_empty()
+    });
     let posts = receiver.posts("/hook");
     assert_eq!(posts.len(), 1);
     assert!(String::from_utf8_lossy(&posts[0].body).contains(&fresh));
