@@ -33,7 +33,10 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
 
 /// True if the last letter of a text is of a script without a mark for the end of a sentence (Thai, Lao).
 pub(crate) fn has_no_marks(text: &str) -> bool {
-    text.chars().rev().find(|c| c.is_alphanumeric()).is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
+    /// Number of characters at the end among which that letter is.
+    const END: usize = 64;
+    let last = text.chars().rev().take(END).find(|c| c.is_alphanumeric());
+    last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
 /// True if a text has at least `many` words. White space separates words; in Chinese and Japanese, which have none

@@ -172,9 +172,9 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// Meaning of a value of `class` or `id`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NameMeaning<'a> {
+pub(crate) struct NameMeaning {
     /// Kind of part that it indicates, and the one name in it that does.
-    kind: Option<(Kind, &'a str)>,
+    kind: Option<(Kind, Option<PartName>)>,
     hides: bool,
     /// True if it marks the text of a post.
     pub(crate) content: bool,
@@ -184,13 +184,14 @@ pub(crate) struct NameMeaning<'a> {
     pub(crate) date: bool,
 }
 
-impl<'a> NameMeaning<'a> {
-    fn of(names: &'a str) -> NameMeaning<'a> {
+impl NameMeaning {
+    /// `number` numbers the one name that indicates a kind.
+    fn of<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
         /// Maximum length of a meaningful name; longer ones are generated.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
         NameMeaning {
-            kind: if short { of_names(names) } else { None },
+            kind: if short { of_names(names).map(|(kind, name)| (kind, number(name))) } else { None },
             // A name such as `md:block` shows an element again on wider screens that `hidden` hides.
             hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
             content: wordpress::is_content(names),
@@ -203,27 +204,47 @@ impl<'a> NameMeaning<'a> {
 /// Cache of the meanings of names in a page; a page has few of them, and each many times.
 #[derive(Debug, Default)]
 pub(crate) struct Names<'a> {
-    meanings: HashMap<&'a str, NameMeaning<'a>>,
+    meanings: HashMap<&'a str, NameMeaning>,
     /// The single names that indicate a kind, numbered.
     numbers: HashMap<&'a str, PartName>,
+    /// The value that was asked for last; an element's is, several times in a row.
+    last: Option<(&'a str, NameMeaning)>,
 }
 
 impl<'a> Names<'a> {
     /// Returns the meaning of a value of `class` or `id`.
-    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning<'a> {
+    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
         /// Maximum number of cached names; a page with more makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
         }
-        if let Some(told) = self.meanings.get(names) {
-            return *told;
+        if let Some((last, told)) = self.last
+            && std::ptr::eq(last, names)
+        {
+            return told;
         }
-        let told = NameMeaning::of(names);
-        if self.meanings.len() < MANY {
-            self.meanings.insert(names, told);
-        }
+        let told = self.meanings.get(names).copied().unwrap_or_else(|| {
+            let told = NameMeaning::of(names, |name| self.number(name));
+            if self.meanings.len() < MANY {
+                self.meanings.insert(names, told);
+            }
+            told
+        });
+        self.last = Some((names, told));
         told
+    }
+
+    fn number(&mut self, name: &'a str) -> Option<PartName> {
+        /// Maximum number of names that are told apart; a page with more makes them up.
+        const MANY: u16 = 4_096;
+        if let Some(known) = self.numbers.get(name) {
+            return Some(*known);
+        }
+        let number = u16::try_from(self.numbers.len()).ok().filter(|number| *number < MANY)?;
+        let new = PartName { number, trust: trust(name) };
+        self.numbers.insert(name, new);
+        Some(new)
     }
 
     /// Returns the kind that an element declares, if that is not the article, and its name that does.
@@ -246,16 +267,8 @@ impl<'a> Names<'a> {
     }
 
     fn by_names(&mut self, element: &'a Element) -> Option<(Kind, Option<PartName>)> {
-        /// Maximum number of names that are told apart; a page with more makes them up.
-        const MANY: u16 = 4_096;
         let named = element.attrs().filter(|(name, _)| matches!(*name, "class" | "id"));
-        let (kind, name) = named.filter_map(|(_, value)| self.told(value).kind).min_by_key(|(kind, _)| *kind)?;
-        let number = u16::try_from(self.numbers.len()).unwrap_or(MANY);
-        let told = self.numbers.get(name).copied().or_else(|| {
-            let told = PartName { number, trust: trust(name) };
-            (number < MANY).then(|| *self.numbers.entry(name).or_insert(told))
-        });
-        Some((kind, told))
+        named.filter_map(|(_, value)| self.told(value).kind).min_by_key(|(kind, _)| *kind)
     }
 
     fn hidden(&mut self, element: &'a Element) -> bool {
