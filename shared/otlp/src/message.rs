@@ -139,7 +139,7 @@ pub(crate) struct ExportResponse {
     pub(crate) partial_success: Option<PartialSuccess>,
 }
 
-/// What the collector did not take.
+/// The part of a request that the collector did not take.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct PartialSuccess {
     #[prost(int64, tag = "1")]

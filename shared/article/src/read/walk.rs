@@ -1,4 +1,5 @@
-//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and the other data for the rules.
+//! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and the other data for the rules. It is long since
+//! it is one walk with one state.
 
 use crate::read::boilerplate::Names;
 use crate::read::changes::says_change;
