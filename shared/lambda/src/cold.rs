@@ -108,7 +108,8 @@ impl Cold {
         self.memory.is_worn_out()
     }
 
-    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may be dead after a thaw.
+    /// The stages for one invocation with these settings. The HTTP client is a new one: the connections of the last may be
+    /// dead after a thaw.
     ///
     /// # Errors
     /// If the HTTP client cannot be set up.

@@ -80,7 +80,7 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
             switch(blobs.as_ref(), true).await?;
             done("pause").await.map_err(explain)?;
             Ok(output::line(
-                "crawling is paused: no call begins after the next minute, nothing is lost for ten days, and `config resume` goes on",
+                "crawling is paused: no call begins after the next minute, nothing is lost, and `config resume` goes on",
             )?)
         }
         ConfigWhat::Resume => {
