@@ -13,8 +13,8 @@ use std::process::Command;
 
 /// The template of the whole application.
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
-/// The template of the monitoring: a stack inside that stack.
-pub(crate) const WATCH: &str = "infra/watch.yaml";
+/// The templates of the stacks inside that stack: monitoring, and the scaling of a table.
+pub(crate) const NESTED: [&str; 2] = ["infra/watch.yaml", "infra/scaling.yaml"];
 /// Prefix of the names of the functions' packages, and the folder of their sources.
 const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
 /// The other programs, named like their packages.
@@ -54,7 +54,10 @@ pub(crate) fn build() -> Result<Built> {
         template = template.replace(&folder, &zip);
     }
     fs::write(stack.join("template.yaml"), template)?;
-    fs::write(stack.join("watch.yaml"), read(WATCH)?)?;
+    for nested in NESTED {
+        let name = Path::new(nested).file_name().context("a template has a name")?;
+        fs::write(stack.join(name), read(nested)?)?;
+    }
     Ok(Built { stack, programs })
 }
 

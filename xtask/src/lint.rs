@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: checks formatting, clippy, the rules for dependencies, the templates, the documentation.
 
 use crate::docs::docs;
-use crate::functions::{TEMPLATE, WATCH, sam};
+use crate::functions::{NESTED, TEMPLATE, sam};
 use crate::run::{cargo, output, program, run};
 use crate::tools;
 use anyhow::{Result, bail};
@@ -23,7 +23,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
         step(run(cargo().args(clippy).args(["--", "-D", "warnings"])));
     }
     // SAM knows its own resources, cfn-lint those of CloudFormation: each finds what the other overlooks.
-    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, WATCH]))));
+    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE]).args(NESTED))));
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     step(docs());
     step(packages());

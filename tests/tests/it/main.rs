@@ -8,6 +8,7 @@
 
 mod aws_bad_input;
 mod aws_batch;
+mod aws_capacity;
 mod aws_crawl;
 mod aws_faults;
 mod backup;
