@@ -1,5 +1,6 @@
 //! Connection to AWS: region, credentials, one HTTP client, limits of time and tries.
 
+use crate::throttles::Throttles;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, ConfigLoader, SdkConfig};
@@ -30,6 +31,7 @@ const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 pub struct Connection {
     config: SdkConfig,
     path_style: bool,
+    throttles: Throttles,
 }
 
 impl Connection {
@@ -38,7 +40,7 @@ impl Connection {
     pub async fn from_environment() -> Connection {
         // An emulator on one address cannot serve bucket names as subdomains.
         let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
-        Connection { config: loader().load().await, path_style }
+        Connection { config: loader().load().await, path_style, throttles: Throttles::default() }
     }
 
     /// Connects to an address of a test's own, with credentials that nobody checks.
@@ -46,12 +48,13 @@ impl Connection {
     pub(crate) async fn to(url: &str) -> Connection {
         let region = aws_config::Region::new("us-east-1");
         let config = loader().endpoint_url(url).region(region).test_credentials().load().await;
-        Connection { config, path_style: true }
+        Connection { config, path_style: true, throttles: Throttles::default() }
     }
 
     /// Returns a client for rows.
     pub(crate) fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
-        let config = aws_sdk_dynamodb::config::Builder::from(&self.config).timeout_config(brief()).build();
+        let config = aws_sdk_dynamodb::config::Builder::from(&self.config).timeout_config(brief());
+        let config = config.interceptor(self.throttles.clone()).build();
         aws_sdk_dynamodb::Client::from_conf(config)
     }
 
@@ -65,6 +68,12 @@ impl Connection {
     pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
         let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();
         aws_sdk_s3::Client::from_conf(config)
+    }
+
+    /// Returns the number of calls that tables have refused since the start of the process because they were too many, each
+    /// try counted.
+    pub fn throttled(&self) -> u64 {
+        self.throttles.count()
     }
 
     /// Returns the configuration for another service's client, which lives in a crate of its own.

@@ -152,6 +152,11 @@ fn classify(code: &str, message: &str, status: Option<u16>) -> ServiceFault {
     }
 }
 
+/// True if an error of this code and status asks to slow down.
+pub(crate) fn is_throttling(code: &str, status: u16) -> bool {
+    classify(code, "", Some(status)) == ServiceFault::Throttled
+}
+
 /// Joins the messages of an error and its causes.
 fn chain(error: &dyn Error) -> String {
     let mut all = error.to_string();

@@ -27,6 +27,7 @@ mod robots;
 mod sources;
 mod store;
 mod table;
+mod throttles;
 mod version;
 
 pub use connection::Connection;

@@ -45,6 +45,7 @@ pub(crate) struct Cold {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
+    connection: Connection,
     memory: Memory,
     init: Duration,
     first: AtomicBool,
@@ -85,6 +86,7 @@ impl Cold {
             store,
             clock,
             seeds: Arc::new(SystemSeeds::default()),
+            connection,
             memory,
             init: began.elapsed(),
             first: AtomicBool::new(true),
@@ -129,6 +131,11 @@ impl Cold {
         let keys = KeyStore::Objects(store.objects());
         program(settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
+    }
+
+    /// Returns the number of calls that tables have refused since the start because they were too many.
+    pub(crate) fn throttled(&self) -> u64 {
+        self.connection.throttled()
     }
 
     /// Returns the duration of the start, to the first invocation only.

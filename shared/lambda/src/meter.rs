@@ -1,6 +1,6 @@
 //! Counts what happens in one invocation, and says it to CloudWatch.
 
-use curlew_model::Timestamp;
+use curlew_model::{HoldReason, Millis, Timestamp};
 use curlew_ports::{Event, Events};
 use curlew_wiring::{Counts, Tally};
 use serde_json::{Map, Value, json};
@@ -8,6 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Curlew";
+/// Lateness from which a poll counts as late.
+const LATE: Millis = Millis::from_mins(30);
+/// Holds by which a site says that it does not want to be called.
+const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial];
 
 /// The counter of one invocation.
 #[derive(Default)]
@@ -15,6 +19,7 @@ pub(crate) struct Meter {
     tally: Tally,
     holds: AtomicU64,
     rejected_settings: AtomicU64,
+    throttled: AtomicU64,
 }
 
 impl Meter {
@@ -33,15 +38,26 @@ impl Meter {
         self.rejected_settings.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Notes calls that tables refused because they were too many.
+    pub(crate) fn note_throttled(&self, calls: u64) {
+        self.throttled.fetch_add(calls, Ordering::Relaxed);
+    }
+
     /// The metrics as one line of CloudWatch's embedded metric format; none if all of them are zero. Each metric is billed
     /// by the month, so they are few: reasons stand beside them as properties, which cost nothing but their bytes.
     pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
         let counts = self.counts();
+        let refusals = REFUSALS.iter().filter_map(|reason| counts.held.get(reason.as_str())).sum();
         let all = [
             ("Calls", counts.calls),
+            ("Polls", counts.polls),
+            ("PollsLate", counts.poll_lateness.longer_than(LATE)),
+            ("NewEntries", counts.entries_seen),
             ("PagesAccepted", counts.accepted),
             ("PagesRejected", counts.rejections()),
             ("Holds", self.holds()),
+            ("Refusals", refusals),
+            ("TablesThrottled", self.throttled.load(Ordering::Relaxed)),
             ("GivenUp", given_up),
             ("SettingsRejected", self.rejected_settings.load(Ordering::Relaxed)),
         ];
@@ -76,7 +92,7 @@ impl Events for Meter {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use curlew_model::Rejection;
+    use curlew_model::{HostKey, Rejection};
 
     #[test]
     fn only_what_happened_is_a_metric() {
@@ -96,5 +112,25 @@ mod tests {
             (&json!("curlew"), &json!(2), &json!(at.as_millis()))
         );
         assert_eq!(line["rejected"]["noindex"], 1);
+    }
+
+    #[test]
+    fn what_alarms_ask_for_is_told() {
+        let meter = Meter::default();
+        let host = HostKey::new("example.org").unwrap();
+        for reason in
+            [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial, HoldReason::Network]
+        {
+            meter.note(&Event::Held { host: &host, reason });
+        }
+        for late in [None, Some(LATE), Some(LATE + Millis(1))] {
+            meter.note(&Event::Polled { late });
+        }
+        meter.note(&Event::EntriesSeen(9));
+        meter.note_throttled(4);
+        let line = meter.line("curlew", "poll", 0, Timestamp::from_millis(1_795_000_000_000)).unwrap();
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let told = ["Polls", "PollsLate", "NewEntries", "Holds", "Refusals", "TablesThrottled"].map(|name| &line[name]);
+        assert_eq!(told, [3, 1, 9, 4, 3, 4].map(Value::from).each_ref());
     }
 }

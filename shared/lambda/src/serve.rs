@@ -122,6 +122,8 @@ pub(crate) struct Invocation {
     began: Instant,
     processor: Millis,
     init: Option<Duration>,
+    /// Calls that tables had refused before.
+    throttled: u64,
     meter: Arc<Meter>,
 }
 
@@ -137,6 +139,7 @@ impl Invocation {
             // The first one pays for the start.
             processor: if init.is_some() { Millis::ZERO } else { usage::processor_time() },
             init,
+            throttled: cold.throttled(),
             meter: Arc::new(Meter::default()),
             cold,
         }
@@ -163,6 +166,7 @@ impl Invocation {
             Ok(Answer { response, summary }) => (summary, Ok(response)),
             Err(failure) => (Summary::default(), Err(failure)),
         };
+        self.meter.note_throttled(self.cold.throttled().saturating_sub(self.throttled));
         let given_up = summary.given_up as u64;
         if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
             // CloudWatch takes metrics only from lines that are theirs alone.

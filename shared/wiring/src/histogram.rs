@@ -30,6 +30,11 @@ impl Histogram {
         self.counts.iter().sum()
     }
 
+    /// Returns the number of observations that are longer than a time, which is one of the buckets' bounds.
+    pub fn longer_than(&self, time: Millis) -> u64 {
+        self.counts[BOUNDS.partition_point(|bound| *bound <= time.0)..].iter().sum()
+    }
+
     /// Returns the sum of all observations, in seconds.
     pub fn seconds(&self) -> f64 {
         self.sum as f64 / 1_000.0
@@ -56,5 +61,6 @@ mod tests {
         let filled: Vec<(f64, u64)> = histogram.buckets().into_iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(filled, [(0.005, 2), (0.02, 1), (1.0, 1), (f64::INFINITY, 1)]);
         assert_eq!(histogram.count(), 5);
+        assert_eq!([5, 20, 1_000].map(|ms| histogram.longer_than(Millis(ms))), [3, 2, 1]);
     }
 }

@@ -1,4 +1,5 @@
-//! The tables of a stack in each capacity mode, as the template makes them on the emulator, which does not scale.
+//! A stack with parameters that few deploy it with: provisioned tables, as the template makes them on the emulator, which does
+//! not scale, and a log of errors alone.
 
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;
@@ -11,9 +12,9 @@ const SITE: &str = "http://harbour-lantern.test/";
 const CRAWL: std::time::Duration = std::time::Duration::from_secs(300);
 
 #[test]
-fn provisioned_tables_are_deployed_and_crawled_into() {
+fn provisioned_tables_are_crawled_into_and_metrics_survive_any_log_level() {
     let (web, emulator) = (Web::demo(), Emulator::start());
-    let units = [("Watch", "false"), ("Capacity", "provisioned"), ("MinReadUnits", "3"), ("MinWriteUnits", "2")];
+    let units = [("LogLevel", "ERROR"), ("Capacity", "provisioned"), ("MinReadUnits", "3"), ("MinWriteUnits", "2")];
     let stack = Stack::over(&emulator, "flat", &web, &emulator.url(), &units);
     for table in ["hosts", "sources", "pages"] {
         let told = described(&stack, table);
@@ -26,6 +27,12 @@ fn provisioned_tables_are_deployed_and_crawled_into() {
     stack.come_to_rest(CRAWL);
     let accepted = stack.list("pages").iter().filter(|page| page["state"]["state"] == "accepted").count();
     assert!(accepted > 0, "{}", stack.told());
+    // Alarms need them, whatever else is logged.
+    let lines = stack.logged("extract");
+    let counted: u64 =
+        lines.iter().filter(|line| line["_aws"].is_object()).filter_map(|line| line["PagesAccepted"].as_u64()).sum();
+    assert_eq!(counted, accepted as u64, "{lines:?}");
+    assert!(lines.iter().all(|line| line["level"] != "INFO"), "{lines:?}");
 }
 
 fn described(stack: &Stack, table: &str) -> Value {

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking, and some say what they have measured"
 )]
 
+mod alarms;
 mod aws_bad_input;
 mod aws_batch;
 mod aws_capacity;

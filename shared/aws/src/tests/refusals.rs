@@ -73,6 +73,19 @@ async fn what_fails_for_a_moment_is_asked_again() {
 }
 
 #[tokio::test]
+async fn tables_that_ask_to_slow_down_are_counted_also_if_they_give_in() {
+    let slow = |code| Answer::refusal(400, code, "slow");
+    let failed = Answer::refusal(400, "ConditionalCheckFailedException", "no");
+    let answers = [slow("ThrottlingException"), slow("ProvisionedThroughputExceededException"), Answer::json(500, "")];
+    let server = Server::saying(answers.into_iter().chain([failed])).await;
+    let connection = Connection::to(&server.url).await;
+    let store = Store::new(&connection, Names { stack: "s".into(), bucket: "s-data-1-x".into() });
+    let refused = store.hosts().swap(&host(), Version(6), HostState::default()).await;
+    assert!(refused.is_err() && server.asked().len() >= 4, "{refused:?}");
+    assert_eq!(connection.throttled(), 2);
+}
+
+#[tokio::test]
 async fn what_is_not_deployed_is_named_with_its_stack() {
     let json = |code| Answer::refusal(400, code, "not found");
     let [table, ..] = all_say(json("ResourceNotFoundException"), Answer::xml(404, "NoSuchBucket", "none")).await;

@@ -1,0 +1,118 @@
+//! Compares the alarms of the templates with the runbooks, with the metrics that functions write, and with what they cost.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn read(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace");
+    std::fs::read_to_string(root.join(name)).expect("the file is there")
+}
+
+/// An alarm, as its template describes it.
+struct Alarm {
+    /// Its name without that of the stack.
+    name: String,
+    is_composite: bool,
+    text: String,
+}
+
+fn alarms() -> Vec<Alarm> {
+    let templates = ["infra/watch.yaml", "infra/template.yaml"].map(read).join("\n");
+    let is_head = |line: &str| line.starts_with("  ") && !line[2..].starts_with([' ', '#']) && line.ends_with(':');
+    let mut parts: Vec<String> = vec![];
+    for line in templates.lines() {
+        if is_head(line) || !line.starts_with(' ') {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push_str(line);
+            part.push('\n');
+        }
+    }
+    let alarm = |text: String| {
+        let (_, name) = text.split_once("AlarmName: !Sub \"${")?;
+        let (_, name) = name.split_once("}-")?;
+        let name = name.split('"').next()?.to_owned();
+        Some(Alarm { name, is_composite: text.contains("::CompositeAlarm"), text })
+    };
+    parts.into_iter().filter_map(alarm).collect()
+}
+
+#[test]
+fn every_alarm_has_a_page_of_the_runbooks_and_every_page_an_alarm() {
+    let alarms = alarms();
+    assert!(alarms.len() > 10, "only {} alarms were found", alarms.len());
+    for Alarm { name, text, .. } in &alarms {
+        assert!(text.contains(&format!("See docs/runbooks.md#{name}\n")), "{name} does not lead to its page");
+    }
+    let runbooks = read("docs/runbooks.md");
+    let (_, pages) = runbooks.split_once("\n## Alarms\n").expect("a part about alarms");
+    let pages = pages.split("\n## ").next().unwrap_or_default();
+    let pages: BTreeSet<&str> = pages.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let names: BTreeSet<&str> = alarms.iter().map(|alarm| alarm.name.as_str()).collect();
+    assert_eq!(pages, names);
+}
+
+#[test]
+fn alarms_look_at_metrics_that_are_written() {
+    let meter = read("shared/lambda/src/meter.rs");
+    let page = read("docs/aws.md");
+    let mut own = 0;
+    for Alarm { name, text, .. } in alarms() {
+        // On one line, or on two.
+        for after in text.split("Namespace: Curlew").skip(1) {
+            let (_, metric) = after.split_once("MetricName: ").expect("an alarm names its metric");
+            let metric: String = metric.chars().take_while(char::is_ascii_alphanumeric).collect();
+            assert!(meter.contains(&format!("(\"{metric}\", ")), "{name}: nobody writes {metric}");
+            assert!(page.contains(&format!("`{metric}`")), "docs/aws.md does not name {metric}");
+            own += 1;
+        }
+    }
+    assert!(own >= 6, "only {own} metrics of our own are looked at");
+}
+
+#[test]
+fn a_composite_alarm_is_about_alarms_that_there_are() {
+    let alarms = alarms();
+    for composite in alarms.iter().filter(|alarm| alarm.is_composite) {
+        let (_, rule) = composite.text.split_once("AlarmRule:").expect("a composite alarm has a rule");
+        let named: Vec<&str> =
+            rule.split("ALARM(\"${Stack}-").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert!(named.len() > 1, "{}", composite.name);
+        for name in named {
+            assert!(alarms.iter().any(|alarm| alarm.name == name), "{}: there is no {name}", composite.name);
+        }
+    }
+}
+
+#[test]
+fn what_alarms_cost_is_what_the_page_says() {
+    /// Metrics and composite alarms that are free, and the price of each.
+    const FREE_METRICS: usize = 10;
+    let watched: Vec<Alarm> =
+        alarms().into_iter().filter(|alarm| read("infra/watch.yaml").contains(&alarm.text)).collect();
+    let metrics: usize = watched.iter().map(|alarm| alarm.text.matches("MetricName: ").count()).sum();
+    let composite = watched.iter().filter(|alarm| alarm.is_composite).count();
+    let page = read("docs/aws.md");
+    let cells = |row: &str| -> Vec<String> {
+        let line = page.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("no row {row}"));
+        line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('*').to_owned()).collect()
+    };
+    let dollars = |cell: &str| cell.parse::<f64>().unwrap_or_else(|_| panic!("{cell} is no sum"));
+    let (alarms, composites) = (cells("| alarms, billed by"), cells("| composite alarm "));
+    assert!(alarms[1].starts_with(&format!("{metrics} at ")), "{metrics} metrics are looked at: {alarms:?}");
+    assert!(composites[1].starts_with(&format!("{composite} at ")), "{composite} composite alarms: {composites:?}");
+    let free = metrics.min(FREE_METRICS);
+    assert_eq!(
+        [&alarms[2], &alarms[3]].map(|cell| dollars(cell)),
+        [metrics as f64 / 10.0, (metrics - free) as f64 / 10.0]
+    );
+    // Both columns are added up.
+    for column in [2, 3] {
+        let parts = ["| **crawling, idle** ", "| alarms, billed by", "| composite alarm "];
+        let sum: f64 = parts.iter().map(|row| dollars(&cells(row)[column])).sum();
+        let told = dollars(&cells("| **with `Watch=true`, idle** ")[column]);
+        assert!((sum - told).abs() < 0.005, "column {column}: {sum:.2}, but {told}");
+    }
+    assert_eq!(cells("| the same with alarms ")[1], cells("| **with `Watch=true`, idle** ")[2]);
+}
