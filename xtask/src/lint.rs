@@ -2,9 +2,10 @@
 
 use crate::docs::docs;
 use crate::functions::{NESTED, TEMPLATE, sam};
-use crate::run::{cargo, output, program, run};
+use crate::run::{cargo, emptied, output, program, root, run};
 use crate::tools;
 use anyhow::{Result, bail};
+use std::fs;
 use std::path::Path;
 
 /// Crates that others may use by themselves: the matcher of robots.txt, the reader of feeds, the extractor of articles, and what
@@ -24,6 +25,7 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
     }
     // SAM knows its own resources, cfn-lint those of CloudFormation: each finds what the other overlooks.
     step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE]).args(NESTED))));
+    step(gradual());
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     step(docs());
     step(packages());
@@ -40,6 +42,22 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
         return Ok(());
     }
     bail!("lint failed:\n  {}", failed.join("\n  "))
+}
+
+/// Checks the template as it is with gradual deployments, where SAM adds resources to it.
+fn gradual() -> Result<()> {
+    const OFF: &str = "  Gradual:\n    Type: String\n    Default: \"false\"\n";
+    let folder = emptied("lint")?;
+    let template = fs::read_to_string(root().join(TEMPLATE))?;
+    if !template.contains(OFF) {
+        bail!("{TEMPLATE} has no parameter Gradual that is off by default");
+    }
+    let file = folder.join("template.yaml");
+    fs::write(&file, template.replace(OFF, &OFF.replace("false", "true")))?;
+    for nested in NESTED {
+        fs::copy(root().join(nested), folder.join(Path::new(nested).file_name().unwrap_or_default()))?;
+    }
+    run(program(tools::cfn_lint()?).arg("--template").arg(file))
 }
 
 /// Makes packages of the libraries, without compiling them once more.

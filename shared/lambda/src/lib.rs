@@ -26,6 +26,7 @@ mod queue;
 mod range_cache;
 mod scheduled;
 mod serve;
+mod smoke;
 mod sqs_queue;
 mod stored_status;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::cold::{ClassifierFactory, Cold, no_classifier};
 use crate::failure::Failure;
 use crate::in_force::InForce;
 use crate::meter::Meter;
+use crate::smoke::{Reply, Smoke, is_asked};
 use crate::{init_error, logs, time, usage};
 use curlew_model::Millis;
 use lambda_runtime::{Context, LambdaEvent, service_fn};
@@ -40,6 +41,11 @@ impl<R> Answer<R> {
     pub(crate) fn of(response: R) -> Answer<R> {
         Answer { response, summary: Summary::default() }
     }
+
+    /// The same as the reply to an event that asks for work.
+    fn into_work(self) -> Answer<Reply<R>> {
+        Answer { response: Reply::Work(self.response), summary: self.summary }
+    }
 }
 
 /// Runs a function until Lambda ends it: hands each event to `act`, with the settings in force.
@@ -70,8 +76,12 @@ where
             std::process::exit(WORN_OUT);
         }
         let invocation = Invocation::begin(function, cold.clone(), &event.context);
-        let outcome = match invocation.call(event.payload).await {
-            Ok(call) => Box::pin(act(call)).await,
+        let outcome = match is_asked(&event.payload) {
+            Ok(true) => invocation.smoke().await,
+            Ok(false) => match invocation.call(event.payload).await {
+                Ok(call) => Box::pin(act(call)).await.map(Answer::into_work),
+                Err(failure) => Err(failure),
+            },
             Err(failure) => Err(failure),
         };
         invocation.end(outcome)
@@ -150,6 +160,11 @@ impl Invocation {
         let deadline = time::deadline(self.given_deadline, clock.now(), clock.monotonic())?;
         let in_force = self.in_force().await?;
         Ok(Call { cold: self.cold.clone(), in_force, payload, deadline, meter: self.meter.clone() })
+    }
+
+    /// Answers the smoke test.
+    async fn smoke<R>(&self) -> Result<Answer<Reply<R>>, Failure> {
+        Ok(Answer::of(Reply::Smoke(Smoke::of(self.function, self.in_force().await?.as_ref()))))
     }
 
     /// Returns the settings in force, and counts if they are not those that the stack states.

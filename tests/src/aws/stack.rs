@@ -5,7 +5,8 @@
 //! - SAM's own bucket, to which it uploads the zips: [`ARTIFACTS`];
 //! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six
 //!   times their timeout: [`Stack::hide_for`];
-//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`];
+//! - settings without a parameter in the template, since only a test needs them: [`Stack::set`], which publishes a version of
+//!   each function, as a deployment does;
 //! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
 //! - mappings that are stopped so that a test can call a function itself with the queue's messages: [`Stack::map`].
 //!
@@ -37,6 +38,9 @@ const LOOKS: u32 = 3;
 const BATCH: usize = 10;
 /// Time for which a dead letter is hidden while it is read, in seconds.
 const READING: u32 = 60;
+
+/// The alias of a function's version deployed last, which all that invokes it names.
+const ALIAS: &str = "live";
 
 /// The functions of a stack.
 pub const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample", "web"];
@@ -132,7 +136,7 @@ impl Stack {
     /// Calls one of its functions, such as `dispatch`, and waits for its answer.
     #[track_caller]
     pub fn invoke(&self, function: &str, event: &Value) -> Invoked {
-        self.api.invoke(&self.called(function), event)
+        self.api.invoke(&format!("{}:{ALIAS}", self.called(function)), event)
     }
 
     /// Calls one of its functions, and returns its answer.
@@ -226,15 +230,22 @@ impl Stack {
     /// Sets or replaces these settings of the functions from now on.
     #[track_caller]
     pub fn set(&self, settings: &[(&str, &str)]) {
-        for function in FUNCTIONS {
-            let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
-            let mut variables = self.api.lambda("GET", &path, None)["Environment"]["Variables"].clone();
-            for (name, value) in settings {
-                variables[*name] = Value::from(*value);
-            }
-            let change = json!({ "Environment": { "Variables": variables } });
-            self.api.lambda("PUT", &path, Some(&change));
+        FUNCTIONS.iter().for_each(|function| self.set_of(function, settings));
+    }
+
+    /// Sets or replaces these settings of a function from now on.
+    #[track_caller]
+    pub fn set_of(&self, function: &str, settings: &[(&str, &str)]) {
+        let path = |what: &str| format!("/2015-03-31/functions/{}/{what}", self.called(function));
+        let mut variables = self.api.lambda("GET", &path("configuration"), None)["Environment"]["Variables"].clone();
+        for (name, value) in settings {
+            variables[*name] = Value::from(*value);
         }
+        let change = json!({ "Environment": { "Variables": variables } });
+        self.api.lambda("PUT", &path("configuration"), Some(&change));
+        let published = self.api.lambda("POST", &path("versions"), Some(&json!({})));
+        let alias = json!({ "FunctionVersion": published["Version"] });
+        self.api.lambda("PUT", &path(&format!("aliases/{ALIAS}")), Some(&alias));
     }
 
     /// Has every function begin with a new process, by a variable that none reads.

@@ -1,7 +1,7 @@
 //! A stack under the meter: the template on an emulator, a proxy between the functions and the emulator, a uniform web
 //! that they crawl. Ticks of the clock are made by hand, so that a phase contains only its own calls.
 
-use super::api::{Api, REGION};
+use super::api::REGION;
 use super::emulator::Emulator;
 use super::lambda::{Architecture, Run};
 use super::meter::Metered;
@@ -272,14 +272,14 @@ impl Stand {
     /// of a host that follow each other within minutes count as hours apart, as they are in a stack of 100,000 feeds, and has
     /// each feed polled three times a day, however seldom it has news.
     fn name_caller(&self, function: &str) {
-        let api: &Api = self.stack.api();
-        let path = format!("/2015-03-31/functions/{}/configuration", self.stack.called(function));
-        let mut variables = api.lambda("GET", &path, None)["Environment"]["Variables"].clone();
-        variables["AWS_SDK_UA_APP_ID"] = function.into();
-        variables["CURLEW_RULES_RETURN_LEASE_WITHIN"] = "0s".into();
-        variables["CURLEW_RULES_POLL_FLOOR"] = format!("{}s", POLL_FLOOR.as_secs()).into();
-        variables["CURLEW_RULES_ADAPTIVE"] = "false".into();
-        api.lambda("PUT", &path, Some(&json!({"Environment": {"Variables": variables}})));
+        let floor = format!("{}s", POLL_FLOOR.as_secs());
+        let settings = [
+            ("AWS_SDK_UA_APP_ID", function),
+            ("CURLEW_RULES_RETURN_LEASE_WITHIN", "0s"),
+            ("CURLEW_RULES_POLL_FLOOR", floor.as_str()),
+            ("CURLEW_RULES_ADAPTIVE", "false"),
+        ];
+        self.stack.set_of(function, &settings);
     }
 }
 

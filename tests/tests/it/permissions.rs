@@ -82,6 +82,9 @@ fn resource(text: &str) -> Option<String> {
     if let Some(name) = text.strip_prefix("!GetAtt ") {
         return name.strip_suffix(".Arn").map(str::to_owned);
     }
+    if let Some(name) = text.strip_prefix("!Ref ").and_then(|name| name.strip_suffix(".Alias")) {
+        return Some(format!("{name}:live"));
+    }
     let sub = text.strip_prefix("!Sub \"${").and_then(|rest| rest.strip_suffix('"'));
     if let Some((name, keys)) = sub.and_then(|rest| rest.split_once(".Arn}")) {
         return Some(format!("{name}{keys}"));

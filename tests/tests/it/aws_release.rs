@@ -1,0 +1,55 @@
+//! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test shows that this
+//! version works.
+
+use curlew_tests::Web;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::stack::{FUNCTIONS, Stack};
+use serde_json::{Value, json};
+
+/// The function that is asked for pages, and by nothing else.
+const WEB: &str = "web";
+
+#[test]
+fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
+    let (web, emulator) = (Web::demo(), Emulator::strict());
+    let stack = Stack::over(&emulator, "fresh", &web, &emulator.url(), &[("Watch", "false")]);
+    for source in mappings(&stack) {
+        assert!(source.ends_with(":live"), "{source} is invoked past the alias");
+    }
+    let versions: Vec<String> = FUNCTIONS.iter().map(|function| live(&stack, function)).collect();
+    for function in FUNCTIONS.into_iter().filter(|function| *function != WEB) {
+        let answer = stack.invoked(function, &json!({ "smoke": true }));
+        let expected = json!({
+            "function": function, "version": env!("CARGO_PKG_VERSION"), "settings_rejected": false, "paused": false,
+            "has_contact": true
+        });
+        assert_eq!(answer, expected);
+        let wrong = stack.invoke(function, &json!({ "smoke": true, "count": 1 }));
+        assert!(wrong.failed, "{function} answers {}", wrong.payload);
+    }
+    assert_eq!(stack.get("/status.json", "").0, 200);
+    assert_eq!((web.calls().len(), stack.items("hosts").len()), (0, 0), "a smoke test does no work");
+
+    // A change of the environment alone is a new version, too.
+    let stack = Stack::over(&emulator, "fresh", &web, &emulator.url(), &[("Watch", "false"), ("Paused", "true")]);
+    for (function, before) in FUNCTIONS.iter().zip(versions) {
+        assert_ne!(live(&stack, function), before, "{function}");
+    }
+    assert_eq!(stack.invoked("fetch", &json!({ "smoke": true }))["paused"], true);
+}
+
+/// Returns what the mappings of the stack's queues invoke.
+fn mappings(stack: &Stack) -> Vec<String> {
+    let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
+    let all = all["EventSourceMappings"].as_array().expect("a list").iter();
+    let functions: Vec<String> = all.filter_map(|mapping| mapping["FunctionArn"].as_str().map(str::to_owned)).collect();
+    assert!(!functions.is_empty());
+    functions
+}
+
+/// Returns the version that the alias of a function points to.
+fn live(stack: &Stack, function: &str) -> String {
+    let path = format!("/2015-03-31/functions/{}/aliases/live", stack.called(function));
+    let alias: Value = stack.api().lambda("GET", &path, None);
+    alias["FunctionVersion"].as_str().expect("a version").to_owned()
+}
