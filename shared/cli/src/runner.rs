@@ -286,7 +286,9 @@ async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect:
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {
         match &delivery.job {
-            Ok(Job::Fetch(visit)) if is_suspect && visit.items.len() > 1 && never_ends(delivery.receives).is_none() => {
+            Ok(Job::Fetch(visit))
+                if is_suspect && visit.items.len() > 1 && never_ends(delivery.receives, 0).is_none() =>
+            {
                 split(world, &delivery.receipt, visit).await?;
             }
             _ => rest.push(delivery),
@@ -302,8 +304,7 @@ async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect:
 async fn split(world: &World, receipt: &Receipt, visit: &VisitJob) -> Result<(), PortError> {
     tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that never ends is split into its pages");
     let now = world.clock.now();
-    let single = |item| (Job::Fetch(VisitJob { items: vec![item], ..visit.clone() }), now);
-    let jobs: Vec<_> = visit.items.iter().cloned().map(single).collect();
+    let jobs: Vec<_> = visit.singles().map(|single| (Job::Fetch(single), now)).collect();
     world.ports.queue.send(&jobs).await?;
     world.ports.inbox.ack(receipt).await
 }

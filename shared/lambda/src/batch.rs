@@ -58,6 +58,12 @@ pub(crate) trait MessageQueue: Send + Sync {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError>;
     /// A message that is going to be reported as failed is handed out again at `due`.
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError>;
+    /// A message stays hidden until `until` at most, also if this process says nothing more.
+    async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError>;
+    /// Number of processes that have died while they ran this message's job and nothing else.
+    async fn deaths(&self, message: &Message) -> Result<u32, PortError>;
+    /// Keeps that number.
+    async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError>;
     /// Deletes a message whose job is done, before the invocation ends.
     async fn delete(&self, message: &Message) -> Result<(), PortError>;
     /// Copies a message to the dead ones, with the reason.
@@ -155,6 +161,8 @@ pub(crate) struct Batch {
     clock: Arc<dyn Clock>,
     bounds: Bounds,
     messages: Vec<Message>,
+    /// Number of processes that each message's job has ended.
+    deaths: Vec<u32>,
     /// `None`: the message has ended already, since it cannot be read.
     jobs: Vec<Option<Job>>,
     board: Mutex<Board>,
@@ -171,13 +179,15 @@ impl Batch {
     ) -> Batch {
         let board = Mutex::new(Board { outcomes: vec![None; messages.len()], ..Board::default() });
         let reading = futures::stream::iter(messages.iter().map(|message| async {
-            match never_ends(message.receives) {
-                Some(why) => Err(Unread::Never(why)),
-                None => queue.read(message).await,
+            let deaths = alone::deaths(queue.as_ref(), message).await;
+            match never_ends(message.receives, deaths) {
+                Some(why) => (deaths, Err(Unread::Never(why))),
+                None => (deaths, queue.read(message).await),
             }
         }));
-        let read: Vec<Result<Job, Unread>> = reading.buffered(READS).collect().await;
-        let mut batch = Batch { stage, queue, clock, bounds, messages, jobs: Vec::with_capacity(read.len()), board };
+        let (deaths, read): (Vec<u32>, Vec<Result<Job, Unread>>) = reading.buffered(READS).unzip().await;
+        let jobs = Vec::with_capacity(read.len());
+        let mut batch = Batch { stage, queue, clock, bounds, messages, deaths, jobs, board };
         for (n, read) in read.into_iter().enumerate() {
             let job = match read {
                 Ok(job) if job.stage() == stage => Some(job),
@@ -208,12 +218,8 @@ impl Batch {
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
         let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
-        // One order, and the next time the other way round: the jobs on both sides of one that ends the process are done
-        // long before it is given up.
-        alone.sort_by_key(|n| &self.messages[*n].id);
-        if alone.iter().map(|n| self.messages[*n].receives).max().is_some_and(|receives| receives % 2 == 0) {
-            alone.reverse();
-        }
+        // Those that ended no process yet come first, and so are done before one that will end this process is begun again.
+        alone.sort_by_key(|n| (self.deaths[*n], &self.messages[*n].id));
         if self.stage == Stage::Extract {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
         }

@@ -11,6 +11,7 @@
 
 mod batch;
 mod cold;
+mod deaths;
 mod endpoints;
 #[cfg(test)]
 mod events;

@@ -2,6 +2,7 @@
 
 use crate::batch::{Batch, Bounds, Message};
 use crate::cold::by_rekognition;
+use crate::deaths::Deaths;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve, serve_with};
 use crate::sqs_queue::SqsQueue;
@@ -64,7 +65,7 @@ async fn handle(
             stage.as_str()
         )));
     }
-    let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs() });
+    let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs(), deaths: Deaths(cold.store.objects()) });
     let batch = Batch::open(stage, messages, queue, cold.clock.clone(), bounds).await;
     let summary = if settings.paused {
         tracing::warn!("crawling is paused; every job waits");

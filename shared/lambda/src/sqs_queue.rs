@@ -1,6 +1,7 @@
 //! The stack's queues behind a batch.
 
 use crate::batch::{Message, MessageQueue, Unread};
+use crate::deaths::Deaths;
 use async_trait::async_trait;
 use curlew_aws::{Jobs, ReadError};
 use curlew_model::{Job, Stage, Timestamp};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 pub(crate) struct SqsQueue {
     pub(crate) stage: Stage,
     pub(crate) jobs: Arc<Jobs>,
+    pub(crate) deaths: Deaths,
 }
 
 #[async_trait]
@@ -28,6 +30,18 @@ impl MessageQueue for SqsQueue {
 
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
         self.jobs.put_back_message(self.stage, &message.handle, due).await
+    }
+
+    async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError> {
+        self.jobs.put_back_message(self.stage, &message.handle, until).await
+    }
+
+    async fn deaths(&self, message: &Message) -> Result<u32, PortError> {
+        self.deaths.of(&message.id).await
+    }
+
+    async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError> {
+        self.deaths.note(&message.id, deaths).await
     }
 
     async fn delete(&self, message: &Message) -> Result<(), PortError> {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
+use crate::deaths::Deaths;
 use async_trait::async_trait;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, StatedPreferences, Timestamp,
@@ -93,10 +94,29 @@ impl TestWorld {
     }
 
     pub(crate) async fn open(&self, messages: &[(&str, u32)]) -> Batch {
-        let messages = self.receive(messages).await;
+        self.batch(self.receive(messages).await).await
+    }
+
+    /// Messages that are due, as an event source mapping hands them over.
+    pub(crate) async fn handed_out(&self, visibility: Millis) -> Vec<Message> {
+        let handed = self.jobs.receive(self.stage, 1_000, visibility, self.clock.now()).await.unwrap();
+        handed
+            .into_iter()
+            .map(|delivery| Message {
+                id: delivery.receipt.0.rsplit_once('-').unwrap().0.to_owned(),
+                handle: delivery.receipt.0,
+                body: delivery.job.unwrap().to_message().unwrap(),
+                receives: delivery.receives,
+            })
+            .collect()
+    }
+
+    pub(crate) async fn batch(&self, messages: Vec<Message>) -> Batch {
         let queue = Arc::new(MemoryMessages {
+            jobs: self.jobs.clone(),
             queue: self.jobs.clone(),
             inbox: self.jobs.clone(),
+            deaths: Deaths(self.ports.blobs.clone()),
             put_backs_hang: self.put_backs_hang,
             sends_fail: self.sends_fail,
         });
@@ -199,8 +219,10 @@ fn traps() -> Arc<dyn Blobs> {
 
 /// The queue in memory as a batch sees it.
 pub(crate) struct MemoryMessages {
+    pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) queue: Arc<dyn Queue>,
     pub(crate) inbox: Arc<dyn Inbox>,
+    pub(crate) deaths: Deaths,
     pub(crate) put_backs_hang: bool,
     pub(crate) sends_fail: bool,
 }
@@ -225,6 +247,19 @@ impl MessageQueue for MemoryMessages {
         self.inbox.put_back(&Receipt(message.handle.clone()), due).await
     }
 
+    async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError> {
+        self.jobs.hide(&Receipt(message.handle.clone()), until);
+        Ok(())
+    }
+
+    async fn deaths(&self, message: &Message) -> Result<u32, PortError> {
+        self.deaths.of(&message.id).await
+    }
+
+    async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError> {
+        self.deaths.note(&message.id, deaths).await
+    }
+
     async fn delete(&self, message: &Message) -> Result<(), PortError> {
         self.inbox.ack(&Receipt(message.handle.clone())).await
     }
@@ -245,7 +280,7 @@ pub(crate) struct Web {
 impl Calls for Web {
     async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
         assert!(!call.url.contains("//panic.example/p"), "this page is too much");
-        if call.url.contains("//hang.example/") {
+        if call.url.contains("//hang") {
             std::future::pending::<()>().await;
         }
         let draw = call.url.bytes().fold(self.seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));

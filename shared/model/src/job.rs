@@ -318,6 +318,11 @@ impl VisitJob {
         VisitJob { host, feed: None, site_image: None, items, deferrals: 0, waits: 0, trace: None }
     }
 
+    /// Returns a visit for each item, so that one that kills its process kills no other item's.
+    pub fn singles(&self) -> impl Iterator<Item = VisitJob> {
+        self.items.iter().map(|item| VisitJob { items: vec![item.clone()], ..self.clone() })
+    }
+
     /// Splits items into visits to one host key.
     pub fn several(host: &HostKey, feed: Option<&SourceKey>, items: &[VisitItem]) -> impl Iterator<Item = VisitJob> {
         let visit = |items: &[VisitItem]| VisitJob::new(host.clone(), items.to_vec());

@@ -7,6 +7,9 @@ pub const MAX_RECEIVES: u32 = 5;
 /// A job that was handed out this often is given up before it is run again. Higher than [`MAX_RECEIVES`], since a process may
 /// die for reasons that are none of its jobs', and lower than the `maxReceiveCount` of the queues on AWS, which know no reason.
 pub const MAX_HANDOUTS: u32 = 8;
+/// A job with which this many processes died while it ran alone is given up. More than one, since a process may be ended by
+/// its machine, too.
+pub const MAX_DEATHS: u32 = 3;
 /// First wait after a failure. Each wait is three times as long as the one before, so that the last try is over six minutes
 /// after the first.
 pub const RETRY: Millis = Millis::from_secs(10);
@@ -72,14 +75,18 @@ pub fn after_refusal(failures: u32, since: Timestamp, earliest: Timestamp, now: 
 
 /// Decides when a job that was cut off is handed out again: once the lease that it may hold, of this maximum length,
 /// has run out. Before that its host would be busy, and the job deferred as a new message of which nobody knows that it
-/// was cut off.
+/// was cut off. Also when a process comes to its end at `now`, at the latest, and may die before it can say so.
 pub fn after_cut_off(lease: Millis, now: Timestamp) -> Timestamp {
     now + lease + RETRY
 }
 
 /// Returns the reason for giving up a job that is handed out for the `receives`-th time instead of running it: the
-/// earlier workers did not even report how it failed.
-pub fn never_ends(receives: u32) -> Option<String> {
+/// earlier workers did not even report how it failed. `deaths` of them died while they ran nothing else, as far as that
+/// is known.
+pub fn never_ends(receives: u32, deaths: u32) -> Option<String> {
+    if deaths >= MAX_DEATHS || (deaths > 0 && receives >= MAX_HANDOUTS) {
+        return Some(format!("the process died while this job ran, {deaths} times"));
+    }
     (receives >= MAX_HANDOUTS).then(|| {
         format!("delivered {} times without finishing; the last process died or was killed", receives.saturating_sub(1))
     })
@@ -123,8 +130,13 @@ mod tests {
 
     #[test]
     fn what_never_ends_is_given_up_before_it_is_run() {
-        assert_eq!(never_ends(MAX_HANDOUTS - 1), None);
-        assert!(never_ends(MAX_HANDOUTS).is_some_and(|why| why.starts_with("delivered 7 times without finishing")));
+        assert_eq!(never_ends(MAX_HANDOUTS - 1, 0), None);
+        assert_eq!(never_ends(MAX_HANDOUTS - 1, MAX_DEATHS - 1), None);
+        assert!(never_ends(MAX_HANDOUTS, 0).is_some_and(|why| why.starts_with("delivered 7 times without finishing")));
+        for (receives, deaths, says) in [(MAX_DEATHS + 2, MAX_DEATHS, "3 times"), (MAX_HANDOUTS, 1, "1 times")] {
+            let why = never_ends(receives, deaths);
+            assert!(why.is_some_and(|why| why.contains("died while this job ran") && why.ends_with(says)), "{says}");
+        }
     }
 
     #[test]

@@ -205,7 +205,7 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
             stage == StageName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
         let mut pages = Vec::new();
         for Delivery { receipt, job, receives } in deliveries {
-            match (never_ends(receives), job) {
+            match (never_ends(receives, 0), job) {
                 (Some(why), Ok(job)) => self.give_up(&receipt, &why).instrument(span_of(&job)).await?,
                 (Some(why), Err(_)) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
                 (None, Ok(job)) if job.stage() != stage => {

@@ -5,6 +5,7 @@
 //! - SAM's own bucket, to which it uploads the zips: [`ARTIFACTS`];
 //! - the visibility timeout of a message, since a test that kills functions would otherwise wait for six
 //!   times their timeout: [`Stack::hide_for`];
+//! - the timeout of a function, since what died comes back when that is over: [`Stack::time_out_after`];
 //! - settings without a parameter in the template, since only a test needs them: [`Stack::set`], which publishes a version of
 //!   each function, as a deployment does;
 //! - permissions that IAM implies and a strict emulator does not: [`Stack::grant_batches`];
@@ -225,6 +226,13 @@ impl Stack {
         let attributes = json!({ "VisibilityTimeout": seconds.to_string() });
         let set = json!({ "QueueUrl": self.queue(stage, ""), "Attributes": attributes });
         self.api.call("AmazonSQS.SetQueueAttributes", &set);
+    }
+
+    /// Sets the timeout of a function from its next version on ([`Stack::set`]), in seconds.
+    #[track_caller]
+    pub fn time_out_after(&self, function: &str, seconds: u32) {
+        let path = format!("/2015-03-31/functions/{}/configuration", self.called(function));
+        self.api.lambda("PUT", &path, Some(&json!({ "Timeout": seconds })));
     }
 
     /// Sets or replaces these settings of the functions from now on.

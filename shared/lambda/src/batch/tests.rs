@@ -6,7 +6,7 @@ mod simulation;
 use super::*;
 use crate::test_world::{TestWorld, page, stored, visit};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
-use curlew_ports::{Delivery, Inbox};
+use curlew_ports::{Delivery, Inbox, Queue};
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
@@ -257,18 +257,94 @@ async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_ag
     }
 }
 
+/// Runs what is handed out until nothing is left; a process that is still under way after five minutes is dead. Returns the
+/// number of deaths.
+async fn run_to_the_end(world: &mut TestWorld) -> u32 {
+    const VISIBILITY: Millis = Millis::from_mins(95);
+    let mut deaths = 0;
+    for _ in 0..1_000 {
+        let messages = world.handed_out(VISIBILITY).await;
+        if world.jobs.left().is_empty() {
+            break;
+        }
+        if messages.is_empty() {
+            world.clock.sleep(Millis::from_mins(1)).await;
+            continue;
+        }
+        world.bounds.deadline = world.clock.monotonic() + Millis::from_mins(15);
+        let batch = world.batch(messages.clone()).await;
+        let (plan, program) = (batch.plan(), Arc::new(world.program()));
+        tokio::select! {
+            summary = batch.run(plan, program) => {
+                for message in messages.iter().filter(|message| !summary.failures.contains(&message.id)) {
+                    world.jobs.ack(&curlew_ports::Receipt(message.handle.clone())).await.unwrap();
+                }
+            }
+            () = world.clock.sleep(Millis::from_mins(5)) => deaths += 1,
+        }
+    }
+    deaths
+}
+
 #[tokio::test(start_paused = true)]
-async fn jobs_that_are_run_alone_come_from_either_end_in_turn() {
-    let world = TestWorld::new(Stage::Fetch);
-    let jobs = ["a", "poison", "b"].map(|name| {
-        let host = format!("{name}.example");
-        visit(&host, &[&format!("https://{host}/a")]).to_message().unwrap()
-    });
-    let deliveries = |receives: u32| jobs.each_ref().map(|job| (job.as_str(), receives));
-    let forth = world.open(&deliveries(3)).await.plan().alone;
-    let mut back = world.open(&deliveries(2)).await.plan().alone;
-    back.reverse();
-    assert_eq!((forth.len(), &forth), (3, &back));
+async fn of_many_jobs_those_that_end_the_process_are_given_up_and_all_others_are_done() {
+    // With more of them the deliveries are used up before each has had three.
+    for (poisons, times, died) in [(1, "3", 4), (2, "3", 7), (5, "", 7)] {
+        judge_poisons(poisons, times, died).await;
+    }
+}
+
+async fn judge_poisons(poisons: usize, times: &str, died: u32) {
+    const GOOD: usize = 5;
+    let mut world = TestWorld::new(Stage::Fetch);
+    let began = world.clock.now();
+    let names = (0..poisons * GOOD).map(|n| if n % GOOD == 2 { format!("hang{n}") } else { format!("good{n}") });
+    for name in names {
+        let job = visit(&format!("{name}.example"), &[&format!("https://{name}.example/a")]);
+        world.jobs.send(&[(job, began)]).await.unwrap();
+    }
+    let deaths = run_to_the_end(&mut world).await;
+    let dead = world.jobs.dead(100).await.unwrap();
+    assert_eq!(dead.len(), poisons);
+    let reason = format!("the process died while this job ran, {times}");
+    assert!(dead.iter().all(|dead| dead.error.starts_with(&reason)), "{dead:?}");
+    assert!(dead.iter().all(|dead| dead.message.contains("//hang")), "{dead:?}");
+    assert!(world.jobs.left().is_empty());
+    let called = |name: &str| world.web.inner.calls().iter().filter(|call| call.url.contains(name)).count();
+    // robots.txt once, and the page once in the first batch and once alone.
+    assert_eq!(called("//good"), 3 * (GOOD - 1) * poisons);
+    assert_eq!(deaths, died);
+    // Until the queue's own visibility timeout has ended once, and then half an hour for each death at most.
+    let took = world.clock.now().since(began);
+    assert!(took < Millis::from_mins(95 + 30 * u64::from(died)), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_ends_the_process_is_split_and_only_its_page_is_given_up() {
+    let mut world = TestWorld::new(Stage::Fetch);
+    let urls = ["https://pages.example/a", "https://pages.example/hang//hang", "https://pages.example/c"];
+    world.jobs.send(&[(visit("pages.example", &urls), world.clock.now())]).await.unwrap();
+    run_to_the_end(&mut world).await;
+    let dead = world.jobs.dead(100).await.unwrap();
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    assert!(dead[0].message.contains(urls[1]) && !dead[0].message.contains(urls[0]), "{dead:?}");
+    assert!(dead[0].error.contains("died while this job ran"), "{dead:?}");
+    let called = |url: &str| world.web.inner.calls().iter().any(|call| call.url == url);
+    assert!(called(urls[0]) && called(urls[2]) && world.jobs.left().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_fails_by_itself_ends_no_process() {
+    let mut world = TestWorld::new(Stage::Fetch);
+    let job = visit("panic.example", &["https://panic.example/page"]).to_message().unwrap();
+    for receives in 2..MAX_RECEIVES {
+        assert_eq!(world.run(&[(&job, receives)]).await.failures.len(), 1);
+        world.clock.sleep(world.bounds.rules.lease_length()).await;
+        world.bounds.deadline = world.clock.monotonic() + Millis::from_mins(15);
+    }
+    world.run(&[(&job, MAX_RECEIVES)]).await;
+    let reasons = world.reasons().await;
+    assert!(reasons.len() == 1 && reasons[0].contains("panicked"), "{reasons:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,6 +27,16 @@ struct JobsState {
     dead: BTreeMap<u64, Dead>,
 }
 
+impl MemoryJobs {
+    /// Sets the end of a job's visibility timeout, as SQS allows; it stays handed out until then.
+    pub fn hide(&self, receipt: &Receipt, until: Timestamp) {
+        let mut state = lock(&self.state);
+        if let Some(id) = state.find(receipt) {
+            state.shift(id, until, true);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct StoredJob {
     stage: Stage,

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
 use super::super::*;
+use crate::deaths::Deaths;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
@@ -169,9 +170,8 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
     });
     let messages: Vec<Message> = deliveries
         .into_iter()
-        .enumerate()
-        .map(|(n, delivery)| Message {
-            id: format!("{number}-{n}"),
+        .map(|delivery| Message {
+            id: delivery.receipt.0.rsplit_once('-').unwrap().0.to_owned(),
             handle: delivery.receipt.0,
             body: delivery.job.unwrap().to_message().unwrap(),
             receives: delivery.receives,
@@ -179,8 +179,10 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
         .collect();
     let ports = this.ports();
     let queue = MemoryMessages {
+        jobs: jobs.clone(),
         queue: ports.queue.clone(),
         inbox: ports.inbox.clone(),
+        deaths: Deaths(ports.blobs.clone()),
         put_backs_hang: false,
         sends_fail: false,
     };
@@ -282,6 +284,23 @@ impl MessageQueue for Witness<MemoryMessages> {
     async fn put_back(&self, message: &Message, due: Timestamp) -> Result<(), PortError> {
         self.note(&message.body, 0, 1);
         self.of.put_back(message, due).await
+    }
+
+    async fn hide(&self, message: &Message, until: Timestamp) -> Result<(), PortError> {
+        if until
+            < self.invocation.run.world.clock.now() + self.invocation.deadline.saturating_sub(self.invocation.run.now())
+        {
+            self.invocation.run.violated("a message comes back while its invocation may go on".into());
+        }
+        self.of.hide(message, until).await
+    }
+
+    async fn deaths(&self, message: &Message) -> Result<u32, PortError> {
+        self.of.deaths(message).await
+    }
+
+    async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError> {
+        self.of.note_deaths(message, deaths).await
     }
 
     async fn delete(&self, message: &Message) -> Result<(), PortError> {

@@ -1,0 +1,156 @@
+//! A job that ends its function's process whenever it runs, among jobs that do not: the function is killed while a site keeps
+//! its page waiting, as a document would that takes all memory. That job alone is given up, with the reason.
+
+use curlew_fixtureweb::{Uniform, judge};
+use curlew_model::{EntryHints, HostKey, Job, Purpose, Stage, VisitItem, VisitJob};
+use curlew_policy::address;
+use curlew_policy::delivery::MAX_DEATHS;
+use curlew_tests::aws::emulator::Emulator;
+use curlew_tests::aws::stack::Stack;
+use curlew_tests::{BRISK, BRISK_PAUSE, Steps, Web};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Number of visits beside the one that ends the process.
+const HOSTS: usize = 6;
+/// Host of the page that ends the process.
+const POISON: &str = "poison.test";
+/// Maximum time until all visits have ended, in one way or the other.
+const REST: Duration = Duration::from_secs(400);
+/// Interval at which the queues are examined.
+const LOOK: Duration = Duration::from_millis(200);
+/// Timeout of a function, in seconds.
+const TIMEOUT: u32 = 20;
+/// Seconds after which a message of a dead function is handed out again the first time.
+const HIDDEN: u32 = 25;
+/// Settings besides the short pauses: a lease of a dead process expires within eight seconds.
+const SETTINGS: [(&str, &str); 4] = [
+    ("CURLEW_RULES_CRAWL_DELAY_CAP", "1s"),
+    ("CURLEW_RULES_CALL_TIME", "2s"),
+    ("CURLEW_RULES_SLICE", "5s"),
+    ("CURLEW_RULES_LEASE_MARGIN", "1s"),
+];
+
+#[test]
+fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_are_done() {
+    let web = Web::uniform(&Uniform { hosts: HOSTS, pages: 1, bytes: 8 * 1024, images: false, prefix: "well".into() });
+    let (poison, asked) = listen();
+    let emulator = Emulator::start();
+    let resolve = format!("{POISON}={poison},{}", web.resolve());
+    let url = emulator.url();
+    let parameters = [
+        ("Architecture", "x86_64"),
+        ("ContactUrl", "https://curlew.test/contact"),
+        ("EndpointUrl", url.as_str()),
+        ("AllowNet", "127.0.0.0/8"),
+        ("Resolve", resolve.as_str()),
+        ("Watch", "false"),
+    ];
+    let stack = Stack::deploy(&emulator, "well", &parameters);
+    stack.time_out_after("fetch", TIMEOUT);
+    stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
+    stack.hide_for(Stage::Fetch, HIDDEN);
+    let mut steps = Steps::new();
+
+    // All of them wait together, so that they form one batch.
+    stack.map(Stage::Fetch, false);
+    let sites = web.farm().sites();
+    let mut messages: Vec<String> = sites.iter().map(|site| message(&site.host)).collect();
+    let deadly = message(POISON);
+    messages.insert(HOSTS / 2, deadly.clone());
+    messages.iter().for_each(|message| stack.send(Stage::Fetch, message));
+    stack.map(Stage::Fetch, true);
+    let kills = kill(&emulator, &stack, &asked);
+    stack.come_to_rest(REST);
+
+    steps.step("the one that ends the process is given up", || {
+        let letters = stack.dead_letters(Stage::Fetch);
+        assert_eq!(letters.len(), 1, "{letters:?}");
+        assert_eq!(letters[0].body, deadly);
+        let reason = format!("the process died while this job ran, {MAX_DEATHS} times");
+        assert_eq!(letters[0].error.as_deref(), Some(reason.as_str()));
+        assert_eq!(kills, MAX_DEATHS as usize + 1, "once with the others, then alone");
+        assert_eq!(stack.all_dead(), 1, "{}", stack.told());
+    });
+    steps.step("the others are done", || {
+        let records = stack.records();
+        let kept: BTreeSet<&str> = records.iter().filter_map(|record| record["url"].as_str()).collect();
+        let wanted: Vec<String> = sites.iter().map(|site| address_of(&site.host)).collect();
+        assert_eq!(kept, wanted.iter().map(String::as_str).collect());
+    });
+    steps.step("politely", || {
+        let calls = web.calls();
+        assert_eq!(judge::overlaps(&calls, judge::registrable), []);
+        assert_eq!(judge::closer_than(&calls, judge::registrable, BRISK_PAUSE), []);
+        assert_eq!(judge::unasked(&calls), BTreeSet::new());
+        // Once with the job that ended the process, and once alone; however often that job ended others.
+        let again: Vec<_> = judge::repeated(&calls).into_iter().filter(|repeat| repeat.times > 2).collect();
+        assert!(again.is_empty(), "{again:?}");
+    });
+    steps.end();
+}
+
+fn address_of(host: &str) -> String {
+    format!("http://{host}/news/0.html")
+}
+
+fn message(host: &str) -> String {
+    let url = address_of(host);
+    let page = address::page_id(&address::canonical(&address::parse(&url, None).unwrap()));
+    let item = VisitItem { url, page, purpose: Purpose::New { hints: EntryHints::default() } };
+    Job::Fetch(VisitJob::new(HostKey::new(host).unwrap(), vec![item])).to_message().unwrap()
+}
+
+/// Kills the function each time that it asks for the page, until the job is given up; returns how often.
+fn kill(emulator: &Emulator, stack: &Stack, asked: &Receiver<TcpStream>) -> usize {
+    let began = Instant::now();
+    let mut kills = 0;
+    while stack.dead(Stage::Fetch) == 0 {
+        assert!(began.elapsed() < REST, "it is not given up after {kills} kills: {}", stack.told());
+        // The connection stays open, and so is not answered, until the process is dead.
+        let Ok(_held) = asked.recv_timeout(LOOK) else { continue };
+        for function in emulator.functions().iter().filter(|function| function.name == stack.called("fetch")) {
+            function.kill();
+        }
+        kills += 1;
+    }
+    kills
+}
+
+/// Serves a site that has no robots.txt, and hands over each connection on which anything else is asked for.
+fn listen() -> (SocketAddr, Receiver<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (addr, (held, asked)) = (listener.local_addr().unwrap(), channel());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let held = held.clone();
+            std::thread::spawn(move || answer(stream, &held));
+        }
+    });
+    (addr, asked)
+}
+
+fn answer(stream: TcpStream, held: &Sender<TcpStream>) {
+    let mut reader = BufReader::new(stream);
+    let mut asked = String::new();
+    loop {
+        let mut line = String::new();
+        match reader.read_line(&mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.trim().is_empty() => break,
+            Ok(_) => asked.push_str(&line),
+        }
+    }
+    let mut stream = reader.into_inner();
+    if asked.starts_with("GET /robots.txt ") {
+        let head = "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        // A function that is killed meanwhile does not wait for it.
+        let _gone = stream.write_all(head.as_bytes());
+    } else {
+        // After the test nobody takes it.
+        let _over = held.send(stream);
+    }
+}
