@@ -54,7 +54,7 @@ pub struct Stack {
     api: Api,
     /// Endpoint of AWS for the operator's program.
     endpoint: String,
-    /// The value of `--resolve` that directs it to the web that the stack crawls.
+    /// The values of `--resolve` that direct it to the web that the stack crawls, with commas between them.
     resolve: Option<String>,
     /// The home folder of programs that would otherwise write into the tester's own.
     home: TempDir,
@@ -124,7 +124,8 @@ impl Stack {
     /// Returns the operator's program on this stack.
     pub fn curlew(&self, args: &[&str]) -> Command {
         let mut command = curlew(["--aws", "--stack", &self.name]);
-        command.args(self.resolve.iter().flat_map(|rule| ["--resolve", rule])).args(args).env("HOME", self.home.path());
+        let rules = self.resolve.iter().flat_map(|rules| rules.split(','));
+        command.args(rules.flat_map(|rule| ["--resolve", rule])).args(args).env("HOME", self.home.path());
         on_endpoint(&mut command, &self.endpoint);
         command
     }
