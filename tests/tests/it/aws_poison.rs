@@ -36,7 +36,7 @@ const SETTINGS: [(&str, &str); 4] = [
 
 #[test]
 fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_are_done() {
-    let web = Web::uniform(&Uniform { hosts: HOSTS, pages: 1, bytes: 8 * 1024, images: false, prefix: "well".into() });
+    let web = Web::uniform(&Uniform { hosts: HOSTS, pages: 1, bytes: 8 * 1024, images: true, prefix: "well".into() });
     let (poison, asked) = listen();
     let emulator = Emulator::start();
     let resolve = format!("{POISON}={poison},{}", web.resolve());
