@@ -13,6 +13,7 @@
 mod chance;
 mod connection;
 mod error;
+mod groups;
 mod hosts;
 mod item;
 mod jobs;
@@ -31,6 +32,7 @@ mod throttles;
 mod version;
 
 pub use connection::Connection;
+pub use groups::GroupTable;
 pub use hosts::HostTable;
 pub use jobs::{Jobs, ReadError};
 pub use marks::MarkTable;

@@ -35,6 +35,7 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
         queue: jobs.clone(),
         inbox: jobs,
         blobs: store.objects(),
+        groups: Some(store.groups()),
     })
 }
 

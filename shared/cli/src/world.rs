@@ -57,6 +57,7 @@ impl World {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: store.objects(),
+            groups: None,
         };
         let keys = KeyStore::in_folder(&config.data);
         World::over(config, ports, keys, Some(store))

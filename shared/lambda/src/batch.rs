@@ -246,7 +246,7 @@ impl Batch {
             Job::Deliver(delivery) => &delivery.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
-            Job::Extract(_) => return format!("#{n}"),
+            Job::PollGroup(_) | Job::Extract(_) => return format!("#{n}"),
         };
         let key = address::parse(url, None).ok().and_then(|url| address::host_key(&url, &self.bounds.groups).ok());
         key.map_or_else(|| format!("#{n}"), |key| key.to_string())

@@ -127,6 +127,7 @@ impl Cold {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: store.objects(),
+            groups: Some(store.groups()),
         };
         let keys = KeyStore::Objects(store.objects());
         program(settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)

@@ -6,6 +6,7 @@
 
 use curlew_model::{Job, Millis, OwnerRequest, PageBody, Purpose, Way};
 use curlew_policy::rules::Rules;
+use curlew_stages::feeds::poll_group::POLLS_AT_ONCE;
 use std::collections::HashMap;
 
 /// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.
@@ -54,6 +55,8 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
         Job::Own(own) if own.request == OwnerRequest::Look => Way::ALL.len() as u64 - 1,
         Job::Own(_) => 0,
+        // They run side by side, and a few of them are slow.
+        Job::PollGroup(group) => 2 + group.polls.len() as u64 / POLLS_AT_ONCE as u64,
         Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
@@ -183,6 +186,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
         Job::Discover(_)
         | Job::Own(_)
         | Job::Poll(_)
+        | Job::PollGroup(_)
         | Job::Subscribe(_)
         | Job::Backfill(_)
         | Job::Deliver(_)

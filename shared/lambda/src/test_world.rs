@@ -18,8 +18,8 @@ use curlew_stages::program::{Ports, Program};
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
-    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
-    MemorySources, TokioClock,
+    CountingSeeds, MemoryBlobs, MemoryFetch, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages,
+    MemoryRobots, MemorySources, TokioClock,
 };
 use std::sync::Arc;
 use url::Url;
@@ -67,6 +67,7 @@ impl TestWorld {
             queue: jobs.clone(),
             inbox: jobs.clone(),
             blobs: traps(),
+            groups: Some(Arc::new(MemoryGroups::default())),
         };
         let rules = Rules::default();
         let groups = HostGroups::default();

@@ -1,6 +1,7 @@
 //! State of a host key between two visits: one small item, swapped as a whole.
 
 use crate::ids::PageId;
+use crate::poll_group::PollGroup;
 use crate::polling::Taken;
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,9 @@ pub struct HostState {
     /// Number of pages and documents of back catalogues that were granted on one day.
     #[serde(rename = "backfill", skip_serializing_if = "Taken::is_none")]
     pub backfilled: Taken,
+    /// Groups in which feeds of this host key are polled: their shared leases count as leases of this host key.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub polled_in: Vec<PollGroup>,
 }
 
 impl HostState {

@@ -3,6 +3,7 @@
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
 use crate::ownership::{Challenge, OwnerRequest};
+use crate::poll_group::PollGroup;
 use crate::polling::is_default;
 use crate::raw::Exchange;
 use crate::record::{EntryHints, StatedPreferences};
@@ -53,6 +54,8 @@ pub enum Job {
     Own(OwnJob),
     /// For [`Stage::Poll`].
     Poll(PollJob),
+    /// For [`Stage::Poll`], too: polls that fall due together.
+    PollGroup(PollGroupJob),
     /// For [`Stage::Poll`], too: it is rare, and results from a poll.
     Subscribe(SubscribeJob),
     /// For [`Stage::Poll`], too: it reads documents like feeds, and never many.
@@ -70,7 +73,7 @@ impl Job {
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) | Job::Own(_) => Stage::Discover,
-            Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
+            Job::Poll(_) | Job::PollGroup(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
         }
@@ -82,6 +85,7 @@ impl Job {
             Job::Discover(_) => "discover",
             Job::Own(_) => "own",
             Job::Poll(_) => "poll",
+            Job::PollGroup(_) => "poll_group",
             Job::Subscribe(_) => "subscribe",
             Job::Backfill(_) => "backfill",
             Job::Deliver(_) => "deliver",
@@ -96,7 +100,12 @@ impl Job {
             Job::Poll(j) => j.trace.as_ref(),
             Job::Fetch(j) => j.trace.as_ref(),
             Job::Extract(j) => j.trace.as_ref(),
-            Job::Discover(_) | Job::Own(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => None,
+            Job::Discover(_)
+            | Job::Own(_)
+            | Job::PollGroup(_)
+            | Job::Subscribe(_)
+            | Job::Backfill(_)
+            | Job::Deliver(_) => None,
         }
     }
 
@@ -108,7 +117,7 @@ impl Job {
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
-            Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
+            Job::PollGroup(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
         }
     }
 
@@ -121,7 +130,7 @@ impl Job {
             Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
-            Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
+            Job::PollGroup(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
         }
         self
     }
@@ -134,6 +143,7 @@ impl Job {
             Job::Fetch(j) => j.waits = j.waits.saturating_add(1),
             Job::Discover(_)
             | Job::Own(_)
+            | Job::PollGroup(_)
             | Job::Subscribe(_)
             | Job::Backfill(_)
             | Job::Deliver(_)
@@ -248,6 +258,17 @@ impl PollJob {
     pub fn new(feed: SourceKey, url: String) -> PollJob {
         PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None, trace: None }
     }
+}
+
+/// Polls of feeds of one [`PollGroup`] that fell due at the same time. They are one message, and quiet ones share one lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollGroupJob {
+    /// The group that all of them belong to.
+    pub group: PollGroup,
+    /// Time at which their slot came.
+    pub due: Timestamp,
+    /// One for each feed.
+    pub polls: Vec<PollJob>,
 }
 
 /// Job that asks a feed's hub for a subscription, or ends one.

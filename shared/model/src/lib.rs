@@ -14,6 +14,7 @@ mod job;
 mod language;
 mod ownership;
 mod page;
+mod poll_group;
 mod polling;
 mod query;
 mod raw;
@@ -38,12 +39,13 @@ pub use host::{
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollJob, Purpose, Stage,
-    SubscribeJob, VisitItem, VisitJob,
+    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollGroupJob, PollJob, Purpose,
+    Stage, SubscribeJob, VisitItem, VisitJob,
 };
 pub use language::primary_language;
 pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, Ownership, PageLine, Way};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
+pub use poll_group::{GroupLease, PollGroup};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use raw::{Exchange, RawFrame};

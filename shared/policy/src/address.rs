@@ -180,6 +180,11 @@ pub fn has_keys_below(name: &str, groups: &HostGroups) -> bool {
     is_split || domain_key(&below, groups) != domain_key(name, groups)
 }
 
+/// True if sites of many owners count under this host key.
+pub fn is_platform(key: &HostKey, groups: &HostGroups) -> bool {
+    groups.platforms.iter().chain(groups.group.values()).any(|name| name == key.as_str())
+}
+
 /// Returns the host key of a URL: its group, its part of a split platform, its configured platform, an IP literal
 /// itself, or else the registrable domain by the Public Suffix List.
 ///

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod deferral;
+pub mod group_lease;
 mod hold;
 pub mod http;
 pub mod interstitial;

@@ -6,6 +6,7 @@ pub mod dispatch;
 pub(crate) mod feed_row;
 pub mod intake;
 pub mod poll;
+pub mod poll_group;
 pub(crate) mod relocation;
 pub mod subscribe;
 pub mod websub;

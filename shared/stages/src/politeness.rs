@@ -2,6 +2,7 @@
 
 pub mod access;
 pub(crate) mod failures;
+pub mod poll_groups;
 pub mod robots_cache;
 pub mod signing;
 pub(crate) mod usage_preferences;

@@ -31,14 +31,15 @@ use crate::pages::fetch::Fetch;
 use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample};
 use crate::politeness::access::Politeness;
+use crate::politeness::poll_groups::PollGroups;
 use crate::stage::{Stage, StageError, Verdict};
 use crate::worker::Stages;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, Year};
 use curlew_policy::page::sampling;
 use curlew_ports::{
-    Blobs, Clock, Fetch as FetchPort, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages, Queue,
-    RobotsStore, Seeds, Sources,
+    Blobs, Clock, Fetch as FetchPort, GroupLeases, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages,
+    Queue, RobotsStore, Seeds, Sources,
 };
 use std::sync::Arc;
 
@@ -69,17 +70,20 @@ pub struct Ports {
     pub inbox: Arc<dyn Inbox>,
     /// Objects.
     pub blobs: Arc<dyn Blobs>,
+    /// Leases that polls of a group share, if the store has such: where each write is paid for.
+    pub groups: Option<Arc<dyn GroupLeases>>,
 }
 
 impl Ports {
     /// Returns the politeness context over these ports, with the default rules and nothing learned yet; documents are
     /// parsed at once. Callers change fields of it.
     pub fn politeness(&self, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
+        let groups = self.groups.clone();
         Politeness {
             ledger: self.ledger.clone(),
             robots: self.robots.clone(),
             fetch,
-            clock,
+            clock: clock.clone(),
             seeds,
             events: Arc::new(()),
             rules: Arc::default(),
@@ -91,6 +95,7 @@ impl Ports {
             known: Arc::default(),
             pool: Arc::new(InlinePool),
             signer: None,
+            poll_groups: groups.map(|store| Arc::new(PollGroups::new(store, clock))),
         }
     }
 }
@@ -285,6 +290,8 @@ impl Program {
                 queue: queue.clone(),
                 clock: clock.clone(),
                 rules: rules.clone(),
+                hosts: groups.clone(),
+                groups_polls: ports.groups.is_some(),
             },
             suggest,
             blocks,
@@ -452,6 +459,7 @@ impl Stages for Program {
             Job::Discover(job) => self.discover.run(job).await,
             Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
+            Job::PollGroup(job) => self.poll.run_group(job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
             Job::Deliver(job) => self.deliver.run(job).await,
             Job::Backfill(job) => self.backfills.run(job).await,

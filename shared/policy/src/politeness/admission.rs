@@ -18,7 +18,7 @@ use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Win
 const CALLS_UNTOLD: u32 = 2;
 /// Maximum difference between the clocks of two machines: a lease that ran out this long ago has run out by every
 /// clock.
-const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
+pub(crate) const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 
 /// Interval at which work asks again for a host key that the operator holds, so that it goes on soon after the hold is
 /// lifted.
@@ -74,8 +74,7 @@ pub fn admit(
     }
     if let Some(lease) = &state.lease {
         if lease.until > now {
-            let soon = now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY.0.saturating_mul(3)));
-            let until = soon.min(lease.until);
+            let until = busy_until(lease.until, now, seed);
             return (state, Admission::Busy { until });
         }
         state = break_lease(state, rules, now, seed);
@@ -98,6 +97,11 @@ pub fn admit(
     (state, Admission::Granted(lease))
 }
 
+/// Returns when a visit asks again that has found a lease in force until this instant.
+pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
+    until.min(now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY.0.saturating_mul(3))))
+}
+
 /// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full
 /// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a lease.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
@@ -105,9 +109,15 @@ pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u6
         state.window.spent = state.window.spent.saturating_sub(lease.until.since(now));
         let from = now.min(lease.until + CLOCKS_DIFFER);
         state.not_before = state.not_before.max(from + pace::pause(&state, rules, mix(seed)));
-        for _ in 0..CALLS_UNTOLD {
-            state.bucket = Some(pace::spend(state.bucket, rules, now));
-        }
+        state = spend_untold(state, rules, now);
+    }
+    state
+}
+
+/// Takes the calls of a visit that told nobody from the burst allowance.
+pub(crate) fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
+    for _ in 0..CALLS_UNTOLD {
+        state.bucket = Some(pace::spend(state.bucket, rules, now));
     }
     state
 }

@@ -6,6 +6,7 @@ use crate::rules::{BUSY_RETRY, VISIT_REST};
 
 use crate::chance::mix;
 use crate::politeness::admission;
+use crate::politeness::group_lease;
 use crate::politeness::outage;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::pace;
@@ -374,6 +375,18 @@ impl VisitState {
         self.grant.length = self.grant.length + by;
         self.grant.lease.until = until;
         self.learned.window.spent = self.learned.window.spent + by;
+    }
+
+    /// Records that the lease was written into the ledger with this token.
+    pub fn written(&mut self, token: u64) {
+        self.grant.lease.token = token;
+    }
+
+    /// Takes in that the host key was called under the lease of a poll group, the last time when that ended.
+    pub fn after_group(&mut self, ended: Timestamp, rules: &Rules, now: Timestamp, seed: u64) {
+        self.learned = group_lease::after_group(std::mem::take(&mut self.learned), ended, rules, now, seed);
+        self.grant.used = self.grant.used.max(ended);
+        self.grant.called = self.grant.called.max(ended);
     }
 
     /// Returns when the next call to this host key may begin; not before now.

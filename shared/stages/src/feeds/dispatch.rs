@@ -6,7 +6,10 @@
 
 use crate::bulk::Bulk;
 use crate::stage::StageError;
-use curlew_model::{Backfill, BackfillJob, DiscoverJob, Job, Millis, PollJob, Source, Timestamp};
+use curlew_model::{
+    Backfill, BackfillJob, DiscoverJob, Job, Millis, PollGroup, PollGroupJob, PollJob, Source, Timestamp,
+};
+use curlew_policy::address::{self, HostGroups};
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
@@ -26,6 +29,8 @@ const MARK_EVERY: usize = 2_000;
 /// Number of rows after which a tick ends: what comes in a minute to twenty million feeds, and more than a function reads in
 /// one.
 const MOST_ROWS: usize = 100_000;
+/// Maximum number of polls of one job: about 200 KB of a message.
+const MOST_POLLS: usize = 1_000;
 
 /// The stage that sends what is due.
 pub struct Dispatch {
@@ -39,6 +44,10 @@ pub struct Dispatch {
     pub clock: Arc<dyn Clock>,
     /// The numbers.
     pub rules: Arc<Rules>,
+    /// Hosts whose feeds are polled one after the other, so that no two polls of them belong into jobs that run side by side.
+    pub hosts: Arc<HostGroups>,
+    /// True if polls that fall due together are sent as one job.
+    pub groups_polls: bool,
 }
 
 /// Limits of one tick. It always gets on by at least one list of rows, if there are any.
@@ -110,6 +119,7 @@ impl Dispatch {
             now,
             seen,
             jobs: Bulk::new(self.queue.as_ref()),
+            group: None,
             unmarked: 0,
             sent: Dispatched::default(),
         };
@@ -127,6 +137,12 @@ impl Dispatch {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
             other => Ok(Some(other)),
         }
+    }
+
+    /// True if a poll may be one of a group's.
+    fn may_share(&self, poll: &PollJob) -> bool {
+        let key = || address::parse(&poll.url, None).ok().and_then(|url| address::host_key(&url, &self.hosts).ok());
+        self.groups_polls && key().is_some_and(|key| !address::is_platform(&key, &self.hosts))
     }
 
     /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
@@ -158,6 +174,8 @@ struct Tick<'a> {
     /// The version of the mark.
     seen: Version,
     jobs: Bulk<'a>,
+    /// The polls of a group, as far as they were looked at.
+    group: Option<PollGroupJob>,
     /// Rows looked at since the mark was moved.
     unmarked: usize,
     sent: Dispatched,
@@ -202,7 +220,10 @@ impl Tick<'_> {
                     Job::Discover(_) => self.sent.discoveries += 1,
                     _ => {}
                 }
-                self.jobs.push((job, due)).await?;
+                match job {
+                    Job::Poll(poll) if due <= self.now && self.stage.may_share(&poll) => self.add(poll, slot).await?,
+                    job => self.jobs.push((job, due)).await?,
+                }
             }
             // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
             let is_over = self.is_over();
@@ -221,8 +242,28 @@ impl Tick<'_> {
         self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
     }
 
+    /// Adds a poll to those of its group. In the order of keys, those of one group follow each other.
+    async fn add(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
+        let group = PollGroup::of(slot.slot, &poll.feed);
+        match &mut self.group {
+            Some(open) if open.group == group && open.polls.len() < MOST_POLLS => open.polls.push(poll),
+            _ => {
+                self.close_group().await?;
+                self.group = Some(PollGroupJob { group, due: slot.came, polls: vec![poll] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the polls of the group that is open.
+    async fn close_group(&mut self) -> Result<(), StageError> {
+        let Some(group) = self.group.take() else { return Ok(()) };
+        Ok(self.jobs.push((Job::PollGroup(group), self.now)).await?)
+    }
+
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
     async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.close_group().await?;
         self.jobs.send().await?;
         self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
         self.unmarked = 0;
@@ -231,6 +272,7 @@ impl Tick<'_> {
 
     /// As above, with a place within a slot.
     async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.close_group().await?;
         self.jobs.send().await?;
         let (_, seen) = self.stage.marks.load(WITHIN).await?;
         self.stage.marks.swap(WITHIN, seen, at).await?;

@@ -9,7 +9,7 @@ use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    ExtraSlot, Failure, FeedSource, Job, Millis, PollJob, Rejection, Source, Timestamp, TraceId, Validators,
+    ExtraSlot, Failure, FeedSource, Job, Millis, PollGroup, PollJob, Rejection, Source, Timestamp, TraceId, Validators,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
@@ -251,7 +251,10 @@ impl Stage for Poll {
             return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
         };
         let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match politeness.open_briefly(&host, &format!("poll {}", feed.key)).await? {
+        let mut visit = match politeness
+            .open_for_poll(&host, &format!("poll {}", feed.key), PollGroup::of(feed.slot, &feed.key))
+            .await?
+        {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => {
                 let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());

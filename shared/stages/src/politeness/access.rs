@@ -1,5 +1,6 @@
 //! The ports and rules of politeness, shared by all stages that call hosts.
 
+use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::robots_cache::KnownRobots;
 use crate::politeness::signing::Signer;
 use crate::stage::StageError;
@@ -46,6 +47,8 @@ pub struct Politeness {
     pub pool: Arc<dyn CpuPool>,
     /// Signs requests, if that is set up.
     pub signer: Option<Arc<Signer>>,
+    /// Leases that polls of a group share, if the store has such.
+    pub poll_groups: Option<Arc<PollGroups>>,
 }
 
 /// The outage detector of this process, shared by all its visits.

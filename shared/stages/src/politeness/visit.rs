@@ -8,13 +8,17 @@ pub(crate) mod robots;
 use crate::catalog::hidden::{covering, hidden_hosts};
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
+use crate::politeness::poll_groups::{GroupVisit, PollGroups};
 use crate::politeness::signing::{SignatureMode, Signer};
 use crate::stage::StageError;
 use curlew_model::{
-    Failure, HoldReason, HostKey, HostState, Millis, Origin, Rejection, SignatureHeaders, Timestamp, Validators,
+    Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
+    Validators,
 };
 use curlew_policy::address::without_credentials;
+use curlew_policy::chance::mix;
 use curlew_policy::politeness::admission::{self, Admission, admit};
+use curlew_policy::politeness::group_lease::{self, GroupUse};
 use curlew_policy::politeness::http;
 use curlew_policy::politeness::marks;
 use curlew_policy::politeness::outage::Fault;
@@ -24,7 +28,7 @@ use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission,
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
 use curlew_ports::{
-    Call, CallKind, Event, FetchError, Post, Reply, Version, WaitReason, update_host, update_host_from,
+    Call, CallKind, Event, FetchError, PortError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
 use curlew_signature::accept::is_ours;
 use std::collections::HashMap;
@@ -37,6 +41,8 @@ use url::Url;
 
 /// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
 const CLOSE_TRIES: u32 = 3;
+/// Token of a lease that stands in no row, since that of a poll group covers it. So it is never taken for one that does.
+const UNWRITTEN: u64 = u64::MAX;
 
 /// The licence that holds for a site, as far as it was read.
 #[derive(Clone)]
@@ -73,6 +79,8 @@ pub struct Visit<'a> {
     post: Option<Post>,
     /// Failure of the last call that failed, for people.
     pub(crate) failure: Option<Failure>,
+    /// The lease of a poll group that covers this visit.
+    covered: Option<GroupVisit<'a>>,
 }
 
 /// Outcome of fetching a URL.
@@ -94,18 +102,72 @@ impl Politeness {
     /// # Errors
     /// The errors of the ledger.
     pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
-        self.open_for(host, owner, self.rules.lease_length()).await
+        self.open_for(host, owner, self.rules.lease_length(), None).await
     }
 
-    /// Asks for a brief lease, which is made longer if it turns out to be too short.
+    /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short. It is not written if this
+    /// process has the lease of the feed's group and the host key is known to be polled in it.
     ///
     /// # Errors
     /// The errors of the ledger.
-    pub(crate) async fn open_briefly(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
-        self.open_for(host, owner, self.rules.brief_length()).await
+    pub(crate) async fn open_for_poll(
+        &self,
+        host: &HostKey,
+        owner: &str,
+        group: PollGroup,
+    ) -> Result<LeaseOutcome<'_>, StageError> {
+        if let Some(groups) = &self.poll_groups
+            && let Some(visit) = groups.enter(group, host)
+            && let Some(outcome) = self.open_under(groups, (group, visit), host, owner).await?
+        {
+            return Ok(outcome);
+        }
+        self.open_for(host, owner, self.rules.brief_length(), Some(group)).await
     }
 
-    async fn open_for(&self, host: &HostKey, owner: &str, length: Millis) -> Result<LeaseOutcome<'_>, StageError> {
+    /// Opens a visit under the lease of a poll group, which is in force; `None` if the host key needs a lease of its own.
+    async fn open_under<'a>(
+        &'a self,
+        groups: &PollGroups,
+        (group, covered): (PollGroup, GroupVisit<'a>),
+        host: &HostKey,
+        owner: &str,
+    ) -> Result<Option<LeaseOutcome<'a>>, StageError> {
+        let (opened, now, seed) = (self.clock.monotonic(), self.clock.now(), self.seeds.next());
+        if self.outage.put_off(now, seed).is_some() {
+            return Ok(None);
+        }
+        // Strongly consistent: a visit that the ledger shows now does not read the group's lease any more.
+        let (state, version) = self.ledger.load(host).await?;
+        if !group_lease::is_polled_in(&state, group) {
+            return Ok(None);
+        }
+        let others: Vec<PollGroup> = state.polled_in.iter().copied().filter(|other| *other != group).collect();
+        let GroupUse::Ended(ended) = groups.uses(&others, host).await? else { return Ok(None) };
+        let (before, length) = (state.clone(), self.rules.brief_length());
+        let (state, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+        let Admission::Granted(lease) = admission else { return Ok(None) };
+        if lease.until > covered.until {
+            return Ok(None);
+        }
+        let lease = Lease { token: UNWRITTEN, ..lease };
+        let state = HostState { lease: Some(lease.clone()), ..state };
+        let (used, called) = (admission::last_use(&before), admission::last_call(&before));
+        let repeats = admission::repeats(&before, owner, now);
+        let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
+        let mut visit = Visit::new(self, host.clone(), grant, version);
+        visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
+        visit.covered = Some(covered);
+        Ok(Some(LeaseOutcome::Granted(Box::new(visit))))
+    }
+
+    async fn open_for(
+        &self,
+        host: &HostKey,
+        owner: &str,
+        length: Millis,
+        group: Option<PollGroup>,
+    ) -> Result<LeaseOutcome<'_>, StageError> {
         // Taken before the lease is, so that the visit ends before the ledger thinks so.
         let opened = self.clock.monotonic();
         let now = self.clock.now();
@@ -122,6 +184,8 @@ impl Politeness {
         let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
             let before = state.clone();
             let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+            let joins = group.filter(|_| self.poll_groups.is_some() && matches!(admission, Admission::Granted(_)));
+            let next = joins.map_or(next.clone(), |group| group_lease::join(next, group));
             (next.clone(), (next, admission, before))
         })
         .await?;
@@ -132,7 +196,8 @@ impl Politeness {
                 let (used, called) = (admission::last_use(&before), admission::last_call(&before));
                 let repeats = admission::repeats(&before, owner, now);
                 let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
-                LeaseOutcome::Granted(Box::new(Visit::new(self, host.clone(), grant, version)))
+                let visit = Box::new(Visit::new(self, host.clone(), grant, version));
+                return self.beside_groups(visit, seed).await;
             }
             Admission::Busy { until } => {
                 waits(WaitReason::Lease, until);
@@ -144,6 +209,32 @@ impl Politeness {
             }
             Admission::Blocked => LeaseOutcome::Blocked,
         })
+    }
+
+    /// Reads the leases of the poll groups that a host key is polled in, after its own lease was written. If one is in force, the
+    /// visit steps back.
+    async fn beside_groups<'a>(&'a self, mut visit: Box<Visit<'a>>, seed: u64) -> Result<LeaseOutcome<'a>, StageError> {
+        let in_groups = visit.state.learned.polled_in.clone();
+        let Some(groups) = self.poll_groups.as_ref().filter(|_| !in_groups.is_empty()) else {
+            return Ok(LeaseOutcome::Granted(visit));
+        };
+        match groups.uses(&in_groups, &visit.state.host).await {
+            Ok(GroupUse::Ended(ended)) => {
+                visit.state.after_group(ended, &self.rules, self.clock.now(), mix(seed));
+                Ok(LeaseOutcome::Granted(visit))
+            }
+            Ok(GroupUse::InForce(until)) => {
+                visit.close().await?;
+                let until = admission::busy_until(until, self.clock.now(), seed);
+                self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(self.clock.now()) });
+                Ok(LeaseOutcome::Busy(until))
+            }
+            Err(error) => {
+                // What kept it from being read keeps the lease too, or not; it runs out by itself.
+                let _ = visit.close().await;
+                Err(error)
+            }
+        }
     }
 
     /// True if a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
@@ -162,7 +253,7 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
-        Visit { politeness, state, ledger_row, compiled, licenses, post: None, failure: None }
+        Visit { politeness, state, ledger_row, compiled, licenses, post: None, failure: None, covered: None }
     }
 
     /// Returns the time since the lease was asked for.
@@ -292,6 +383,10 @@ impl<'a> Visit<'a> {
                     }
                     Step::Confirm => {
                         let latest = self.politeness.ledger.load(&self.state.host).await?;
+                        if self.state.token() == UNWRITTEN && latest.1 == self.ledger_row.1 {
+                            attempt.has_confirmed = true;
+                            continue;
+                        }
                         if let Some(end) = self.state.confirm(&latest.0, self.politeness.clock.now()) {
                             return Ok(end);
                         }
@@ -458,11 +553,33 @@ impl<'a> Visit<'a> {
     async fn lengthen(&mut self) -> Result<(), StageError> {
         let (by, token) = (self.state.missing_length(&self.politeness.rules), self.state.token());
         let now = self.politeness.clock.now();
+        if token == UNWRITTEN {
+            return self.write_longer(by, now).await;
+        }
         let longer = |latest| admission::lengthen(latest, token, by, now);
         if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
             self.state.lengthened(by, until);
         }
         Ok(())
+    }
+
+    /// Writes the lease of a visit that a poll group's lease has covered so far, and as long as others are.
+    async fn write_longer(&mut self, by: Millis, now: Timestamp) -> Result<(), StageError> {
+        let (state, seen) = self.ledger_row.clone();
+        let (mut state, until) = admission::lengthen(state, UNWRITTEN, by, now);
+        let (Some(until), token) = (until, state.last_token) else { return Ok(()) };
+        state.lease = state.lease.map(|lease| Lease { token, ..lease });
+        match self.politeness.ledger.swap(&self.state.host, seen, state.clone()).await {
+            Ok(version) => {
+                self.ledger_row = (state, version);
+                self.state.written(token);
+                self.state.lengthened(by, until);
+                Ok(())
+            }
+            // Somebody has changed the row: the visit ends with its brief time.
+            Err(PortError::Conflict) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.

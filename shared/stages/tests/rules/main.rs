@@ -21,6 +21,7 @@ mod operators;
 mod overruns;
 mod owner;
 mod politeness;
+mod poll_groups;
 mod polls;
 mod push;
 mod raw;

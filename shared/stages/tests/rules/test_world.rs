@@ -79,6 +79,7 @@ impl TestWorld {
             queue: jobs.clone(),
             inbox: jobs.clone(),
             blobs: blobs.clone(),
+            groups: None,
         };
         let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
         let seeds = Arc::new(CountingSeeds::new(1));

@@ -5,6 +5,7 @@
 
 pub mod blobs;
 pub mod cpu;
+pub mod groups;
 pub mod hosts;
 mod macros;
 pub mod marks;

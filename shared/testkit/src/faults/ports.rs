@@ -4,10 +4,13 @@ use super::{Fault, Faulty};
 use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{HostKey, HostState, Job, Millis, Origin, Page, PageId, Slot, Source, SourceKey, Stage, Timestamp};
+use curlew_model::{
+    GroupLease, HostKey, HostState, Job, Millis, Origin, Page, PageId, PollGroup, Slot, Source, SourceKey, Stage,
+    Timestamp,
+};
 use curlew_ports::{
-    Blob, Blobs, Call, Dead, Delivery, Fetch, FetchError, HostLedger, Hosts, Inbox, Marks, Pages, PortError, Queue,
-    QueueCount, Receipt, Reply, RobotsCopy, RobotsStore, Sources, Tag, Version, Waiting,
+    Blob, Blobs, Call, Dead, Delivery, Fetch, FetchError, GroupLeases, HostLedger, Hosts, Inbox, Marks, Pages,
+    PortError, Queue, QueueCount, Receipt, Reply, RobotsCopy, RobotsStore, Sources, Tag, Version, Waiting,
 };
 use std::sync::PoisonError;
 
@@ -23,6 +26,17 @@ impl<P: HostLedger + ?Sized> HostLedger for Faulty<P> {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.faults.call("swap a host", self.port.swap(host, seen, next)).await
+    }
+}
+
+#[async_trait]
+impl<P: GroupLeases + ?Sized> GroupLeases for Faulty<P> {
+    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError> {
+        self.faults.call("load a group's lease", self.port.load(group)).await
+    }
+
+    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError> {
+        self.faults.call("swap a group's lease", self.port.swap(group, seen, next)).await
     }
 }
 

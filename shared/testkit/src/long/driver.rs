@@ -204,6 +204,7 @@ impl Crawler {
             queue: world.jobs.clone(),
             inbox: world.jobs.clone(),
             blobs: Arc::new(MemoryBlobs::default()),
+            groups: None,
         };
         let seeds = Arc::new(CountingSeeds::new(shard_seed));
         let politeness = Politeness {

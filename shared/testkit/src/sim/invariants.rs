@@ -197,9 +197,13 @@ fn pages_of(job: &Job) -> Vec<&PageId> {
             new.map(|item| &item.page).collect()
         }
         Job::Extract(job) => vec![&job.page],
-        Job::Discover(_) | Job::Own(_) | Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {
-            vec![]
-        }
+        Job::Discover(_)
+        | Job::Own(_)
+        | Job::Poll(_)
+        | Job::PollGroup(_)
+        | Job::Subscribe(_)
+        | Job::Backfill(_)
+        | Job::Deliver(_) => vec![],
     }
 }
 

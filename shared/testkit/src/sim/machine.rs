@@ -4,7 +4,7 @@
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::mutant::{AcksFirst, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs};
+use super::mutant::{AcksFirst, ForgetsGroups, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs};
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::witness::Witness;
@@ -15,7 +15,7 @@ use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
 use curlew_model::{Millis, Stage as Of};
 use curlew_policy::rules::Rules;
-use curlew_ports::{Blobs, Clock, Delivery, HostLedger, Inbox, PortError};
+use curlew_ports::{Blobs, Clock, Delivery, GroupLeases, HostLedger, Inbox, PortError};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::worker::{Mailbox, Worker};
@@ -65,6 +65,7 @@ impl Machine {
                 _ => jobs,
             },
             blobs: Arc::new(Faulty::new(blobs(shared), faults.clone())),
+            groups: groups(shared, faults),
         };
         let cuts = if shared.is_calm() || !shared.plan.faults { 0 } else { 30 };
         let web = Arc::new(MachineWeb { shared: shared.clone(), faults: faults.clone(), machine: number, cuts });
@@ -106,6 +107,16 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
         _ => plain,
     };
     Arc::new(Faulty::new(mutant, faults.clone()))
+}
+
+/// The leases of poll groups as a machine sees them, whole or mutilated; without them every poll is a job of its own.
+fn groups(shared: &Shared, faults: &Arc<Faults>) -> Option<Arc<dyn GroupLeases>> {
+    let plain: Arc<dyn GroupLeases> = shared.groups_of_polls.clone();
+    let mutant: Arc<dyn GroupLeases> = match shared.plan.mutation {
+        Some(Mutation::GroupLeasesUnread) => Arc::new(ForgetsGroups(plain)),
+        _ => plain,
+    };
+    shared.plan.groups.then(|| Arc::new(Faulty::new(mutant, faults.clone())) as Arc<dyn GroupLeases>)
 }
 
 /// The objects as a machine sees them, whole or mutilated.

@@ -3,9 +3,10 @@
 use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{HostKey, HostState, Millis, Ownership, Stage, Timestamp, Way};
+use curlew_model::{GroupLease, HostKey, HostState, Millis, Ownership, PollGroup, Stage, Timestamp, Way};
 use curlew_ports::{
-    Blob, Blobs, Clock, Dead, Delivery, HostLedger, Inbox, PortError, QueueCount, Receipt, Tag, Version, Waiting,
+    Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, QueueCount, Receipt, Tag, Version,
+    Waiting,
 };
 use std::sync::Arc;
 
@@ -40,6 +41,20 @@ impl HostLedger for ForgetsLeases {
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
         self.ledger.swap(host, seen, next).await
+    }
+}
+
+/// Leases of poll groups that nobody ever finds.
+pub(super) struct ForgetsGroups(pub(super) Arc<dyn GroupLeases>);
+
+#[async_trait]
+impl GroupLeases for ForgetsGroups {
+    async fn load(&self, group: PollGroup) -> Result<(Option<GroupLease>, Version), PortError> {
+        Ok((None, self.0.load(group).await?.1))
+    }
+
+    async fn swap(&self, group: PollGroup, seen: Version, next: GroupLease) -> Result<Version, PortError> {
+        self.0.swap(group, seen, next).await
     }
 }
 

@@ -8,7 +8,8 @@ use super::trace::{SendSnapshot, Trace};
 use super::world::World;
 use crate::bad_time::Moment;
 use crate::memory::{
-    MemoryBlobs, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources, TokioClock,
+    MemoryBlobs, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources,
+    TokioClock,
 };
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Purpose, Stage, Timestamp};
@@ -35,6 +36,7 @@ pub(super) struct Shared {
     /// The same, as the machines see it.
     pub(super) ledger: Arc<Late>,
     pub(super) robots: Arc<MemoryRobots>,
+    pub(super) groups_of_polls: Arc<MemoryGroups>,
     pub(super) marks: Arc<MemoryMarks>,
     pub(super) pages: Arc<MemoryPages>,
     pub(super) sources: Arc<MemorySources>,
@@ -67,6 +69,7 @@ impl Shared {
             clock,
             hosts,
             robots: Arc::default(),
+            groups_of_polls: Arc::default(),
             marks: Arc::default(),
             pages: Arc::default(),
             sources: Arc::default(),

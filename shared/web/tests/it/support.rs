@@ -239,6 +239,7 @@ impl World {
             queue: jobs.clone(),
             inbox: jobs,
             blobs,
+            groups: None,
         };
         let sound = program(ports.clone(), &clock);
         let callback = subscribed(ports.sources.as_ref(), &sound.pushes.callbacks, clock.now());

@@ -104,7 +104,7 @@ struct Invocation {
 
 impl Invocation {
     fn ports(&self) -> Ports {
-        let (Ports { ledger, hosts, robots, marks, pages, sources, blobs, .. }, faults) =
+        let (Ports { ledger, hosts, robots, marks, pages, sources, blobs, groups, .. }, faults) =
             (self.run.world.ports.clone(), &self.faults);
         let ledger: Arc<dyn HostLedger> = match self.run.mutant {
             Some(Mutant::NoCompareAndSwap) => Arc::new(LastWriterWins(ledger)),
@@ -121,6 +121,7 @@ impl Invocation {
             queue: jobs.clone(),
             inbox: jobs,
             blobs: Arc::new(Faulty::new(blobs, faults.clone())),
+            groups,
         }
     }
 

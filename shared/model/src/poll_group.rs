@@ -1,0 +1,42 @@
+//! Poll groups: feeds of one slot whose polls share a lease.
+
+use crate::ids::SourceKey;
+use crate::slot::Slot;
+use crate::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Number of groups of a slot: with 100,000 feeds a group has 52 of them.
+const GROUPS_OF_SLOT: u16 = 4;
+
+/// A part of the feeds of one slot. It follows from a feed's key, so it never changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct PollGroup(u16);
+
+impl PollGroup {
+    /// Returns the group of a feed with this key in its slot. In the order of keys, the feeds of a group follow each other.
+    pub fn of(slot: Slot, key: &SourceKey) -> PollGroup {
+        let digit = key.as_str().chars().next().and_then(|digit| digit.to_digit(16)).unwrap_or(0);
+        let part = u16::try_from(digit).unwrap_or(0) * GROUPS_OF_SLOT / 16;
+        PollGroup(slot.index() * GROUPS_OF_SLOT + part)
+    }
+
+    /// Returns its number, from 0.
+    pub const fn number(self) -> u16 {
+        self.0
+    }
+}
+
+/// The lease that polls of a group share. While it is in force, nobody else calls a host key that says in its state that it is
+/// polled in this group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupLease {
+    /// Time at which the slot came whose polls it is for.
+    pub due: Timestamp,
+    /// The first feed among them, which tells several messages of one slot apart.
+    pub first: SourceKey,
+    /// Instant at which every call under it must have ended, or did end.
+    pub until: Timestamp,
+    /// True if all polls of that slot were settled, at `until`.
+    pub is_finished: bool,
+}

@@ -1,0 +1,151 @@
+//! The lease that polls of a group share, so that a quiet poll writes no lease of its own.
+//!
+//! Each of two visits that want a host key writes its own lease first and then reads the other's, strongly consistent: whoever
+//! polls under a group's lease has written that and reads the host key's state; whoever takes the host key's own lease has
+//! written that and reads the leases of the groups that the state names ([`HostState::polled_in`]). So at least one of them
+//! sees the other and steps back.
+
+use crate::politeness::admission::{CLOCKS_DIFFER, spend_untold};
+use crate::politeness::pace;
+use crate::rules::Rules;
+use curlew_model::{GroupLease, HostState, Millis, PollGroup, SourceKey, Timestamp};
+
+/// Maximum number of groups that a host key is polled in by shared leases: each of them costs every visit a read. Feeds beyond
+/// them are polled under leases of the host key's own.
+const MAX_GROUPS: usize = 4;
+/// Time after which the end of a shared lease means nothing any more: by then every pause has passed and the burst allowance is
+/// whole again.
+const REMEMBERED: Millis = Millis::from_mins(10);
+
+/// Answer to polls that ask for the lease of their group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taking {
+    /// It is theirs, once it is written.
+    Taken(GroupLease),
+    /// They were settled under it: this is a second delivery.
+    Done,
+    /// It is in force; ask again then.
+    Busy(Timestamp),
+    /// Whoever had it for the same polls has died. One of them may be to blame, so each is run on its own.
+    Broken,
+}
+
+/// Asks for the lease of a group, for the polls of the slot that came at `due`, of which this feed is the first.
+pub fn take(
+    found: Option<&GroupLease>,
+    (due, first): (Timestamp, &SourceKey),
+    length: Millis,
+    now: Timestamp,
+) -> Taking {
+    let is_theirs = |lease: &GroupLease| lease.due == due && lease.first == *first;
+    match found {
+        Some(lease) if lease.is_finished && is_theirs(lease) => Taking::Done,
+        Some(lease) if !lease.is_finished && lease.until > now => Taking::Busy(lease.until),
+        Some(lease) if !lease.is_finished && is_theirs(lease) => Taking::Broken,
+        _ => Taking::Taken(GroupLease { due, first: first.clone(), until: now + length, is_finished: false }),
+    }
+}
+
+/// Returns the lease with which all polls under it were settled.
+pub fn finish(lease: GroupLease, now: Timestamp) -> GroupLease {
+    GroupLease { until: now, is_finished: true, ..lease }
+}
+
+/// Meaning of a group's lease for a visit of a host key that is polled in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupUse {
+    /// A poll may be calling the host key, until this instant.
+    InForce(Timestamp),
+    /// The last call, if there was one, ended here at the latest.
+    Ended(Timestamp),
+}
+
+/// Returns what a group's lease means for a visit.
+pub fn group_use(lease: &GroupLease, now: Timestamp) -> GroupUse {
+    if !lease.is_finished && lease.until > now { GroupUse::InForce(lease.until) } else { GroupUse::Ended(lease.until) }
+}
+
+/// The state of a host key after calls under a group's lease that ended at this instant: nobody has written when they were, so one
+/// full pause passes, as after a lease that has run out.
+pub fn after_group(mut state: HostState, ended: Timestamp, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
+    if ended + REMEMBERED > now {
+        let from = now.min(ended + CLOCKS_DIFFER);
+        state.not_before = state.not_before.max(from + pace::pause(&state, rules, seed));
+        state = spend_untold(state, rules, now);
+    }
+    state
+}
+
+/// True if a host key may be polled under the lease of this group.
+pub fn is_polled_in(state: &HostState, group: PollGroup) -> bool {
+    state.polled_in.contains(&group)
+}
+
+/// The state of a host key that is polled in this group from now on, if it is in few enough.
+pub fn join(mut state: HostState, group: PollGroup) -> HostState {
+    if !is_polled_in(&state, group) && state.polled_in.len() < MAX_GROUPS {
+        state.polled_in.push(group);
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a test may panic")]
+    use super::*;
+    use curlew_model::Slot;
+
+    const LENGTH: Millis = Millis::from_mins(5);
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(1_764_000_000_000 + minutes * 60_000)
+    }
+
+    fn key(digit: &str) -> SourceKey {
+        SourceKey::new(&digit.repeat(32)).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn taking(found: Option<&GroupLease>, due: Timestamp, now: Timestamp) -> Taking {
+        take(found, (due, &key("0")), LENGTH, now)
+    }
+
+    #[test]
+    fn polls_of_a_slot_have_the_lease_once_and_a_second_delivery_does_nothing() {
+        let Taking::Taken(lease) = taking(None, at(0), at(1)) else { panic!("nobody had it") };
+        assert_eq!(taking(Some(&lease), at(0), at(2)), Taking::Busy(at(6)));
+        assert_eq!(taking(Some(&lease), at(480), at(2)), Taking::Busy(at(6)), "other polls wait, too");
+        let done = finish(lease, at(3));
+        assert_eq!(taking(Some(&done), at(0), at(4)), Taking::Done);
+        assert!(matches!(taking(Some(&done), at(480), at(480)), Taking::Taken(_)), "the next cycle's are others");
+        let rest = take(Some(&done), (at(0), &key("1")), LENGTH, at(4));
+        assert!(matches!(rest, Taking::Taken(_)), "and so are those of another message");
+    }
+
+    #[test]
+    fn polls_whose_lease_ran_out_are_run_each_on_its_own() {
+        let Taking::Taken(lease) = taking(None, at(0), at(1)) else { panic!("nobody had it") };
+        assert_eq!(taking(Some(&lease), at(0), at(6)), Taking::Broken);
+        assert!(matches!(taking(Some(&lease), at(480), at(480)), Taking::Taken(_)));
+    }
+
+    #[test]
+    fn a_visit_waits_a_full_pause_after_a_shared_lease() {
+        let rules = Rules::default();
+        let Taking::Taken(lease) = taking(None, at(0), at(0)) else { panic!("nobody had it") };
+        assert_eq!(group_use(&lease, at(1)), GroupUse::InForce(at(5)));
+        assert_eq!(group_use(&lease, at(5)), GroupUse::Ended(at(5)), "whoever died in it calls no more");
+        let ended = group_use(&finish(lease, at(1)), at(1));
+        assert_eq!(ended, GroupUse::Ended(at(1)));
+        let state = after_group(HostState::default(), at(1), &rules, at(1), 7);
+        assert!(state.not_before >= at(1) + rules.min_pause);
+        assert_eq!(after_group(HostState::default(), at(1), &rules, at(12), 7), HostState::default());
+    }
+
+    #[test]
+    fn a_host_key_is_polled_in_few_groups() {
+        let group = |n| PollGroup::of(Slot::of(n), &key("0"));
+        let state = (0..9).chain(0..9).fold(HostState::default(), |state, n| join(state, group(n)));
+        assert_eq!(state.polled_in.len(), MAX_GROUPS);
+        assert!(is_polled_in(&state, group(0)) && !is_polled_in(&state, group(8)));
+    }
+}

@@ -1,0 +1,154 @@
+//! Leases that polls of a group share, as this process has them and as it finds those of others.
+
+use crate::stage::StageError;
+use curlew_model::{GroupLease, HostKey, Millis, PollGroup, SourceKey, Timestamp};
+use curlew_policy::politeness::group_lease::{self, GroupUse, Taking};
+use curlew_ports::{Clock, GroupLeases, PortError, Version};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Leases of poll groups: those that this process has, and the store of all.
+pub struct PollGroups {
+    store: Arc<dyn GroupLeases>,
+    clock: Arc<dyn Clock>,
+    held: Mutex<HashMap<PollGroup, Held>>,
+}
+
+/// A lease that this process has.
+struct Held {
+    lease: GroupLease,
+    version: Version,
+    /// End of the one before it.
+    before: Timestamp,
+    /// Host keys that were called under it.
+    used: HashMap<HostKey, HostUse>,
+}
+
+#[derive(Clone, Copy)]
+enum HostUse {
+    UnderWay,
+    Ended(Timestamp),
+}
+
+/// A host key in use under a group's lease, until this is dropped.
+pub(crate) struct GroupVisit<'a> {
+    groups: &'a PollGroups,
+    group: PollGroup,
+    host: HostKey,
+    /// End of the group's lease.
+    pub(crate) until: Timestamp,
+    /// End of the group's lease before that.
+    pub(crate) before: Timestamp,
+}
+
+impl Drop for GroupVisit<'_> {
+    fn drop(&mut self) {
+        let ended = HostUse::Ended(self.groups.clock.now());
+        if let Some(held) = self.groups.held().get_mut(&self.group) {
+            held.used.insert(self.host.clone(), ended);
+        }
+    }
+}
+
+impl PollGroups {
+    /// Creates the leases over a store; none is held.
+    pub fn new(store: Arc<dyn GroupLeases>, clock: Arc<dyn Clock>) -> PollGroups {
+        PollGroups { store, clock, held: Mutex::default() }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<PollGroup, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for the lease of a group for the polls of the slot that came at `due`, of which this feed is the first.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub(crate) async fn take(
+        &self,
+        group: PollGroup,
+        polls: (Timestamp, &SourceKey),
+        length: Millis,
+    ) -> Result<Taking, StageError> {
+        let now = self.clock.now();
+        let (found, seen) = self.store.load(group).await?;
+        let taking = group_lease::take(found.as_ref(), polls, length, now);
+        let Taking::Taken(lease) = &taking else { return Ok(taking) };
+        match self.store.swap(group, seen, lease.clone()).await {
+            Ok(version) => {
+                let before = found.map_or(Timestamp::MIN, |before| before.until);
+                let held = Held { lease: lease.clone(), version, before, used: HashMap::new() };
+                self.held().insert(group, held);
+                Ok(taking)
+            }
+            Err(PortError::Conflict) => Ok(Taking::Busy(now + length)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives a lease back: all polls under it are settled, or sent on as jobs of their own.
+    ///
+    /// # Errors
+    /// The errors of the store; the lease then runs out by itself.
+    pub(crate) async fn finish(&self, group: PollGroup) -> Result<(), StageError> {
+        let Some(held) = self.held().remove(&group) else { return Ok(()) };
+        let finished = group_lease::finish(held.lease, self.clock.now());
+        match self.store.swap(group, held.version, finished).await {
+            // It ran out, and somebody else has it.
+            Ok(_) | Err(PortError::Conflict) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Forgets a lease that is not given back.
+    pub(crate) fn drop_held(&self, group: PollGroup) {
+        self.held().remove(&group);
+    }
+
+    /// Begins to use a host key under a group's lease; `None` if this process does not have it, or has used the host key under
+    /// it already.
+    pub(crate) fn enter(&self, group: PollGroup, host: &HostKey) -> Option<GroupVisit<'_>> {
+        let mut all = self.held();
+        let held = all.get_mut(&group)?;
+        if held.used.contains_key(host) {
+            return None;
+        }
+        held.used.insert(host.clone(), HostUse::UnderWay);
+        Some(GroupVisit { groups: self, group, host: host.clone(), until: held.lease.until, before: held.before })
+    }
+
+    /// Returns how polls of these groups use a host key: the lease that is in force the longest, or the last end.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub(crate) async fn uses(&self, groups: &[PollGroup], host: &HostKey) -> Result<GroupUse, StageError> {
+        let mut last = GroupUse::Ended(Timestamp::MIN);
+        for group in groups {
+            let found = match self.own_use(*group, host) {
+                Some(own) => own,
+                None => {
+                    let (found, _) = self.store.load(*group).await?;
+                    found.map_or(GroupUse::Ended(Timestamp::MIN), |it| group_lease::group_use(&it, self.clock.now()))
+                }
+            };
+            last = match (last, found) {
+                (GroupUse::InForce(a), GroupUse::InForce(b)) => GroupUse::InForce(a.max(b)),
+                (GroupUse::Ended(a), GroupUse::Ended(b)) => GroupUse::Ended(a.max(b)),
+                (in_force @ GroupUse::InForce(_), _) | (_, in_force) => in_force,
+            };
+        }
+        Ok(last)
+    }
+
+    /// The use under a lease that this process has. A host key that was not used yet is free: whoever begins to use it reads
+    /// the ledger after that.
+    fn own_use(&self, group: PollGroup, host: &HostKey) -> Option<GroupUse> {
+        let all = self.held();
+        let held = all.get(&group)?;
+        Some(match held.used.get(host) {
+            Some(HostUse::UnderWay) => GroupUse::InForce(held.lease.until),
+            Some(HostUse::Ended(at)) => GroupUse::Ended(*at),
+            None => GroupUse::Ended(held.before),
+        })
+    }
+}
