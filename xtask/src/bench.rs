@@ -11,6 +11,7 @@ mod feeds;
 mod history;
 pub(crate) mod process;
 mod raw;
+mod scale;
 mod search;
 mod served;
 mod siege;
@@ -29,7 +30,7 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 12] = [
+const PARTS: [(&str, Part); 13] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
@@ -42,6 +43,7 @@ const PARTS: [(&str, Part); 12] = [
     ("siege", siege::measure_siege),
     ("export", export::measure_export),
     ("export-stack", export::measure_stack_export),
+    ("scale", scale::measure_scale),
 ];
 
 pub(crate) fn bench(names: &[String]) -> Result<()> {

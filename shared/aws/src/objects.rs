@@ -10,12 +10,14 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::get_object::GetObjectOutput;
 use aws_sdk_s3::primitives::ByteStream;
 use bytes::Bytes;
-use curlew_ports::{Blob, Blobs, PortError, Tag};
+use curlew_ports::{Blob, Blobs, PortError, Seen, Tag};
 
 /// Status if a condition does not hold.
 const PRECONDITION_FAILED: u16 = 412;
 /// Status if another conditional write of the same key is under way.
 const CONDITIONAL_CONFLICT: u16 = 409;
+/// Status if the object is the one that was seen.
+const NOT_MODIFIED: u16 = 304;
 /// Status if the range begins beyond the object's end.
 const RANGE_NOT_SATISFIABLE: u16 = 416;
 /// Status if there is no such object.
@@ -57,18 +59,28 @@ impl Objects {
 
     /// Opens the object or a range of it; returns `None` if there is no object.
     async fn open(&self, key: &str, range: Option<&str>) -> Result<Option<Blob>, PortError> {
+        match self.open_unless(key, range, None).await? {
+            Seen::Changed(blob) => Ok(blob),
+            Seen::Same => Err(corrupt(format!("the object {key}"), "the store says that it has not changed, unasked")),
+        }
+    }
+
+    /// Opens the object or a range of it, unless it has this tag.
+    async fn open_unless(&self, key: &str, range: Option<&str>, seen: Option<&Tag>) -> Result<Seen, PortError> {
         let what = format!("read the object {key}");
         let mut tries = 1;
         loop {
             let get = self.client.get_object().bucket(&self.bucket).key(key).set_range(range.map(str::to_owned));
+            let get = get.set_if_none_match(seen.map(|tag| tag.0.clone()));
             let output = match get.send().await {
                 Ok(output) => output,
-                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) if is_absent(&error) => return Ok(Seen::Changed(None)),
+                Err(error) if seen.is_some() && status(&error) == Some(NOT_MODIFIED) => return Ok(Seen::Same),
                 Err(error) if status(&error) == Some(RANGE_NOT_SATISFIABLE) => return Err(too_short(key)),
                 Err(error) => return Err(self.asked(&what).failed(error)),
             };
             match read(output).await {
-                Ok(blob) => return Ok(Some(blob)),
+                Ok(blob) => return Ok(Seen::Changed(Some(blob))),
                 Err(_) if tries < READ_TRIES => tries += 1,
                 Err(error) => {
                     return Err(PortError::unavailable(format!("cannot {what}: the transfer broke off"), error));
@@ -117,6 +129,14 @@ impl Blobs for Objects {
     async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
         check(key)?;
         self.open(key, None).await
+    }
+
+    async fn get_changed(&self, key: &str, seen: Option<&Tag>) -> Result<Seen, PortError> {
+        check(key)?;
+        match (self.open_unless(key, None, seen.filter(|tag| is_etag(&tag.0))).await?, seen) {
+            (Seen::Changed(None), None) => Ok(Seen::Same),
+            (answer, _) => Ok(answer),
+        }
     }
 
     async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {

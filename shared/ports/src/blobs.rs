@@ -15,6 +15,15 @@ pub struct Blob {
     pub tag: Tag,
 }
 
+/// Answer to a question for an object that was read before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// It is as it was.
+    Same,
+    /// This is it now; `None` if there is none.
+    Changed(Option<Blob>),
+}
+
 /// Objects by key. Keys are made by Curlew itself: parts of `[A-Za-z0-9._-]` joined by `/`, at most
 /// 512 bytes, no part being `.` or `..`. Any other key is refused with [`PortError::Corrupt`].
 /// An object is there as a whole or not at all.
@@ -25,6 +34,16 @@ pub trait Blobs: Send + Sync {
     /// # Errors
     /// Transport errors.
     async fn get(&self, key: &str) -> Result<Option<Blob>, PortError>;
+
+    /// The object, unless its tag is `seen`, which is `None` for an object that was not there: then it is not
+    /// transferred again.
+    ///
+    /// # Errors
+    /// Transport errors.
+    async fn get_changed(&self, key: &str, seen: Option<&Tag>) -> Result<Seen, PortError> {
+        let blob = self.get(key).await?;
+        Ok(if blob.as_ref().map(|blob| &blob.tag) == seen { Seen::Same } else { Seen::Changed(blob) })
+    }
 
     /// `length` bytes from `offset`.
     ///

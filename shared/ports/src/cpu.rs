@@ -17,7 +17,7 @@ pub enum CpuTask {
     LargeDocument,
     /// A visitor's query. Its processor time is limited.
     Query,
-    /// Building or merging splits: unlimited, one runs at a time.
+    /// Building or merging splits: unlimited; a few run at a time, and leave cores to the others.
     Build,
 }
 

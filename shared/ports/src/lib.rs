@@ -16,7 +16,7 @@ mod queue;
 mod range_cache;
 mod sources;
 
-pub use blobs::{Blob, Blobs, Tag};
+pub use blobs::{Blob, Blobs, Seen, Tag};
 pub use clock::{Clock, Seeds};
 pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};
 pub use error::PortError;

@@ -1,5 +1,6 @@
 //! Builds splits from records and from other splits.
 
+use crate::bounds::Bounds;
 use crate::bundle;
 use crate::error::SearchError;
 use crate::schema::{self, Fields};
@@ -30,9 +31,14 @@ pub struct BuildBudget {
     pub text_bytes: usize,
 }
 
+impl BuildBudget {
+    /// Maximum number of pages in one split, unless chosen otherwise.
+    pub const DOCS: u64 = 1_000_000;
+}
+
 impl Default for BuildBudget {
     fn default() -> BuildBudget {
-        BuildBudget { arena_bytes: 15_000_000, docs: 1_000_000, text_bytes: 1 << 20 }
+        BuildBudget { arena_bytes: 15_000_000, docs: BuildBudget::DOCS, text_bytes: 1 << 20 }
     }
 }
 
@@ -41,7 +47,7 @@ impl Default for BuildBudget {
 pub struct SplitBuilt {
     /// The blob; [`Split::open`] reads it. The same records in the same order give the same bytes.
     pub bytes: Vec<u8>,
-    /// First half of the blob's checksum in hexadecimal digits; used as the object's name.
+    /// Hash of the blob in hexadecimal digits; used as the object's name. Another format gives another name.
     pub name: String,
     /// Number of bytes at the end of the blob that [`Split::open_cold`] needs.
     pub tail: u64,
@@ -53,6 +59,8 @@ pub struct SplitBuilt {
     pub dropped: BTreeSet<PageId>,
     /// Earliest time at which one of its pages expires by its own directive (`unavailable_after`).
     pub first_expiry: Option<Timestamp>,
+    /// What its pages have in common.
+    pub bounds: Bounds,
 }
 
 impl fmt::Debug for SplitBuilt {
@@ -75,7 +83,8 @@ pub fn build_split(records: impl Iterator<Item = Record>, budget: &BuildBudget) 
     builder.finish()
 }
 
-/// Merges several splits into one, leaving out some pages; no text is analyzed again.
+/// Merges several splits into one, leaving out some pages; no text is analyzed again, unless one of the splits is of an
+/// older format.
 ///
 /// If a page is in several splits, the copy in the latest one wins; [outdated](Split::set_outdated) copies are skipped.
 /// Returns `None` if nothing is left. Besides the splits, a merge needs about one and a half times the memory of the
@@ -88,6 +97,9 @@ pub fn merge_splits(
     leave_out: &HashSet<PageId>,
     budget: &BuildBudget,
 ) -> Result<Option<SplitBuilt>, SearchError> {
+    if splits.iter().any(|split| !split.is_current()) {
+        return rewrite(splits, leave_out, budget);
+    }
     let mut seen: HashSet<[u8; 16]> = HashSet::new();
     let mut dropped = BTreeSet::new();
     let mut parts = Vec::with_capacity(splits.len());
@@ -124,6 +136,31 @@ pub fn merge_splits(
     let languages = languages_of(&merged.index)?;
     let first_expiry = first_expiry_of(&merged.index)?;
     Ok(Some(SplitBuilt { dropped, first_expiry, ..seal(merged, docs, languages)? }))
+}
+
+/// Builds one split of the records of several, as [`merge_splits`] does: the engine's structures may differ between two
+/// formats, records do not.
+fn rewrite(
+    splits: &[&Split],
+    leave_out: &HashSet<PageId>,
+    budget: &BuildBudget,
+) -> Result<Option<SplitBuilt>, SearchError> {
+    let (mut builder, mut dropped) = (Builder::new(*budget)?, BTreeSet::new());
+    for split in splits {
+        let outdated = split.outdated();
+        for record in split.records() {
+            let record = record?;
+            if leave_out.contains(&record.id) {
+                dropped.insert(record.id);
+            } else if !outdated.contains(&record.id) {
+                builder.add(&record)?;
+            }
+        }
+    }
+    match builder.finish() {
+        Err(SearchError::Empty) => Ok(None),
+        built => Ok(Some(SplitBuilt { dropped, ..built? })),
+    }
 }
 
 /// Minimum arena in bytes; the engine cannot size its tables for less.
@@ -331,6 +368,7 @@ fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
 
 /// Packs a finished index under deterministic names.
 fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
+    let bounds = Bounds::of(&finished.index)?;
     let random = finished.index.searchable_segment_ids()?;
     let [random] = random.as_slice() else {
         return Err(SearchError::damaged_split("it is not made of one segment"));
@@ -357,6 +395,7 @@ fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<Sp
         languages,
         dropped: BTreeSet::new(),
         first_expiry: None,
+        bounds,
     })
 }
 

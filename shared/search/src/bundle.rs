@@ -24,9 +24,12 @@ use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWrite
 use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr};
 use tantivy::{Directory, HasLen};
 
-/// Format version that is written and read. It grows with every change of the schema or of the way text is split into
-/// words.
-pub const FORM: u32 = 5;
+/// Format version that is written. It grows with every change of the schema, of the way text is split into words, or of
+/// what a manifest must know of a split. Format 6 is format 5 whose entry in the manifest names dates and hosts.
+pub const FORM: u32 = 6;
+/// Oldest format version that is read: the one before, so that an upgrade rewrites splits one by one while all of them
+/// are searched.
+pub const OLDEST_FORM: u32 = 5;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
 /// Length of form and magic.
@@ -51,6 +54,9 @@ pub(crate) struct Contents {
     files: Vec<FileEntry>,
     /// Position of the hot ranges in the files: first byte and length.
     hot: Vec<(u64, u64)>,
+    /// Format version of the blob that it was read from, or is made for.
+    #[serde(skip)]
+    pub(crate) form: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +80,7 @@ pub(crate) fn lay(docs: u64, languages: BTreeSet<String>, files: BTreeMap<String
         entries.push(FileEntry { name, offset: bytes.len() as u64, length: file.len() as u64 });
         bytes.extend_from_slice(&file);
     }
-    Layout { contents: Contents { docs, languages, files: entries, hot: Vec::new() }, bytes }
+    Layout { contents: Contents { docs, languages, files: entries, hot: Vec::new(), form: FORM }, bytes }
 }
 
 impl Layout {
@@ -128,10 +134,15 @@ impl Layout {
     }
 }
 
-/// Returns the checksum of a whole blob as 32 hexadecimal digits; the same records give the same one.
+/// True if this version can read splits of a format version.
+pub(crate) fn is_readable(form: u32) -> bool {
+    (OLDEST_FORM..=FORM).contains(&form)
+}
+
+/// Returns a hash of a whole blob, its format included, as 32 hexadecimal digits; the same records give the same one.
 pub(crate) fn name(blob: &[u8]) -> String {
-    let checksum = blob.len().checked_sub(TAIL_BYTES + CHECKSUM_BYTES).and_then(|at| blob.get(at..at + 16));
-    curlew_model::hex(checksum.unwrap_or_default())
+    let checksum_and_form = blob.len().checked_sub(TAIL_BYTES + CHECKSUM_BYTES).and_then(|at| blob.get(at..));
+    curlew_model::hex(&Sha256::digest(checksum_and_form.unwrap_or_default())[..16])
 }
 
 /// Opens a blob, checking every byte.
@@ -185,6 +196,7 @@ fn damaged(reason: &str) -> SearchError {
 
 /// Lengths of the sections between the files and the trailer.
 struct Trailer {
+    form: u32,
     hot: u64,
     sums: u64,
     contents: u64,
@@ -200,11 +212,11 @@ impl Trailer {
         }
         let form = &trailer[TRAILER_BYTES - TAIL_BYTES..TRAILER_BYTES - MAGIC.len()];
         let form = u32::from_le_bytes(form.try_into().unwrap_or_default());
-        if form != FORM {
+        if !is_readable(form) {
             return Err(SearchError::UnknownForm { what: "split", found: form });
         }
         let length = |at: usize| u64::from_le_bytes(trailer[at..at + 8].try_into().unwrap_or_default());
-        Ok(Trailer { hot: length(0), sums: length(8), contents: length(16) })
+        Ok(Trailer { form, hot: length(0), sums: length(8), contents: length(16) })
     }
 
     /// Returns the length of the files in a blob of `length` bytes.
@@ -219,7 +231,8 @@ impl Trailer {
         let end = bytes.len() - TRAILER_BYTES;
         let json = end.checked_sub(self.contents as usize).and_then(|from| bytes.get(from..end));
         let json = json.ok_or_else(|| damaged("its contents are too long"))?;
-        serde_json::from_slice(json).map_err(|error| damaged(&error.to_string()))
+        let contents: Contents = serde_json::from_slice(json).map_err(|error| damaged(&error.to_string()))?;
+        Ok(Contents { form: self.form, ..contents })
     }
 }
 

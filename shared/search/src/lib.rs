@@ -23,6 +23,7 @@
 //! stand on a page of results where there are others. [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
+mod bounds;
 mod build;
 mod bundle;
 mod cold;
@@ -46,13 +47,14 @@ mod suggest;
 mod tiers;
 mod tokens;
 
+pub use bounds::{Bounds, HOSTS_NAMED};
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
-pub use bundle::FORM;
+pub use bundle::{FORM, OLDEST_FORM};
 pub use cold::{CHUNK_BYTES, joined};
 pub use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use cursor::{CURSOR_KEY_BYTES, Cursor};
 pub use error::SearchError;
-pub use hidden::Hidden;
+pub use hidden::{Hidden, Since};
 pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
 pub use query::{Clause, Query, Sort};

@@ -3,7 +3,9 @@
 //! Every change derives the next manifest from the present one. The caller stores it by compare-and-swap, and starts
 //! over from the stored one if another writer was faster.
 
+use crate::bounds::Bounds;
 use crate::error::SearchError;
+use crate::query::Query;
 use curlew_model::{Millis, PageId, SegmentKey, Timestamp, Year};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,6 +108,9 @@ pub struct SplitEntry {
     /// Number of bytes at its end that are enough to open it.
     #[serde(default)]
     pub tail: u64,
+    /// What its pages have in common.
+    #[serde(flatten)]
+    pub bounds: Bounds,
 }
 
 /// Manifests from before this field existed list splits of the first format.
@@ -116,7 +121,21 @@ fn first_form() -> u32 {
 impl SplitEntry {
     /// True if this version can read the split.
     pub fn is_readable(&self) -> bool {
+        crate::bundle::is_readable(self.form)
+    }
+
+    /// True if this version would write it in the same format.
+    pub fn is_current(&self) -> bool {
         self.form == crate::bundle::FORM
+    }
+
+    /// True if one of its pages may match the query, as far as the manifest knows it. A split that cannot answer need
+    /// not be opened.
+    pub fn may_match(&self, query: &Query) -> bool {
+        let asked = &query.languages;
+        let has_language = asked.is_empty() || self.languages.iter().any(|language| asked.contains(language));
+        let has_other = self.languages.is_empty() || !self.languages.is_subset(&query.not_languages);
+        has_language && has_other && self.bounds.may_match(query)
     }
 }
 
@@ -171,16 +190,22 @@ impl Manifest {
         self.is_sealed(segment) || self.segments.contains(segment)
     }
 
-    /// True if it lists splits of another version that this one cannot read.
+    /// True if it lists splits of an older format.
     pub fn is_outdated(&self) -> bool {
-        self.splits.iter().any(|split| !split.is_readable())
+        self.splits.iter().any(|split| split.form < crate::bundle::FORM)
+    }
+
+    /// Returns the format version of a split that a later version has written, if there is one: this one must not
+    /// change such an index.
+    pub fn later_form(&self) -> Option<u32> {
+        self.splits.iter().map(|split| split.form).find(|form| *form > crate::bundle::FORM)
     }
 
     /// Returns the manifest without its splits, as if no segment had been indexed yet, if this version cannot read all
     /// of them; hidden pages stay hidden. Otherwise returns it unchanged.
     #[must_use]
     pub fn begun_anew(&self) -> Manifest {
-        if self.is_outdated() { self.emptied() } else { self.clone() }
+        if self.splits.iter().all(SplitEntry::is_readable) { self.clone() } else { self.emptied() }
     }
 
     /// Returns the manifest without its splits, as if no segment had been indexed yet; hidden pages stay hidden.

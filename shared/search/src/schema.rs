@@ -150,9 +150,14 @@ pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Reco
 /// Prefix of a host name that does not make it another site.
 pub(crate) const WWW: &str = "www.";
 
+/// Returns a host name without [`WWW`].
+pub(crate) fn without_www(host: &str) -> &str {
+    host.strip_prefix(WWW).unwrap_or(host)
+}
+
 /// Returns a number for a site; all pages of one host share it, with and without `www.`.
 pub(crate) fn site(host: &str) -> u64 {
-    let hash: [u8; 32] = Sha256::digest(host.strip_prefix(WWW).unwrap_or(host)).into();
+    let hash: [u8; 32] = Sha256::digest(without_www(host)).into();
     u64::from(u32::from_le_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 

@@ -3,7 +3,7 @@
 use crate::bundle::{self, BundleDirectory, Contents};
 use crate::cold::Cold;
 use crate::error::SearchError;
-use crate::hidden::Hidden;
+use crate::hidden::{Hidden, Since};
 use crate::schema::{self, Fields};
 use bytes::Bytes;
 use curlew_model::{PageId, Record, Timestamp};
@@ -144,6 +144,11 @@ impl Split {
         self.contents.docs
     }
 
+    /// True if it is of the format that this version writes; an older one can only be searched and rewritten.
+    pub(crate) fn is_current(&self) -> bool {
+        self.contents.form == bundle::FORM
+    }
+
     /// Returns the languages of its pages (primary subtags); the empty string stands for pages whose language is
     /// unknown.
     pub fn languages(&self) -> &BTreeSet<String> {
@@ -201,13 +206,29 @@ impl Split {
         if let Some(dead) = known.as_ref().filter(same) {
             return Ok(dead.docs.clone());
         }
-        let mut docs = BitSet::with_max_value(self.max_doc());
-        for id in hidden.tombstones.iter().chain(outdated.iter()) {
-            self.insert_docs(&schema::id_term(&self.fields, id), &mut docs)?;
-        }
-        for host in &hidden.hosts {
-            self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
-        }
+        // What was hidden before stays so, and only what is new is looked up.
+        let before = hidden.since.as_ref().and_then(|Since { earlier, added }| {
+            let dead = known.as_ref().filter(|dead| {
+                Arc::ptr_eq(&dead.tombstones, earlier)
+                    && Arc::ptr_eq(&dead.outdated, &outdated)
+                    && dead.hosts == hidden.hosts
+            });
+            dead.map(|dead| (BitSet::clone(&dead.docs), added))
+        });
+        let docs = match before {
+            Some((mut docs, added)) => {
+                self.insert_pages(added.iter(), &mut docs);
+                docs
+            }
+            None => {
+                let mut docs = BitSet::with_max_value(self.max_doc());
+                self.insert_pages(hidden.tombstones.iter().chain(outdated.iter()), &mut docs);
+                for host in &hidden.hosts {
+                    self.insert_docs(&Term::from_field_text(self.fields.host, host), &mut docs)?;
+                }
+                docs
+            }
+        };
         let docs = Arc::new(docs);
         *known = Some(Dead {
             tombstones: hidden.tombstones.clone(),
@@ -216,6 +237,19 @@ impl Split {
             docs: docs.clone(),
         });
         Ok(docs)
+    }
+
+    /// Adds the documents of some pages. Their keys are compared with all documents': keys are always present, while the
+    /// dictionary of ids would have to be read, which is as long as a tenth of the split.
+    fn insert_pages<'a>(&self, pages: impl Iterator<Item = &'a PageId>, docs: &mut BitSet) {
+        let keys: HashSet<u64> = pages.map(schema::key).collect();
+        if keys.is_empty() {
+            return;
+        }
+        let is_one = |doc: &DocId| self.keys.first(*doc).is_some_and(|key| keys.contains(&key));
+        for doc in (0..self.max_doc()).filter(is_one) {
+            docs.insert(doc);
+        }
     }
 
     pub(crate) fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {

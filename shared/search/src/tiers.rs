@@ -7,12 +7,15 @@
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
 //! below. A year is merged into one only when it is over, or on request.
 
+use crate::build::BuildBudget;
 use crate::manifest::{SplitEntry, Tier};
 use curlew_model::{Timestamp, Year};
 use std::collections::BTreeMap;
 
 /// Number of splits of a day from which they are merged before the day is over.
 const FAN_IN: usize = 8;
+/// Maximum number of pages of splits that are merged into one: what one split may have.
+const MERGE_DOCS: u64 = BuildBudget::DOCS;
 /// Days per week.
 const WEEK_DAYS: u8 = 7;
 
@@ -67,19 +70,24 @@ fn many_of_a_day(splits: &[SplitEntry], merges: &[Due], year: Year, max_bytes: u
     due
 }
 
-/// Divides a row of splits into parts of at most `max_bytes`; parts of a single split are left out.
+/// Divides a row of splits into parts of at most `max_bytes`, and of no more pages than one split may have; parts of a
+/// single split are left out.
 pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
-    let mut parts: Vec<(u64, Vec<String>)> = Vec::new();
+    let mut parts: Vec<(u64, u64, Vec<String>)> = Vec::new();
     for split in splits {
-        match parts.last_mut().filter(|(bytes, _)| bytes.saturating_add(split.bytes) <= max_bytes) {
-            Some((bytes, keys)) => {
+        let fits = |bytes: u64, docs: u64| {
+            bytes.saturating_add(split.bytes) <= max_bytes && docs.saturating_add(split.docs) <= MERGE_DOCS
+        };
+        match parts.last_mut().filter(|(bytes, docs, _)| fits(*bytes, *docs)) {
+            Some((bytes, docs, keys)) => {
                 *bytes += split.bytes;
+                *docs += split.docs;
                 keys.push(split.key.clone());
             }
-            None => parts.push((split.bytes, vec![split.key.clone()])),
+            None => parts.push((split.bytes, split.docs, vec![split.key.clone()])),
         }
     }
-    parts.into_iter().map(|(_, keys)| keys).filter(|keys| keys.len() > 1).collect()
+    parts.into_iter().map(|(_, _, keys)| keys).filter(|keys| keys.len() > 1).collect()
 }
 
 /// A period of the calendar, from the month down to the day; zero where a period covers everything below it.
@@ -133,6 +141,7 @@ mod tests {
             generation: 0,
             first_expiry: None,
             tail: 0,
+            bounds: crate::Bounds::default(),
         }
     }
 

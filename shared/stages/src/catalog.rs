@@ -9,6 +9,7 @@ pub(crate) mod listing;
 pub(crate) mod manifest;
 pub(crate) mod object;
 pub mod raw;
+pub(crate) mod remembered;
 pub mod removal;
 pub mod results;
 pub mod segment;

@@ -2,7 +2,7 @@
 
 use crate::catalog::export::Export;
 use crate::catalog::find::Finder;
-use crate::catalog::index::{Index, PublishReport};
+use crate::catalog::index::{Index, PAGES_PER_SPLIT, PORTIONS_AT_ONCE, PublishReport};
 use crate::catalog::raw::RawPages;
 use crate::catalog::removal::Removal;
 use crate::feeds::backfill::Backfills;
@@ -275,7 +275,14 @@ impl Program {
                 scope: scope.clone(),
                 pool: pool.clone(),
             },
-            index: Index { blobs: blobs.clone(), pages: pages.clone(), clock: clock.clone(), pool: pool.clone() },
+            index: Index {
+                blobs: blobs.clone(),
+                pages: pages.clone(),
+                clock: clock.clone(),
+                pool: pool.clone(),
+                portions_at_once: PORTIONS_AT_ONCE,
+                pages_per_split: PAGES_PER_SPLIT,
+            },
             stats: Stats {
                 pages: pages.clone(),
                 sources: sources.clone(),

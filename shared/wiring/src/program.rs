@@ -6,6 +6,7 @@ use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
+use curlew_stages::catalog::index::Index;
 use curlew_stages::catalog::raw::RawPages;
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::Owners;
@@ -69,9 +70,10 @@ pub fn program(
     }
     // Also where none is kept: what was kept before goes when its time is over.
     let raw = RawPages { lifetime: settings.raw.lifetime(), ..program.raw };
+    let index = Index { portions_at_once: memory.pool.builders() + 1, ..program.index };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
-    Ok(Program { own, owners, raw, ..program }.reached_at(settings.hub_base()))
+    Ok(Program { own, owners, raw, index, ..program }.reached_at(settings.hub_base()))
 }
 
 /// Returns the signer of requests, if signing is on and sites can reach the directory of keys.

@@ -33,13 +33,15 @@ const STACK: usize = 8 * 1024 * 1024;
 /// Abandoned threads at which the pool is worn out. Each may hold the memory of a large document.
 const MAX_ABANDONED: usize = 8;
 
-/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time.
+/// Runs tasks on threads of their own; as many documents, and as many queries, as there are cores at a time, and half as
+/// many builds.
 pub struct CpuThreads {
     parse_time: Millis,
     documents: Semaphore,
     large_documents: Semaphore,
     queries: Semaphore,
     builds: Semaphore,
+    builders: usize,
     abandoned: Arc<AtomicUsize>,
 }
 
@@ -47,14 +49,21 @@ impl CpuThreads {
     /// A pool whose documents and queries may take this much processor time.
     pub fn new(parse_time: Millis) -> CpuThreads {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let builders = (cores / 2).max(1);
         CpuThreads {
             parse_time,
+            builders,
             documents: Semaphore::new(cores),
             large_documents: Semaphore::new(1),
             queries: Semaphore::new(cores),
-            builds: Semaphore::new(1),
+            builds: Semaphore::new(builders),
             abandoned: Arc::default(),
         }
+    }
+
+    /// Returns the number of builds that run at a time.
+    pub fn builders(&self) -> usize {
+        self.builders
     }
 
     /// Returns true if too many abandoned tasks are still running that the pool takes no more.

@@ -18,6 +18,7 @@ fn entry(key: &str, bytes: u64) -> SplitEntry {
         generation: 0,
         first_expiry: None,
         tail: 0,
+        bounds: Bounds::default(),
     }
 }
 

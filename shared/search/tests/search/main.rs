@@ -1,6 +1,7 @@
 //! Builds splits of small pages and queries them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod bounds;
 mod built;
 mod hiding;
 mod oracle;

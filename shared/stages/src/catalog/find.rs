@@ -1,7 +1,8 @@
 //! Find: runs queries over the published splits of all years.
 
-use crate::catalog::hidden::hidden_hosts;
-use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::hidden::{self, HIDDEN_KEY};
+use crate::catalog::manifest::{manifest_key, parse_manifest, search_error};
+use crate::catalog::remembered::Remembered;
 use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
@@ -11,9 +12,11 @@ use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Query, Request, Results, SearchError, Split, search, sites, suggest, warm,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Request, Results, SearchError, Split, SplitEntry, search,
+    sites, suggest, warm,
 };
-use std::collections::BTreeSet;
+use futures::future::{try_join, try_join_all};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Maximum number of years that have an index.
@@ -33,7 +36,11 @@ pub struct Finder {
     splits: Splits,
     pool: Arc<dyn CpuPool>,
     events: Arc<dyn Events>,
-    /// The manifests as they were last read.
+    /// The manifests as they were last read, by year.
+    manifests: Mutex<BTreeMap<Year, Arc<Remembered<Manifest>>>>,
+    /// The blocked hosts as they were last read.
+    hidden: Remembered<BTreeSet<String>>,
+    /// What the manifests say together.
     read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,
@@ -55,10 +62,12 @@ struct CountedSites {
 #[derive(Default)]
 struct LiveIndex {
     tags: Vec<(Year, Option<Tag>)>,
+    entries: Vec<SplitEntry>,
     splits: Vec<ListedSplit>,
     /// Pages of which the split at the same index has only an outdated copy.
     outdated: Vec<Arc<BTreeSet<PageId>>>,
-    tombstones: Arc<BTreeSet<PageId>>,
+    /// The pages that no query may find, without those of blocked hosts.
+    hidden: Hidden,
     /// Time at which the next page expires.
     until: Option<Timestamp>,
 }
@@ -74,6 +83,8 @@ impl Finder {
             splits,
             pool,
             events: Arc::new(()),
+            manifests: Mutex::default(),
+            hidden: Remembered::default(),
             read: Mutex::default(),
             years: Mutex::default(),
             counted: Mutex::default(),
@@ -150,7 +161,8 @@ impl Finder {
         let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
         let asked = question.clone();
         let look = move |splits: &[&Split], hidden: &Hidden| asked.look(splits, hidden);
-        let (_, (results, suggestion)) = self.look(look).await.map_err(port_error)?;
+        let (_, (results, suggestion)) =
+            self.look(|split| split.may_match(&question.query), look).await.map_err(port_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await.map_err(port_error)?);
@@ -168,14 +180,14 @@ impl Finder {
     /// The object store's error.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         let index = self.manifests(self.clock.now()).await.map_err(port_error)?;
-        let hosts = hidden_hosts(self.blobs.as_ref()).await.map_err(port_error)?;
-        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == hosts;
+        let hosts = self.hidden_hosts().await.map_err(port_error)?;
+        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts;
         let counted =
             self.counted.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(same).map(|c| c.sites.clone());
         if let Some(sites) = counted {
             return Ok(sites);
         }
-        let (opened, sites) = self.look(sites).await.map_err(port_error)?;
+        let (opened, sites) = self.look(|_| true, sites).await.map_err(port_error)?;
         let sites: Arc<[SiteEntry]> = sites.into();
         let Opened { index, hidden, .. } = opened;
         let counted = CountedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
@@ -183,8 +195,13 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over all published splits, and once more if some of them are merged away meanwhile.
-    async fn look<T, F>(&self, look: F) -> Result<(Opened, T), StageError>
+    /// Runs a function over the published splits that `may_match`, and once more if some of them are merged away
+    /// meanwhile.
+    async fn look<T, F>(
+        &self,
+        may_match: impl Fn(&SplitEntry) -> bool + Sync,
+        look: F,
+    ) -> Result<(Opened, T), StageError>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
@@ -192,19 +209,23 @@ impl Finder {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.look_once(&look).await {
+            match self.look_once(&may_match, &look).await {
                 Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
                 answer => return answer,
             }
         }
     }
 
-    async fn look_once<T, F>(&self, look: &F) -> Result<(Opened, T), StageError>
+    async fn look_once<T, F>(
+        &self,
+        may_match: &(impl Fn(&SplitEntry) -> bool + Sync),
+        look: &F,
+    ) -> Result<(Opened, T), StageError>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
     {
-        let opened = self.open().await?;
+        let opened = self.open(may_match).await?;
         let splits: Arc<[Arc<Split>]> = opened.splits.iter().map(|opened| opened.split.clone()).collect();
         // The parts that a round lacks are read before the next one.
         for _ in 0..ROUNDS {
@@ -225,34 +246,37 @@ impl Finder {
         Err(endless())
     }
 
-    async fn open(&self) -> Result<Opened, StageError> {
-        let index = self.manifests(self.clock.now()).await?;
-        let splits = self.splits.all(&index.splits).await?;
-        for (opened, outdated) in splits.iter().zip(&index.outdated) {
-            opened.split.set_outdated(outdated.clone());
+    async fn open(&self, may_match: &(impl Fn(&SplitEntry) -> bool + Sync)) -> Result<Opened, StageError> {
+        let (index, hosts) = try_join(self.manifests(self.clock.now()), self.hidden_hosts()).await?;
+        let wanted: Vec<usize> = (0..index.entries.len()).filter(|at| may_match(&index.entries[*at])).collect();
+        let splits = self.splits.wanted(&index.splits, &wanted).await?;
+        for (opened, at) in splits.iter().zip(wanted) {
+            opened.split.set_outdated(index.outdated[at].clone());
         }
-        let hosts = hidden_hosts(self.blobs.as_ref()).await?;
-        let hidden = Arc::new(Hidden { tombstones: index.tombstones.clone(), hosts });
+        let hidden = Arc::new(Hidden { hosts: BTreeSet::clone(&hosts), ..index.hidden.clone() });
         Ok(Opened { index, splits, hidden })
     }
 
+    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>, StageError> {
+        let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
+        Ok(self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?.0)
+    }
+
     async fn manifests(&self, now: Timestamp) -> Result<Arc<LiveIndex>, StageError> {
-        let mut manifests = Vec::new();
-        let mut tags = Vec::new();
-        for year in self.years().await? {
-            let (manifest, tag) = load_manifest(self.blobs.as_ref(), year).await?;
-            manifests.push(manifest);
-            tags.push((year, tag));
-        }
+        let years = self.years().await?;
+        let remembered: Vec<(Year, Arc<Remembered<Manifest>>)> = {
+            let mut known = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
+            years.into_iter().map(|year| (year, known.entry(year).or_default().clone())).collect()
+        };
+        let loaded = remembered.iter().map(async |(year, remembered)| {
+            let key = manifest_key(*year);
+            remembered.load(self.blobs.as_ref(), &key, |bytes| parse_manifest(*year, bytes)).await
+        });
+        let (manifests, tags): (Vec<Arc<Manifest>>, Vec<Option<Tag>>) = try_join_all(loaded).await?.into_iter().unzip();
+        let tags: Vec<(Year, Option<Tag>)> = remembered.iter().map(|(year, _)| *year).zip(tags).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
-            // Splits of another version are left out until the next publishing rebuilds them.
-            let splits =
-                manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
-            let (splits, outdated) = splits.map(|(m, s)| (ListedSplit::of(s), Arc::new(m.outdated_in(s)))).unzip();
-            let tombstones = Hidden::of(&manifests, BTreeSet::new(), now).tombstones;
-            let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
-            *read = Arc::new(LiveIndex { tags, splits, outdated, tombstones, until });
+            *read = Arc::new(LiveIndex::of(&manifests, tags, now, &read));
         }
         Ok(read.clone())
     }
@@ -302,6 +326,32 @@ impl Finder {
             score: hit.score,
             copies: hit.copies,
         })
+    }
+}
+
+impl LiveIndex {
+    /// Combines the manifests of all years. What is as it was in the last ones keeps its address, by which open splits
+    /// know that they need not look it up again.
+    fn of(manifests: &[Arc<Manifest>], tags: Vec<(Year, Option<Tag>)>, now: Timestamp, last: &LiveIndex) -> LiveIndex {
+        let known: HashMap<&str, &Arc<BTreeSet<PageId>>> =
+            last.entries.iter().map(|entry| entry.key.as_str()).zip(&last.outdated).collect();
+        // Splits of a format that cannot be read are left out until the next publishing has replaced them.
+        let readable = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
+        let (mut entries, mut splits, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
+        for (manifest, entry) in readable {
+            let pages = manifest.outdated_in(entry);
+            let same = known.get(entry.key.as_str()).filter(|known| BTreeSet::eq(known, &pages));
+            outdated.push(same.map_or_else(|| Arc::new(pages), |known| Arc::clone(known)));
+            splits.push(ListedSplit::of(entry));
+            entries.push(entry.clone());
+        }
+        let hidden = Hidden::of(manifests.iter().map(AsRef::as_ref), BTreeSet::new(), now);
+        let hidden = match hidden.tombstones == last.hidden.tombstones {
+            true => last.hidden.clone(),
+            false => hidden.after(&last.hidden.tombstones),
+        };
+        let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
+        LiveIndex { tags, entries, splits, outdated, hidden, until }
     }
 }
 

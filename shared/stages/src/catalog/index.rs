@@ -12,15 +12,18 @@ use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
-    BuildBudget, Due, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
+    BuildBudget, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
     merge_splits,
 };
+use futures::future::try_join_all;
+use futures::stream::{self, Stream, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::Span;
 
-/// Maximum number of pages of a split; it bounds the memory that building one needs.
-const PAGES_PER_SPLIT: usize = 20_000;
+/// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it bounds
+/// the memory that building one needs.
+pub const PAGES_PER_SPLIT: usize = 20_000;
 /// Bytes of text after which a split is closed.
 pub(crate) const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
 /// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
@@ -31,6 +34,12 @@ const PURGE_AFTER: Millis = Millis::from_days(90);
 /// Time for which unlisted objects are kept. It is longer than the run of any program that puts an object and lists it
 /// afterwards.
 const RETIRED_FOR: Millis = Millis::from_days(1);
+/// Number of portions that are built side by side, unless configured. Another one is read meanwhile.
+pub const PORTIONS_AT_ONCE: usize = 2;
+/// Number of segments that are read side by side.
+const SEGMENTS_AT_ONCE: usize = 8;
+/// Number of rows that are read side by side for each of those segments.
+const ROWS_AT_ONCE: usize = 32;
 /// Maximum number of retries of publishing while another indexer publishes the same segments.
 const RACES: u32 = 8;
 /// Age in days from which on all segments of a day are certainly written.
@@ -49,6 +58,10 @@ pub struct Index {
     pub clock: Arc<dyn Clock>,
     /// Pool in which splits are built and merged.
     pub pool: Arc<dyn CpuPool>,
+    /// Number of portions that are built side by side, at least one.
+    pub portions_at_once: usize,
+    /// Number of pages at which a portion is closed; [`PAGES_PER_SPLIT`] but in tests.
+    pub pages_per_split: usize,
 }
 
 /// New segments and their current records.
@@ -63,8 +76,29 @@ struct NewRecords {
     traces: BTreeSet<TraceId>,
 }
 
+impl NewRecords {
+    fn add(&mut self, other: NewRecords) {
+        self.segments.extend(other.segments);
+        self.records.extend(other.records);
+        self.text += other.text;
+        for (year, pages) in other.revised {
+            self.revised.entry(year).or_default().extend(pages);
+        }
+        self.traces.extend(other.traces);
+    }
+
+    /// True if a split is to be built of it.
+    fn is_full(&self, pages: usize) -> bool {
+        self.records.len() >= pages || self.text >= TEXT_PER_SPLIT
+    }
+}
+
 impl Index {
-    /// Publishes the new segments of a year, and merges the splits that are due. Two indexers may run at once.
+    /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due. Two
+    /// indexers may run at once.
+    ///
+    /// What is new is divided into portions that are built side by side. Each is listed as soon as it is built, so what
+    /// an indexer has done when it dies is done, and the next one takes up the rest.
     ///
     /// # Errors
     /// Any error of the ports, or that the index is damaged.
@@ -78,17 +112,17 @@ impl Index {
                 return Err(error);
             }
         }
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let old = manifest.splits.iter().filter(|split| !split.is_current());
+        // All of them are searched meanwhile: each new split takes the place of the old one.
+        self.merge_all(year, old.map(rewriting).collect(), &mut done).await?;
         let now = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        for Due { keys, tier } in due(&manifest.splits, year, now, MERGE_BYTES) {
-            self.merge(year, &keys, Some(tier), &mut done).await?;
-        }
+        let merges = due(&manifest.splits, year, now, MERGE_BYTES).into_iter().map(|due| (due.keys, Some(due.tier)));
+        self.merge_all(year, merges.collect(), &mut done).await?;
         let until = now - PURGE_AFTER;
-        for split in manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until) {
-            if manifest.hides_any() {
-                self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
-            }
-        }
+        let late = manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until);
+        self.merge_all(year, late.filter(|_| manifest.hides_any()).map(rewriting).collect(), &mut done).await?;
         self.sweep(year).await?;
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
@@ -96,22 +130,32 @@ impl Index {
 
     async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<(), StageError> {
         let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
-        if manifest.is_outdated() {
-            tracing::warn!(year, "the index is of another version and is built anew from the records");
+        if let Some(found) = manifest.later_form() {
+            return Err(search_error(SearchError::UnknownForm { what: "split", found }));
+        }
+        if manifest.splits.iter().any(|split| !split.is_readable()) {
+            tracing::warn!(year, "the index is of a version that cannot be read and is built anew from the records");
             manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
         }
         let read = (self.clock.now(), manifest.generation);
-        let mut batch = NewRecords::default();
         let segments = self.new_segments(year, &manifest).await?;
-        let is_something_new = !segments.is_empty();
-        for key in segments {
-            self.read(key, &mut batch).await?;
-            if batch.records.len() >= PAGES_PER_SPLIT || batch.text >= TEXT_PER_SPLIT {
-                self.add(year, std::mem::take(&mut batch), read, done).await?;
+        if !segments.is_empty() {
+            let portions = self.portions(segments).map(|portion| self.add(year, portion, read));
+            let mut added = std::pin::pin!(portions.buffer_unordered(self.portions_at_once.max(1)));
+            let mut failed = None;
+            // A portion that fails leaves the others intact.
+            while let Some(added) = added.next().await {
+                match added {
+                    Ok(Portion { pages, segments }) => {
+                        done.added += pages;
+                        done.segments += segments;
+                    }
+                    Err(error) => failed = failed.filter(|first| !is_race(first)).or(Some(error)),
+                }
             }
-        }
-        self.add(year, batch, read, done).await?;
-        if is_something_new {
+            if let Some(error) = failed {
+                return Err(error);
+            }
             let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
@@ -128,14 +172,10 @@ impl Index {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
         let groups = chunks(&splits, MERGE_BYTES);
-        for keys in &groups {
-            self.merge(year, keys, Some(Tier::Year), &mut done).await?;
-        }
+        self.merge_all(year, groups.iter().map(|keys| (keys.clone(), Some(Tier::Year))).collect(), &mut done).await?;
         // Splits that are too large to be merged are still rewritten without the pages that are gone.
         let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
-        for split in alone.filter(|_| manifest.hides_any()) {
-            self.merge(year, std::slice::from_ref(&split.key), None, &mut done).await?;
-        }
+        self.merge_all(year, alone.filter(|_| manifest.hides_any()).map(rewriting).collect(), &mut done).await?;
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
     }
@@ -145,20 +185,42 @@ impl Index {
         Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
     }
 
-    /// Reads a segment. A record counts only if its page's row points to it, so that a record which a repeated batch
+    /// Reads segments, some at once, and divides what they hold into portions. After an error there is no more.
+    fn portions(&self, segments: Vec<SegmentKey>) -> impl Stream<Item = Result<NewRecords, StageError>> + '_ {
+        let reads = stream::iter(segments).map(|key| self.read(key)).buffered(SEGMENTS_AT_ONCE);
+        stream::unfold(Some(Box::pin(reads)), async |reads| {
+            let (mut reads, mut portion) = (reads?, NewRecords::default());
+            loop {
+                match reads.next().await {
+                    Some(Ok(read)) => portion.add(read),
+                    Some(Err(error)) => return Some((Err(error), None)),
+                    None => return Some((Ok(portion), None)),
+                }
+                if portion.is_full(self.pages_per_split) {
+                    return Some((Ok(portion), Some(reads)));
+                }
+            }
+        })
+    }
+
+    /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row points to it, so that a record which a repeated batch
     /// wrote twice is indexed once. A record that no row will ever point to is erased: nothing would erase it when its
     /// page is removed.
-    async fn read(&self, key: SegmentKey, batch: &mut NewRecords) -> Result<(), StageError> {
+    async fn read(&self, key: SegmentKey) -> Result<NewRecords, StageError> {
+        let mut batch = NewRecords::default();
         let Some(blob) = self.blobs.get(key.as_str()).await? else {
             batch.segments.push(key);
-            return Ok(());
+            return Ok(batch);
         };
         let settled_before = segment::key_day(self.clock.now() - Millis::from_days(UNDECIDED_DAYS));
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
         let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (location, record) in segment::decode_all(&key, &blob.bytes)? {
-            // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
-            let row = self.pages.load_eventual(&record.id).await?.map(|(page, _)| page);
+        let records = segment::decode_all(&key, &blob.bytes)?;
+        // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
+        let rows: Vec<_> = records.iter().map(|(_, record)| self.pages.load_eventual(&record.id)).collect();
+        let rows: Vec<_> = stream::iter(rows).buffered(ROWS_AT_ONCE).try_collect().await?;
+        for ((location, record), row) in records.into_iter().zip(rows) {
+            let row = row.map(|(page, _)| page);
             let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
             match state {
                 Some(PageState::Accepted { location: at, .. }) if at == location => {
@@ -169,12 +231,12 @@ impl Index {
                 None | Some(PageState::Pending) if !is_settled => {
                     // The row is being written, or the batch that wrote the segment died and will run again: leave it
                     // to the next run.
-                    return Ok(());
+                    return Ok(NewRecords::default());
                 }
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
                     // The same for a page that has changed.
                     if !is_settled {
-                        return Ok(());
+                        return Ok(NewRecords::default());
                     }
                     orphans.push((location, record));
                 }
@@ -196,7 +258,7 @@ impl Index {
         batch.records.extend(counted);
         batch.traces.extend(traces);
         batch.segments.push(key);
-        Ok(())
+        Ok(batch)
     }
 
     /// Erases the record of a page whose row points to a newer one.
@@ -209,23 +271,23 @@ impl Index {
         }
     }
 
-    /// Publishes a batch whose rows were read from `began` on, after the manifest of this generation, in the name of each
+    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of each
     /// chain of jobs that a page of it belongs to.
     async fn add(
         &self,
         year: Year,
-        batch: NewRecords,
+        portion: Result<NewRecords, StageError>,
         (began, generation): (Timestamp, u64),
-        done: &mut PublishReport,
-    ) -> Result<(), StageError> {
+    ) -> Result<Portion, StageError> {
+        let batch = portion?;
         if batch.segments.is_empty() {
-            return Ok(());
+            return Ok(Portion::default());
         }
         let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
-        let added = self.add_itself(year, batch, (began, generation), done).await;
+        let added = self.add_itself(year, batch, (began, generation)).await;
         for span in spans {
             match &added {
-                Ok(()) => span.in_scope(|| tracing::debug!(year, "pages of this chain can be found")),
+                Ok(_) => span.in_scope(|| tracing::debug!(year, "pages of this chain can be found")),
                 Err(error) => record_failure(&span, error.kind()),
             }
         }
@@ -237,18 +299,17 @@ impl Index {
         year: Year,
         batch: NewRecords,
         (began, generation): (Timestamp, u64),
-        done: &mut PublishReport,
-    ) -> Result<(), StageError> {
+    ) -> Result<Portion, StageError> {
         let NewRecords { segments, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
             let now = self.clock.now();
             change_manifest(blobs, *other, |m| Ok(m.superseding(pages, now))).await?;
         }
-        done.segments += segments.len() as u64;
+        let read = segments.len() as u64;
         if records.is_empty() {
             change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
-            return Ok(());
+            return Ok(Portion { pages: 0, segments: read });
         }
         let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
         let build = move || build_split(records.into_iter(), &BuildBudget::default());
@@ -260,8 +321,7 @@ impl Index {
         // All of them are in this split, including those that replace a record of another year.
         let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
         self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
-        done.added += docs;
-        Ok(())
+        Ok(Portion { pages: docs, segments: read })
     }
 
     /// Puts a split and lists it in the manifest by `change`.
@@ -281,24 +341,33 @@ impl Index {
         Ok(())
     }
 
+    /// Makes some merges of different splits, as many side by side as portions are built but one: a merge needs more
+    /// memory than a portion.
+    async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<(), StageError> {
+        let at_once = self.portions_at_once.saturating_sub(1).max(1);
+        let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
+        let mut merges = std::pin::pin!(merges.buffer_unordered(at_once));
+        while let Some(merged) = merges.next().await {
+            let Merged { purged, rewritten } = merged?;
+            done.purged += purged;
+            done.rewritten += rewritten;
+        }
+        Ok(())
+    }
+
     /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
     /// keeps its tier. Does nothing if another indexer was faster.
-    async fn merge(
-        &self,
-        year: Year,
-        keys: &[String],
-        tier: Option<Tier>,
-        done: &mut PublishReport,
-    ) -> Result<(), StageError> {
+    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<Merged, StageError> {
         let began = self.clock.now();
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
         if listed.len() < keys.len() {
-            return Ok(());
+            return Ok(Merged::default());
         }
+        let blobs = try_join_all(listed.iter().map(|split| self.blobs.get(&split.key))).await?;
         let mut splits = Vec::with_capacity(keys.len());
-        for split in &listed {
-            let Some(blob) = self.blobs.get(&split.key).await? else { return Ok(()) };
+        for (split, blob) in listed.iter().zip(blobs) {
+            let Some(blob) = blob else { return Ok(Merged::default()) };
             let opened = Split::open(blob.bytes).map_err(search_error)?;
             opened.set_outdated(Arc::new(manifest.outdated_in(split)));
             splits.push(opened);
@@ -310,10 +379,10 @@ impl Index {
             (None, [only]) => {
                 let splits = splits.clone();
                 let ids: Vec<PageId> = gone.iter().cloned().chain(manifest.outdated_in(only)).collect();
-                if !self.built(move || holds_any(&splits[0], &ids)).await?? {
+                if only.is_current() && !self.built(move || holds_any(&splits[0], &ids)).await?? {
                     let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
                     change_manifest(self.blobs.as_ref(), year, change).await?;
-                    return Ok(());
+                    return Ok(Merged::default());
                 }
                 only.tier
             }
@@ -323,28 +392,27 @@ impl Index {
         let merged = splits.clone();
         let merge = move || merge_splits(&merged.iter().collect::<Vec<_>>(), &gone, &BuildBudget::default());
         let built = self.built(merge).await?.map_err(search_error)?;
+        let rewritten = built.as_ref().map_or(0, |built| built.docs);
+        let merged = Merged { purged: before - rewritten, rewritten };
         let replaced = match built {
             None => {
                 let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
                 let dropped = ids.map_err(search_error)?;
-                let change = |m: &Manifest| m.replaced(keys, None, &dropped, began);
-                done.purged += before;
+                let change = |m: &Manifest| m.replaced(&keys, None, &dropped, began);
                 change_manifest(self.blobs.as_ref(), year, change).await.map(drop)
             }
             Some(built) => {
-                done.purged += before - built.docs;
-                done.rewritten += built.docs;
                 let dropped = built.dropped.clone();
                 let (mut entry, bytes) = entry_of(year, built, self.clock.now());
                 entry.tier = tier;
                 entry.since = listed.iter().map(|split| split.since).min().unwrap_or(began);
                 (entry.purged_at, entry.generation) = (began, manifest.generation);
-                self.list(year, entry, bytes, |m, entry| m.replaced(keys, Some(entry), &dropped, began)).await
+                self.list(year, entry, bytes, |m, entry| m.replaced(&keys, Some(entry), &dropped, began)).await
             }
         };
         match replaced {
-            Err(error) if is_race(&error) => Ok(()),
-            replaced => replaced,
+            Err(error) if is_race(&error) => Ok(Merged::default()),
+            replaced => replaced.map(|()| merged),
         }
     }
 
@@ -370,6 +438,27 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// The splits of a merge, and the tier of the result; none to rewrite one split in its tier.
+type Merge = (Vec<String>, Option<Tier>);
+
+fn rewriting(split: &SplitEntry) -> Merge {
+    (vec![split.key.clone()], None)
+}
+
+/// Counts of a merge.
+#[derive(Default)]
+struct Merged {
+    purged: u64,
+    rewritten: u64,
+}
+
+/// Counts of a portion that was published.
+#[derive(Default)]
+struct Portion {
+    pages: u64,
+    segments: u64,
 }
 
 /// True if another indexer was faster.
@@ -400,6 +489,7 @@ fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes
         generation: 0,
         first_expiry: built.first_expiry,
         tail: built.tail,
+        bounds: built.bounds,
     };
     (entry, built.bytes.into())
 }

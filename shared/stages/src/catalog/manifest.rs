@@ -15,10 +15,14 @@ pub(crate) fn manifest_key(year: Year) -> String {
 
 /// Loads the manifest of a year; an empty one if there is none.
 pub(crate) async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
-    match blobs.get(&manifest_key(year)).await? {
-        None => Ok((Manifest::new(year), None)),
-        Some(blob) => Ok((Manifest::from_json(&blob.bytes).map_err(search_error)?, Some(blob.tag))),
-    }
+    let blob = blobs.get(&manifest_key(year)).await?;
+    let manifest = parse_manifest(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
+    Ok((manifest, blob.map(|blob| blob.tag)))
+}
+
+/// Reads the manifest of a year from its object; an empty one if there is none.
+pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest, StageError> {
+    bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
 
 /// Changes the manifest of a year by compare-and-swap.
@@ -28,7 +32,7 @@ pub(crate) async fn change_manifest(
     change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
 ) -> Result<Manifest, StageError> {
     object::change(blobs, &manifest_key(year), |bytes| {
-        let manifest = bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)?;
+        let manifest = parse_manifest(year, bytes)?;
         let next = change(&manifest).map_err(search_error)?;
         let stays = next == manifest && bytes.is_some();
         Ok(((!stays).then(|| next.to_json()), next))

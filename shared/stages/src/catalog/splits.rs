@@ -7,7 +7,7 @@ use bytes::Bytes;
 use curlew_ports::{Blobs, PortError, RangeCache};
 use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
 use futures::future::try_join_all;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -54,23 +54,29 @@ impl Splits {
         Splits { cache: Some(cache), ..self }
     }
 
-    /// Returns these splits and no others, in their order; closes the rest.
-    pub(crate) async fn all(&self, listed: &[ListedSplit]) -> Result<Vec<OpenSplit>, StageError> {
-        let (known, were_open) = {
+    /// Returns those of the listed splits that a query wants, in their order; closes splits that are not listed.
+    pub(crate) async fn wanted(&self, listed: &[ListedSplit], wanted: &[usize]) -> Result<Vec<OpenSplit>, StageError> {
+        let wanted: Vec<&ListedSplit> = wanted.iter().filter_map(|at| listed.get(*at)).collect();
+        let known: Vec<Option<OpenSplit>> = {
             let open = self.open();
-            let known: Vec<Option<OpenSplit>> = listed.iter().map(|split| open.get(&split.key).cloned()).collect();
-            (known, open.len())
+            wanted.iter().map(|split| open.get(&split.key).cloned()).collect()
         };
-        let are_the_same = were_open == listed.len() && known.iter().all(Option::is_some);
-        let splits = listed.iter().zip(known).map(async |(listed, known)| match known {
+        let are_new = known.iter().any(Option::is_none);
+        let splits = wanted.iter().zip(known).map(async |(listed, known)| match known {
             Some(split) => Ok(split),
             None => self.open_one(listed).await,
         });
         let splits = try_join_all(splits).await?;
-        *self.open() = listed.iter().map(|split| split.key.clone()).zip(splits.iter().cloned()).collect();
-        if let Some(cache) = self.cache.as_ref().filter(|_| !are_the_same) {
-            let keys: Vec<&str> = listed.iter().map(|split| split.key.as_str()).collect();
-            cache.keep_only(&keys).await;
+        let keys: HashSet<&str> = listed.iter().map(|split| split.key.as_str()).collect();
+        let were_closed = {
+            let mut open = self.open();
+            open.extend(wanted.iter().map(|split| split.key.clone()).zip(splits.iter().cloned()));
+            let before = open.len();
+            open.retain(|key, _| keys.contains(key.as_str()));
+            open.len() < before
+        };
+        if let Some(cache) = self.cache.as_ref().filter(|_| are_new || were_closed) {
+            cache.keep_only(&keys.into_iter().collect::<Vec<&str>>()).await;
         }
         Ok(splits)
     }

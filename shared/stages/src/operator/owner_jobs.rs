@@ -5,11 +5,10 @@ use crate::bulk::Bulk;
 use crate::catalog::hidden::is_on;
 use crate::catalog::listing::{each_page, each_source, pages_that};
 use crate::catalog::removal::Removal;
-use crate::catalog::segment::RecordReader;
-use crate::catalog::thumbnails::thumbnail_key;
 use crate::feeds::backfill::Backfills;
 use crate::feeds::relocation::revived;
 use crate::operator::block::Blocks;
+use crate::operator::erasure::{Erasure, is_indexed_on};
 use crate::operator::ownership::{change_claims, load_claims, settle_claims};
 use crate::operator::suggest::{Suggest, SuggestError};
 use crate::pages::sample::Sample;
@@ -20,8 +19,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, ImageId, Job, Miss, OwnJob, OwnerRequest,
-    Page, PageLine, PageState, PollJob, Source, SourceKey, ThumbnailId, Timestamp, Validators, Way,
+    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, Miss, OwnJob, OwnerRequest, Page,
+    PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -29,7 +28,6 @@ use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_policy::trace;
 use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of pages that a report names; the rest are only counted.
@@ -292,28 +290,15 @@ impl Own {
 
     /// Removes all data of a host up to an instant. Of each page its address and the fact of its removal stay.
     async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
-        let ours = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page) && page.at <= until).await?;
-        // Removing a page leaves the image of its site to the other pages; here no other pages are left.
-        let mut images: BTreeSet<ImageId> = BTreeSet::new();
-        for page in &ours {
-            if let PageState::Accepted { location, .. } = &page.state
-                && let Some(record) = RecordReader(self.blobs.as_ref()).read(location).await?
-                && let Some(ThumbnailId::Object(image)) = record.thumbnail
-            {
-                images.insert(image);
-            }
-            self.removal.remove(&page.id, Gone::Blocked).await?;
-        }
-        for image in images {
-            self.blobs.delete(&thumbnail_key(&image)).await?;
-        }
+        let erasure = Erasure { pages: self.pages.as_ref(), blobs: self.blobs.as_ref(), removal: &self.removal };
+        let erased = erasure.of_host(host, until).await?;
         for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
             self.retire(&feed.key).await?;
         }
         for row in self.history(host).await? {
             self.backfills.erase(&row.key, "its owner had it removed").await?;
         }
-        let counts = [(format!("gone: {}", Gone::Blocked.as_str()), ours.len() as u64)].into();
+        let counts = [(format!("gone: {}", Gone::Blocked.as_str()), erased)].into();
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
         change_claims(self.blobs.as_ref(), host, |mut all| {
             all.report = Some(left.clone());
@@ -374,10 +359,6 @@ fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
         CallEnd::Rejected(_) => Err(Miss::Unreachable),
         CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..) => Err(Miss::Held),
     }
-}
-
-fn is_indexed_on(host: &str, page: &Page) -> bool {
-    matches!(page.state, PageState::Accepted { .. }) && is_on(&page.url, host)
 }
 
 fn newest(pages: &mut Vec<PageLine>) {

@@ -29,6 +29,7 @@ mod reextract;
 mod removal;
 mod revision;
 mod robots;
+mod scale;
 mod schedule;
 mod scope;
 mod screening;

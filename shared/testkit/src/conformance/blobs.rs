@@ -2,7 +2,7 @@
 
 use super::samples::race;
 use bytes::Bytes;
-use curlew_ports::{Blobs, PortError, Tag};
+use curlew_ports::{Blobs, PortError, Seen, Tag};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -139,6 +139,24 @@ pub async fn one_of_many_puts_if_absent_wins(blobs: &Arc<dyn Blobs>) {
         assert_eq!(won.len(), 1, "{puts:?}");
         assert!(content(blobs, &key).await == pattern(1_000 + won[0], won[0]));
     }
+}
+
+/// A reader who knows the object's tag is told so, and anybody else is given the object.
+pub async fn what_was_seen_is_not_read_again(blobs: &Arc<dyn Blobs>) {
+    let key = "manifests/2026.json";
+    let ask = async |seen: Option<&Tag>| blobs.get_changed(key, seen).await.expect("asks");
+    assert_eq!(ask(None).await, Seen::Same, "there was none, and there is none");
+    put(blobs, key, "first").await;
+    let Seen::Changed(Some(first)) = ask(None).await else { panic!("there is one now") };
+    assert_eq!(first.bytes, "first");
+    assert_eq!(ask(Some(&first.tag)).await, Seen::Same);
+    let swapped = blobs.swap(key, Some(&first.tag), "second".into()).await.expect("swaps");
+    assert_eq!(ask(Some(&swapped)).await, Seen::Same);
+    let Seen::Changed(Some(second)) = ask(Some(&first.tag)).await else { panic!("it has changed") };
+    assert_eq!((second.bytes.as_ref(), &second.tag), (b"second".as_slice(), &swapped));
+    assert!(matches!(ask(Some(&Tag("no tag of ours".into()))).await, Seen::Changed(Some(_))));
+    blobs.delete(key).await.expect("deletes");
+    assert_eq!(ask(Some(&swapped)).await, Seen::Changed(None));
 }
 
 /// The tag that a swap gives is the one that a reader sees and the next swap needs.

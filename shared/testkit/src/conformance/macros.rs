@@ -138,6 +138,7 @@ macro_rules! conformance {
             put_if_absent_keeps_what_is_there
             one_of_many_puts_if_absent_wins
             a_swap_follows_the_tags
+            what_was_seen_is_not_read_again
             a_swap_that_wants_nothing_there_is_made_once
             one_of_many_swaps_wins
             a_thousand_swaps_lose_none

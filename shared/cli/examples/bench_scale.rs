@@ -1,0 +1,492 @@
+//! A year of many short pages behind a model of object storage, for `cargo xtask bench scale`:
+//! `bench_scale PAGES UPGRADED FOLDER`.
+//!
+//! The store is a folder and an embedded database. Each call of an object takes 30 ms longer and transfers 90 MB a second;
+//! each call of a row takes 5 ms longer. The year's splits are built as publishing builds them, of 20,000 records each, and
+//! merged as publishing merges them. Rows and segments are there for the pages that a step reads: what is published, and
+//! what is removed.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
+
+use anyhow::{Context, Result, bail, ensure};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_embedded::{Access, Store};
+use curlew_model::{Gone, HostKey, Millis, Page, PageId, PageState, Record, SegmentKey, Timestamp, Year};
+use curlew_policy::chance::mix;
+use curlew_ports::{Blob, Blobs, Clock, CpuError, CpuPool, CpuTask, Pages, PortError, Seen, Tag, Version};
+use curlew_search::{BuildBudget, FORM, Manifest, OLDEST_FORM, SplitEntry, Tier, build_split};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::index::{Index, PAGES_PER_SPLIT};
+use curlew_stages::catalog::removal::Removal;
+use curlew_stages::catalog::results::Start;
+use curlew_stages::catalog::segment::{Draft, write};
+use curlew_stages::operator::erasure::Erasure;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const YEAR: Year = 2026;
+/// Time that each call of an object takes longer.
+const OBJECT_LATENCY: Duration = Duration::from_millis(30);
+/// Bytes that one call transfers in a second.
+const BYTES_A_SECOND: f64 = 90e6;
+/// Time that each call of a row takes longer.
+const ROW_LATENCY: Duration = Duration::from_millis(5);
+/// Pages that are published in the measured publishing.
+const NEW: u64 = 100_000;
+/// Pages of the host that is erased.
+const ERASED: u64 = 10_000;
+/// The host that is erased.
+const HOST: &str = "erased.example";
+/// Portions that are built side by side.
+const WORKERS: usize = 10;
+/// Records of a segment.
+const RECORDS: u64 = 100;
+/// Words of a text, and different words.
+const WORDS: u64 = 14;
+const VOCABULARY: u64 = 50_000;
+/// Hosts of the other pages.
+const HOSTS: u64 = 5_000;
+/// Days over which the pages of the year are spread.
+const DAYS: u64 = 330;
+/// Measured queries.
+const COLD: u64 = 40;
+const WARM: u64 = 200;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [pages, upgraded, folder] = args.as_slice() else { bail!("usage: bench_scale PAGES UPGRADED FOLDER") };
+    let world = World::new(pages.parse().context("PAGES is a number")?, Path::new(folder))?;
+    println!("{}", world.measure(upgraded.parse().context("UPGRADED is a number")?).await?);
+    Ok(())
+}
+
+/// The store, plain and as it is seen from afar.
+struct World {
+    count: u64,
+    words: Arc<[String]>,
+    plain: Arc<dyn Blobs>,
+    plain_rows: Arc<dyn Pages>,
+    blobs: Arc<FarBlobs>,
+    rows: Arc<dyn Pages>,
+    clock: Arc<dyn Clock>,
+    _store: Store,
+}
+
+impl World {
+    fn new(count: u64, folder: &Path) -> Result<World> {
+        let store = Store::open(folder, Access::Exclusive)?;
+        let (plain, plain_rows): (Arc<dyn Blobs>, Arc<dyn Pages>) = (store.objects(), store.pages());
+        let blobs = FarBlobs { plain: plain.clone(), calls: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+        let rows = Arc::new(FarPages(plain_rows.clone()));
+        let now = Timestamp::parse_day_or_instant("2026-12-05T12:00:00Z")?;
+        let clock = Arc::new(YearsEnd { now, began: Instant::now() });
+        let words = (0..VOCABULARY).map(word).collect();
+        Ok(World { count, words, plain, plain_rows, blobs: Arc::new(blobs), rows, clock, _store: store })
+    }
+
+    async fn measure(&self, upgraded: u64) -> Result<serde_json::Value> {
+        let filled = self.timed("fill", self.fill()).await?;
+        let deltas = self.manifest().await?.splits.len();
+        let merged = self.timed("merge", async { Ok(self.index().publish(YEAR).await?) }).await?;
+        let (splits, index_bytes) = self.splits().await?;
+
+        self.add(self.count..self.count + NEW, |n| format!("site{}.example", mix(n) % HOSTS)).await?;
+        let published = self.timed("publish", async { Ok(self.index().publish(YEAR).await?) }).await?;
+        ensure!(published.0.added == NEW, "{:?}", published.0);
+        let cold = self.queries(COLD, false, "").await?;
+        let pruned = self.queries(COLD, false, " lang:en after:2026-11-20").await?;
+        let warm = self.queries(WARM, true, "").await?;
+
+        let removal = Removal::new(self.rows.clone(), self.blobs.clone(), self.clock.clone(), Arc::new(()));
+        let finder = self.finder();
+        let first = self.record(self.count, "");
+        let query = format!("\"{}\"", first.title);
+        let found = async || Ok::<_, anyhow::Error>(finder.find(&query, Start::Offset(0), 10).await?.total);
+        let before = found().await?;
+        let removed = self.timed("removal", async { Ok(removal.remove(&first.id, Gone::NotFound).await?) }).await?;
+        let after = self.timed("query after it", found()).await?;
+        ensure!(after.0 + 1 == before, "{before} pages, then {}", after.0);
+
+        let erasure = Erasure { pages: self.rows.as_ref(), blobs: self.blobs.as_ref(), removal: &removal };
+        let site = format!("site:{HOST}");
+        let of_host = async || Ok::<_, anyhow::Error>(finder.find(&site, Start::Offset(0), 10).await?.total);
+        ensure!(of_host().await? > 0, "nothing to erase");
+        let erased = self.timed("erasure", async { Ok(erasure.of_host(HOST, Timestamp::MAX).await?) }).await?;
+        ensure!(erased.0 == ERASED && of_host().await? == 0, "{} pages were erased", erased.0);
+
+        let (upgraded, upgrade, asked, empty) = self.upgrade(upgraded).await?;
+        Ok(json!({
+            "pages": self.count, "fill_s": filled.1, "deltas": deltas, "merge_s": merged.1, "merged": merged.0.rewritten,
+            "splits": splits, "index_mb": index_bytes as f64 / 1e6, "publish_s": published.1,
+            "cold": cold, "pruned": pruned, "warm": warm,
+            "removal_ms": removed.1 * 1e3, "after_removal_ms": after.1 * 1e3, "erasure_s": erased.1,
+            "upgraded": upgraded, "upgrade_s": upgrade, "asked": asked, "empty": empty,
+        }))
+    }
+
+    async fn timed<T>(&self, what: &str, work: impl Future<Output = Result<T>>) -> Result<(T, f64)> {
+        let began = Instant::now();
+        let done = work.await.with_context(|| what.to_owned())?;
+        let seconds = began.elapsed().as_secs_f64();
+        eprintln!("{what}: {seconds:.2} s");
+        Ok((done, seconds))
+    }
+
+    fn index(&self) -> Index {
+        Index {
+            blobs: self.blobs.clone(),
+            pages: self.rows.clone(),
+            clock: self.clock.clone(),
+            pool: Arc::new(Threads),
+            portions_at_once: WORKERS,
+            pages_per_split: PAGES_PER_SPLIT,
+        }
+    }
+
+    fn finder(&self) -> Finder {
+        Finder::new(self.blobs.clone(), self.clock.clone()).with_pool(Arc::new(Threads))
+    }
+
+    async fn manifest(&self) -> Result<Manifest> {
+        let blob = self.plain.get(&manifest_key()).await?.context("no manifest")?;
+        Ok(Manifest::from_json(&blob.bytes)?)
+    }
+
+    async fn splits(&self) -> Result<(usize, u64)> {
+        let splits = self.manifest().await?.splits;
+        Ok((splits.len(), splits.iter().map(|split| split.bytes).sum()))
+    }
+
+    /// Fills the year: splits of all pages, and the segments and rows of those that are to be erased.
+    async fn fill(&self) -> Result<()> {
+        // Each of these pages has the number of the one whose place it takes.
+        let every = (self.count / ERASED).max(1);
+        let erased = (0..ERASED).map(|n| n * every).collect::<Vec<u64>>();
+        let mut manifest = Manifest::new(YEAR);
+        for part in erased.chunks(RECORDS as usize) {
+            let at = self.day(part[0]);
+            manifest = manifest.with_segments([self.write(part, at, |_| HOST.to_owned()).await?]);
+        }
+        let per_split = PAGES_PER_SPLIT as u64;
+        let parts =
+            (0..self.count.div_ceil(per_split)).map(|part| part * per_split..((part + 1) * per_split).min(self.count));
+        let cores = std::thread::available_parallelism()?.get();
+        let entries: Vec<SplitEntry> = stream::iter(parts)
+            .map(|numbers| async move {
+                let (words, day) = (self.words.clone(), self.day(numbers.start));
+                let count = self.count;
+                let records = numbers.map(move |n| {
+                    let is_erased = n.is_multiple_of(every) && n / every < ERASED;
+                    record(n, if is_erased { HOST.to_owned() } else { host(n) }, day_of(n, count), &words)
+                });
+                let built =
+                    tokio::task::spawn_blocking(move || build_split(records, &BuildBudget::default())).await??;
+                let entry = SplitEntry {
+                    key: format!("splits/{YEAR}/{}.split", built.name),
+                    docs: built.docs,
+                    bytes: built.bytes.len() as u64,
+                    languages: built.languages,
+                    built_at: day,
+                    form: FORM,
+                    tier: Tier::Delta,
+                    since: day,
+                    purged_at: self.clock.now(),
+                    generation: 0,
+                    first_expiry: None,
+                    tail: built.tail,
+                    bounds: built.bounds,
+                };
+                self.plain.put(&entry.key, built.bytes.into()).await?;
+                Ok::<_, anyhow::Error>(entry)
+            })
+            .buffered(cores)
+            .try_collect()
+            .await?;
+        for entry in entries {
+            manifest = manifest.with_split(entry, &[])?;
+        }
+        self.plain.put(&manifest_key(), manifest.seal("2026-12-03").to_json().into()).await?;
+        Ok(())
+    }
+
+    /// Writes segments of pages and their rows.
+    async fn add(&self, numbers: std::ops::Range<u64>, host: impl Fn(u64) -> String) -> Result<()> {
+        let numbers: Vec<u64> = numbers.collect();
+        for part in numbers.chunks(RECORDS as usize) {
+            self.write(part, self.clock.now(), &host).await?;
+        }
+        Ok(())
+    }
+
+    async fn write(&self, numbers: &[u64], at: Timestamp, host: impl Fn(u64) -> String) -> Result<SegmentKey> {
+        let record = |n: &u64| record(*n, host(*n), if *n < self.count { self.day(*n) } else { at }, &self.words);
+        let drafts: Vec<Draft> =
+            numbers.iter().map(record).map(|record| Draft { record, thumbnail: None, raw: None }).collect();
+        let locations = write(self.plain.as_ref(), &drafts, at).await?;
+        let segment = locations.first().context("a segment without records")?.segment.clone();
+        let rows = drafts.iter().zip(locations).map(|(Draft { record, .. }, location)| {
+            let state = PageState::Accepted { year: YEAR, location, content_hash: String::new() };
+            Ok(Page::new(record.id.clone(), record.url.clone(), HostKey::new(&record.host)?, state, at))
+        });
+        let rows: Vec<Page> = rows.collect::<Result<_>>()?;
+        let inserts = rows.iter().map(|row| self.plain_rows.insert(row));
+        futures::future::try_join_all(inserts).await?;
+        Ok(segment)
+    }
+
+    fn day(&self, n: u64) -> Timestamp {
+        day_of(n, self.count)
+    }
+
+    /// A record of the year as it was filled.
+    fn record(&self, n: u64, host_name: &str) -> Record {
+        let host = if host_name.is_empty() { host(n) } else { host_name.to_owned() };
+        record(n, host, self.day(n), &self.words)
+    }
+
+    /// Asks queries of two words and a filter; each by a new process, or all by one that has answered some before.
+    async fn queries(&self, count: u64, is_warm: bool, filter: &str) -> Result<serde_json::Value> {
+        let one = self.finder();
+        if is_warm {
+            for n in 0..count / 4 {
+                one.find(&self.query(1_000_000 + n, filter), Start::Offset(0), 10).await?;
+            }
+        }
+        let (mut times, mut found) = (Vec::new(), 0);
+        let (calls, bytes) = self.blobs.counts();
+        for n in 0..count {
+            let new = self.finder();
+            let finder = if is_warm { &one } else { &new };
+            let began = Instant::now();
+            let results = finder.find(&self.query(n, filter), Start::Offset(0), 10).await?;
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+            found += u64::from(results.total > 0);
+        }
+        let (calls_after, bytes_after) = self.blobs.counts();
+        times.sort_by(f64::total_cmp);
+        let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
+        let told = json!({
+            "median": at(0.5), "p95": at(0.95), "found": found, "asked": count,
+            "calls": (calls_after - calls) as f64 / count as f64,
+            "mb": (bytes_after - bytes) as f64 / 1e6 / count as f64,
+        });
+        eprintln!("queries{filter}, {}: {told}", if is_warm { "warm" } else { "cold" });
+        Ok(told)
+    }
+
+    fn query(&self, n: u64, filter: &str) -> String {
+        let word = |seed: u64| &self.words[rank(mix(seed))];
+        format!("{} {}{filter}", word(2 * n + 77), word(2 * n + 78))
+    }
+
+    /// Makes splits of at least so many pages those of the format before, and publishes while somebody searches all the
+    /// time; returns the pages and seconds, the number of searches, and how many of them found too little.
+    async fn upgrade(&self, pages: u64) -> Result<(u64, f64, u64, u64)> {
+        let mut manifest = self.manifest().await?;
+        let mut marked = 0;
+        for split in &mut manifest.splits {
+            if marked >= pages {
+                break;
+            }
+            let mut bytes = self.plain.get(&split.key).await?.context("no split")?.bytes.to_vec();
+            let at = bytes.len() - 12;
+            bytes[at..at + 4].copy_from_slice(&OLDEST_FORM.to_le_bytes());
+            // Another format gives another name.
+            split.key = split.key.replace(".split", "-old.split");
+            self.plain.put(&split.key, bytes.into()).await?;
+            (split.form, split.bounds) = (OLDEST_FORM, curlew_search::Bounds::default());
+            marked += split.docs;
+        }
+        self.plain.put(&manifest_key(), manifest.to_json().into()).await?;
+        let (finder, is_over) = (self.finder(), AtomicBool::new(false));
+        let query = self.query(3, "");
+        let total = async || Ok::<_, anyhow::Error>(finder.find(&query, Start::Offset(0), 10).await?.total);
+        let expected = total().await?;
+        let searching = async {
+            let (mut asked, mut less) = (0, 0);
+            while !is_over.load(Ordering::Relaxed) {
+                less += u64::from(total().await? < expected);
+                asked += 1;
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            Ok::<_, anyhow::Error>((asked, less))
+        };
+        let upgrading = async {
+            let done = self.timed("upgrade", async { Ok(self.index().publish(YEAR).await?) }).await;
+            is_over.store(true, Ordering::Relaxed);
+            done
+        };
+        let ((_, seconds), (asked, less)) = futures::try_join!(upgrading, searching)?;
+        ensure!(!self.manifest().await?.is_outdated(), "the upgrade is not whole");
+        Ok((marked, seconds, asked, less))
+    }
+}
+
+fn manifest_key() -> String {
+    format!("manifests/{YEAR}.json")
+}
+
+fn host(n: u64) -> String {
+    format!("site{}.example", mix(n) % HOSTS)
+}
+
+/// The day on which a page of the year was published.
+fn day_of(n: u64, count: u64) -> Timestamp {
+    let first = Timestamp::from_millis(1_767_225_600_000);
+    first + Millis::from_days(n.min(count - 1) * DAYS / count)
+}
+
+/// A few words are frequent, as in any language.
+fn rank(chance: u64) -> usize {
+    let at = chance % VOCABULARY;
+    usize::try_from(at * at / VOCABULARY).unwrap_or_default()
+}
+
+/// Returns a word of three to ten letters.
+fn word(n: u64) -> String {
+    (0..3 + mix(n) % 8).map(|place| char::from(b'a' + (mix(n << 8 | place) % 26) as u8)).collect()
+}
+
+fn record(n: u64, host: String, published: Timestamp, words: &[String]) -> Record {
+    let text =
+        |from: u64, to: u64| (from..to).map(|at| words[rank(mix(n << 6 | at))].as_str()).collect::<Vec<_>>().join(" ");
+    let url = format!("https://{host}/{n}");
+    let id = format!("{:016x}{:016x}", mix(n), mix(!n));
+    let id = PageId::new(&id).unwrap_or_else(|_| unreachable!("32 digits are an id"));
+    Record {
+        host,
+        title: text(0, 4),
+        text: text(4, 4 + WORDS),
+        language: Some(["en", "de", "it"][(n % 3) as usize].to_owned()),
+        published: Some(published),
+        ..Record::new(id, url, published)
+    }
+}
+
+/// Builds and queries on threads that may block, as many as there are workers.
+struct Threads;
+
+#[async_trait]
+impl CpuPool for Threads {
+    async fn run(&self, _: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
+        let lost = |error| CpuError::Unavailable(PortError::unavailable("a thread was lost", error));
+        tokio::task::spawn_blocking(work).await.map_err(lost)
+    }
+}
+
+/// The end of the year, from which real time passes.
+struct YearsEnd {
+    now: Timestamp,
+    began: Instant,
+}
+
+#[async_trait]
+impl Clock for YearsEnd {
+    fn now(&self) -> Timestamp {
+        self.now + self.monotonic()
+    }
+
+    fn monotonic(&self) -> Millis {
+        Millis(u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    async fn sleep(&self, time: Millis) {
+        tokio::time::sleep(time.as_duration()).await;
+    }
+}
+
+/// Objects that are far away.
+struct FarBlobs {
+    plain: Arc<dyn Blobs>,
+    calls: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl FarBlobs {
+    async fn far(&self, bytes: usize) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        tokio::time::sleep(OBJECT_LATENCY + Duration::from_secs_f64(bytes as f64 / BYTES_A_SECOND)).await;
+    }
+
+    fn counts(&self) -> (u64, u64) {
+        (self.calls.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
+    }
+}
+
+#[async_trait]
+impl Blobs for FarBlobs {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        let blob = self.plain.get(key).await?;
+        self.far(blob.as_ref().map_or(0, |blob| blob.bytes.len())).await;
+        Ok(blob)
+    }
+
+    async fn get_changed(&self, key: &str, seen: Option<&Tag>) -> Result<Seen, PortError> {
+        let answer = self.plain.get_changed(key, seen).await?;
+        self.far(if let Seen::Changed(Some(blob)) = &answer { blob.bytes.len() } else { 0 }).await;
+        Ok(answer)
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        let bytes = self.plain.get_range(key, offset, length).await?;
+        self.far(bytes.len()).await;
+        Ok(bytes)
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.far(bytes.len()).await;
+        self.plain.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.far(bytes.len()).await;
+        self.plain.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.far(bytes.len()).await;
+        self.plain.swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.far(0).await;
+        self.plain.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.far(0).await;
+        self.plain.list(prefix, after, limit).await
+    }
+}
+
+/// Rows that are far away.
+struct FarPages(Arc<dyn Pages>);
+
+#[async_trait]
+impl Pages for FarPages {
+    async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        tokio::time::sleep(ROW_LATENCY).await;
+        self.0.get(id).await
+    }
+
+    async fn insert(&self, page: &Page) -> Result<bool, PortError> {
+        tokio::time::sleep(ROW_LATENCY).await;
+        self.0.insert(page).await
+    }
+
+    async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
+        tokio::time::sleep(ROW_LATENCY).await;
+        self.0.swap(seen, page).await
+    }
+
+    async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
+        tokio::time::sleep(ROW_LATENCY).await;
+        self.0.list(after, limit).await
+    }
+}

@@ -1,0 +1,129 @@
+//! Tests the bounds of splits, by which a query leaves them unopened, and tombstones that are looked up bit by bit.
+
+use super::*;
+use curlew_search::{Bounds, HOSTS_NAMED, SplitBuilt, Tier};
+
+fn built(pages: &[Page]) -> SplitBuilt {
+    build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap()
+}
+
+fn entry(built: &SplitBuilt) -> curlew_search::SplitEntry {
+    curlew_search::SplitEntry {
+        key: built.name.clone(),
+        docs: built.docs,
+        bytes: built.bytes.len() as u64,
+        languages: built.languages.clone(),
+        built_at: now(),
+        form: curlew_search::FORM,
+        tier: Tier::Delta,
+        since: now(),
+        purged_at: now(),
+        generation: 0,
+        first_expiry: None,
+        tail: built.tail,
+        bounds: built.bounds.clone(),
+    }
+}
+
+/// Pages of five months, three languages and three sites, sorted, so that a split has few of each.
+fn sorted_pages() -> Vec<Page> {
+    let page = |n: usize| {
+        let language = ["it", "en", ""][n / 20];
+        let host = ["www.example.org", "blog.example.net", "example.com"][n / 7 % 3];
+        let day = format!("2026-{:02}-{:02}", 1 + n / 12, 1 + n % 12);
+        Page::new(&format!("p{n}"), language, "Pane", "Il pane di ieri.").host(host).day(&day)
+    };
+    (0..60).map(page).collect()
+}
+
+#[test]
+fn a_split_that_is_left_unopened_has_no_page_that_matches() {
+    let pages = sorted_pages();
+    let built: Vec<SplitBuilt> = pages.chunks(7).map(built).collect();
+    let splits: Vec<Split> = built.iter().map(|b| Split::open(b.bytes.clone().into()).unwrap()).collect();
+    let merged = merge_splits(&splits.iter().collect::<Vec<_>>(), &HashSet::new(), &BuildBudget::default()).unwrap();
+    let merged = merged.unwrap();
+    let mut least = splits.len();
+    for filter in [
+        "",
+        "lang:it",
+        "lang:en lang:it",
+        "lang:fr",
+        "-lang:it",
+        "-lang:it -lang:en",
+        "after:2026-03-01",
+        "before:2026-02-01",
+        "before:2026-01-01",
+        "after:2026-05-12",
+        "after:2026-05-13",
+        "after:2026-02-03 before:2026-02-04",
+        "site:example.org",
+        "site:www.example.org",
+        "site:example.net",
+        "site:blog.example.net site:example.com",
+        "site:net lang:en",
+        "site:example",
+        "-site:example.net",
+    ] {
+        let text = format!("pane {filter}");
+        let query = Query::parse(&text).unwrap();
+        let chosen: Vec<&Split> = built
+            .iter()
+            .zip(&splits)
+            .filter(|(built, _)| entry(built).may_match(&query))
+            .map(|(_, split)| split)
+            .collect();
+        let all: Vec<&Split> = splits.iter().collect();
+        let total = |splits: &[&Split]| search(splits, &Hidden::default(), first(&query, 100)).unwrap().total;
+        assert_eq!(total(&chosen), total(&all), "{text}");
+        assert_eq!(total(&chosen) > 0, entry(&merged).may_match(&query), "{text}: the merged split knows as much");
+        least = least.min(chosen.len());
+        assert!(filter.is_empty() || chosen.len() < splits.len() || filter.starts_with("-site"), "{text}");
+    }
+    assert_eq!(least, 0);
+}
+
+#[test]
+fn what_a_manifest_does_not_know_excludes_nothing() {
+    let query = Query::parse("pane site:example.org lang:it after:2026-03-01 before:2026-04-01").unwrap();
+    assert!(Bounds::default().may_match(&query));
+    let many: Vec<Page> = (0..=HOSTS_NAMED)
+        .map(|n| Page::it(&format!("p{n}"), "Pane", "Il pane.").host(&format!("h{n}.example")).day("2026-03-05"))
+        .collect();
+    assert_eq!(built(&many).bounds.hosts, None);
+    assert_eq!(built(&many[1..]).bounds.hosts.map(|hosts| hosts.len()), Some(HOSTS_NAMED));
+    // A manifest reads back what it writes, with bounds and without.
+    let known = Manifest::new(2026).with_split(entry(&built(&many)), &[]).unwrap();
+    assert_eq!(Manifest::from_json(&known.to_json()).unwrap(), known);
+    let mut json: serde_json::Value = serde_json::from_slice(&known.to_json()).unwrap();
+    let split = json["splits"][0].as_object_mut().unwrap();
+    assert!(split.remove("oldest").is_some() && split.remove("newest").is_some() && !split.contains_key("hosts"));
+    let unknown = Manifest::from_json(&serde_json::to_vec(&json).unwrap()).unwrap();
+    assert!(unknown.splits[0].bounds == Bounds::default() && unknown.splits[0].may_match(&query));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// However tombstones come and go, and whichever of them were looked up before, the same pages are hidden.
+    #[test]
+    fn tombstones_that_come_and_go_hide_what_they_would_hide_at_once(
+        steps in prop::collection::vec((prop::collection::btree_set(0_usize..60, 0..12), any::<bool>(), any::<bool>()), 1..8)
+    ) {
+        let splits = splits(&sorted_pages(), 2);
+        let mut gone: BTreeSet<PageId> = BTreeSet::new();
+        let mut hidden = Hidden::default();
+        for (pages, comes, is_looked_at) in steps {
+            for page in pages.iter().map(|n| id(&format!("p{n}"))) {
+                if comes { gone.insert(page); } else { gone.remove(&page); }
+            }
+            let next = Hidden { tombstones: Arc::new(gone.clone()), ..Hidden::default() };
+            hidden = next.after(&hidden.tombstones);
+            if is_looked_at {
+                let alone = Hidden { tombstones: Arc::new(gone.clone()), ..Hidden::default() };
+                let fresh = self::splits(&sorted_pages(), 2);
+                prop_assert_eq!(ask_all(&splits, &hidden, "pane").hits, ask_all(&fresh, &alone, "pane").hits);
+            }
+        }
+    }
+}
