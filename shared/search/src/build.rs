@@ -5,6 +5,7 @@ use crate::bundle;
 use crate::error::SearchError;
 use crate::schema::{self, Fields};
 use crate::split::Split;
+use crate::tiers::SPLIT_DOCS;
 use crate::tokens::Tokens;
 use curlew_model::{PageId, Record, Timestamp};
 use serde_json::Value;
@@ -31,14 +32,9 @@ pub struct BuildBudget {
     pub text_bytes: usize,
 }
 
-impl BuildBudget {
-    /// Maximum number of pages in one split, unless chosen otherwise.
-    pub const DOCS: u64 = 1_000_000;
-}
-
 impl Default for BuildBudget {
     fn default() -> BuildBudget {
-        BuildBudget { arena_bytes: 15_000_000, docs: BuildBudget::DOCS, text_bytes: 1 << 20 }
+        BuildBudget { arena_bytes: 15_000_000, docs: SPLIT_DOCS, text_bytes: 1 << 20 }
     }
 }
 

@@ -7,15 +7,14 @@
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
 //! below. A year is merged into one only when it is over, or on request.
 
-use crate::build::BuildBudget;
 use crate::manifest::{SplitEntry, Tier};
 use curlew_model::{Timestamp, Year};
 use std::collections::BTreeMap;
 
 /// Number of splits of a day from which they are merged before the day is over.
 const FAN_IN: usize = 8;
-/// Maximum number of pages of splits that are merged into one: what one split may have.
-const MERGE_DOCS: u64 = BuildBudget::DOCS;
+/// Maximum number of pages of one split, unless chosen otherwise.
+pub(crate) const SPLIT_DOCS: u64 = 1_000_000;
 /// Days per week.
 const WEEK_DAYS: u8 = 7;
 
@@ -76,7 +75,7 @@ pub fn chunks(splits: &[&SplitEntry], max_bytes: u64) -> Vec<Vec<String>> {
     let mut parts: Vec<(u64, u64, Vec<String>)> = Vec::new();
     for split in splits {
         let fits = |bytes: u64, docs: u64| {
-            bytes.saturating_add(split.bytes) <= max_bytes && docs.saturating_add(split.docs) <= MERGE_DOCS
+            bytes.saturating_add(split.bytes) <= max_bytes && docs.saturating_add(split.docs) <= SPLIT_DOCS
         };
         match parts.last_mut().filter(|(bytes, docs, _)| fits(*bytes, *docs)) {
             Some((bytes, docs, keys)) => {

@@ -146,7 +146,7 @@ impl Index {
             // A portion that fails leaves the others intact.
             while let Some(added) = added.next().await {
                 match added {
-                    Ok(Portion { pages, segments }) => {
+                    Ok(PublishedPortion { pages, segments }) => {
                         done.added += pages;
                         done.segments += segments;
                     }
@@ -278,10 +278,10 @@ impl Index {
         year: Year,
         portion: Result<NewRecords, StageError>,
         (began, generation): (Timestamp, u64),
-    ) -> Result<Portion, StageError> {
+    ) -> Result<PublishedPortion, StageError> {
         let batch = portion?;
         if batch.segments.is_empty() {
-            return Ok(Portion::default());
+            return Ok(PublishedPortion::default());
         }
         let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
         let added = self.add_itself(year, batch, (began, generation)).await;
@@ -299,7 +299,7 @@ impl Index {
         year: Year,
         batch: NewRecords,
         (began, generation): (Timestamp, u64),
-    ) -> Result<Portion, StageError> {
+    ) -> Result<PublishedPortion, StageError> {
         let NewRecords { segments, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
@@ -309,7 +309,7 @@ impl Index {
         let read = segments.len() as u64;
         if records.is_empty() {
             change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
-            return Ok(Portion { pages: 0, segments: read });
+            return Ok(PublishedPortion { pages: 0, segments: read });
         }
         let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
         let build = move || build_split(records.into_iter(), &BuildBudget::default());
@@ -321,7 +321,7 @@ impl Index {
         // All of them are in this split, including those that replace a record of another year.
         let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
         self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
-        Ok(Portion { pages: docs, segments: read })
+        Ok(PublishedPortion { pages: docs, segments: read })
     }
 
     /// Puts a split and lists it in the manifest by `change`.
@@ -456,7 +456,7 @@ struct Merged {
 
 /// Counts of a portion that was published.
 #[derive(Default)]
-struct Portion {
+struct PublishedPortion {
     pages: u64,
     segments: u64,
 }
