@@ -22,7 +22,8 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   bench [PART…]      processor time, memory and speed of the release binaries, held against their bars (BENCHMARKS.md)
-  cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars (BENCHMARKS.md)
+  cost [OPTION…]     what AWS would bill, metered on an emulator, held against its bars; with --steady a month of everyday
+                     use, in simulated time (BENCHMARKS.md)
   dist [PROGRAM]     the archive, the Debian package and the image to install, with checksums and licences, in target/dist/;
                      of a PROGRAM that is built already, as the tests want them, in target/packages/
   docs               the site of docs/ into target/site/; dead links are errors

@@ -1,11 +1,15 @@
 //! Connection to AWS: region, credentials, one HTTP client, limits of time and tries.
 
+use crate::endpoint::{Endpoint, Inside};
+use crate::jobs::wall_clock;
 use crate::throttles::Throttles;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, ConfigLoader, SdkConfig};
 use aws_smithy_http_client::tls;
+use curlew_model::Timestamp;
 use std::env;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum time to establish a connection.
@@ -32,6 +36,7 @@ pub struct Connection {
     config: SdkConfig,
     path_style: bool,
     throttles: Throttles,
+    now: fn() -> Timestamp,
 }
 
 impl Connection {
@@ -40,7 +45,15 @@ impl Connection {
     pub async fn from_environment() -> Connection {
         // An emulator on one address cannot serve bucket names as subdomains.
         let path_style = env::var_os(ENDPOINT).is_some_and(|url| !url.is_empty());
-        Connection { config: loader().load().await, path_style, throttles: Throttles::default() }
+        Connection { config: loader().load().await, path_style, throttles: Throttles::default(), now: wall_clock }
+    }
+
+    /// Connects to an endpoint inside this process, at whose clock it is `now`.
+    pub async fn to_endpoint(endpoint: Arc<dyn Endpoint>, now: fn() -> Timestamp) -> Connection {
+        let region = aws_config::Region::new("us-east-1");
+        let loader = loader().http_client(Inside(endpoint)).endpoint_url("http://endpoint.test").region(region);
+        let config = loader.test_credentials().load().await;
+        Connection { config, path_style: true, throttles: Throttles::default(), now }
     }
 
     /// Connects to an address of a test's own, with credentials that nobody checks.
@@ -48,7 +61,7 @@ impl Connection {
     pub(crate) async fn to(url: &str) -> Connection {
         let region = aws_config::Region::new("us-east-1");
         let config = loader().endpoint_url(url).region(region).test_credentials().load().await;
-        Connection { config, path_style: true, throttles: Throttles::default() }
+        Connection { config, path_style: true, throttles: Throttles::default(), now: wall_clock }
     }
 
     /// Returns a client for rows.
@@ -79,6 +92,11 @@ impl Connection {
     /// Returns the configuration for another service's client, which lives in a crate of its own.
     pub fn config(&self) -> &SdkConfig {
         &self.config
+    }
+
+    /// Returns the clock by which the queues count.
+    pub(crate) fn clock(&self) -> fn() -> Timestamp {
+        self.now
     }
 
     /// Returns the region's name, if one is set.

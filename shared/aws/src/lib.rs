@@ -12,6 +12,7 @@
 
 mod chance;
 mod connection;
+mod endpoint;
 mod error;
 mod groups;
 mod hosts;
@@ -32,6 +33,7 @@ mod throttles;
 mod version;
 
 pub use connection::Connection;
+pub use endpoint::Endpoint;
 pub use groups::GroupTable;
 pub use hosts::HostTable;
 pub use jobs::{Jobs, ReadError};

@@ -40,7 +40,13 @@ impl Store {
             marks: Arc::new(MarkTable::new(table(names.hosts()))),
             pages: Arc::new(PageTable::new(table(names.pages()))),
             sources: Arc::new(SourceTable::new(table(names.sources()))),
-            jobs: Arc::new(Jobs::new(connection.sqs(), table(names.parked()), Arc::clone(&objects), &names)),
+            jobs: Arc::new(Jobs::new(
+                connection.sqs(),
+                table(names.parked()),
+                Arc::clone(&objects),
+                &names,
+                connection.clock(),
+            )),
             objects,
             name: names.stack.as_str().into(),
         }

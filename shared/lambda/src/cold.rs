@@ -3,13 +3,16 @@
 use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
+use crate::rehearsal::Outside;
 use curlew_aws::{Connection, Names, Store};
-use curlew_ports::{Clock, Events, Seeds};
+use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::{Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program};
+use curlew_wiring::{
+    Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,6 +49,8 @@ pub(crate) struct Cold {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
     connection: Connection,
+    /// Makes calls to sites; none for the network.
+    fetch: Option<Arc<dyn Fetch>>,
     memory: Memory,
     init: Duration,
     first: AtomicBool,
@@ -63,15 +68,37 @@ impl Cold {
         environment: &[(String, String)],
         classifier: ClassifierFactory,
     ) -> Result<Cold, Failure> {
-        let Read { base, names, mut machine } = read(environment)?;
-        let stack = names.stack.clone();
+        let mut read = read(environment)?;
         let connection = Connection::from_environment().await;
-        if base.image == ImageScreening::Rekognition {
-            machine.classifier = classifier(&connection);
+        if read.base.image == ImageScreening::Rekognition {
+            read.machine.classifier = classifier(&connection);
         }
-        let store = Store::new(&connection, names);
-        let memory = Memory::new(&base);
+        let memory = Memory::new(&read.base);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+        let seeds = Arc::new(SystemSeeds::default());
+        Ok(Cold::of(read, &connection, (clock, seeds), memory, began.elapsed()))
+    }
+
+    /// As [`Cold::start`], with all that is outside of the function given.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
+        let Outside { connection, clock, seeds, fetch } = outside;
+        let time = (clock.clone(), seeds.clone());
+        let cold = Cold::of(read(environment)?, connection, time, Memory::without_threads(), Duration::ZERO);
+        Ok(Cold { fetch: Some(fetch.clone()), ..cold })
+    }
+
+    fn of(
+        Read { base, names, machine }: Read,
+        connection: &Connection,
+        (clock, seeds): (Arc<dyn Clock>, Arc<dyn Seeds>),
+        memory: Memory,
+        init: Duration,
+    ) -> Cold {
+        let stack = names.stack.clone();
+        let store = Store::new(connection, names);
         let settings = StackSettings {
             blobs: store.objects(),
             clock: clock.clone(),
@@ -80,18 +107,19 @@ impl Cold {
             last: Mutex::default(),
             kept: Mutex::default(),
         };
-        Ok(Cold {
+        Cold {
             settings,
             stack,
             store,
             clock,
-            seeds: Arc::new(SystemSeeds::default()),
-            connection,
+            seeds,
+            connection: connection.clone(),
+            fetch: None,
             memory,
-            init: began.elapsed(),
+            init,
             first: AtomicBool::new(true),
             known_version: OnceCell::new(),
-        })
+        }
     }
 
     /// Checks the stack's version, once a process. For the functions that give out work: what a later program has written,
@@ -130,6 +158,10 @@ impl Cold {
             groups: Some(store.groups()),
         };
         let keys = KeyStore::Objects(store.objects());
+        if let Some(fetch) = &self.fetch {
+            let time = (self.clock.clone(), self.seeds.clone(), events);
+            return Ok(program_over(fetch.clone(), settings, ports, keys, time, &self.memory));
+        }
         program(settings, ports, keys, self.clock.clone(), self.seeds.clone(), events, &self.memory)
             .map_err(|e| Failure::Settings(format!("the HTTP client cannot be set up: {}", with_causes(&e))))
     }

@@ -25,6 +25,7 @@ mod meter;
 mod plan;
 mod queue;
 mod range_cache;
+pub mod rehearsal;
 mod scheduled;
 mod serve;
 mod smoke;

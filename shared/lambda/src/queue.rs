@@ -38,7 +38,7 @@ pub async fn discover() -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, names)).await
 }
 
-fn no_names(_: &Settings) -> Arc<dyn Names> {
+pub(crate) fn no_names(_: &Settings) -> Arc<dyn Names> {
     Arc::new(NoNames)
 }
 
@@ -47,7 +47,7 @@ pub async fn judging_queue(stage: Stage) -> ExitCode {
     serve_with(stage.as_str(), by_rekognition, move |call| handle(stage, call, no_names)).await
 }
 
-async fn handle(
+pub(crate) async fn handle(
     stage: Stage,
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
@@ -121,7 +121,7 @@ struct Attributes {
 /// Answer to the event source mapping (ReportBatchItemFailures): the messages that it has to hand out again.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct BatchResponse {
+pub(crate) struct BatchResponse {
     batch_item_failures: Vec<ItemFailure>,
 }
 

@@ -25,29 +25,35 @@ const LAST_LIST: Millis = Millis::from_secs(10);
 
 /// Runs dispatch: sends the jobs that are due, and gives back what was parked.
 pub async fn dispatch() -> ExitCode {
-    serve("dispatch", async |call: Call| {
-        let (Nothing {}, meant_for) = read(&call.payload)?;
-        in_time(&call, tick(&call, meant_for)).await
-    })
-    .await
+    serve("dispatch", dispatched).await
 }
 
 /// Runs index: publishes what is new, or merges what is old.
 pub async fn index() -> ExitCode {
-    serve("index", async |call: Call| {
-        let (event, _) = read(&call.payload)?;
-        in_time(&call, publish(&call, event)).await
-    })
-    .await
+    serve("index", indexed).await
 }
 
 /// Runs sample: sends re-checks of indexed pages.
 pub async fn sample() -> ExitCode {
-    serve("sample", async |call: Call| {
-        let (event, meant_for) = read(&call.payload)?;
-        in_time(&call, recheck(&call, event, meant_for)).await
-    })
-    .await
+    serve("sample", sampled).await
+}
+
+/// One invocation of dispatch.
+pub(crate) async fn dispatched(call: Call) -> Result<Answer<Value>, Failure> {
+    let (Nothing {}, meant_for) = read(&call.payload)?;
+    in_time(&call, tick(&call, meant_for)).await
+}
+
+/// One invocation of index.
+pub(crate) async fn indexed(call: Call) -> Result<Answer<Value>, Failure> {
+    let (event, _) = read(&call.payload)?;
+    in_time(&call, publish(&call, event)).await
+}
+
+/// One invocation of sample.
+pub(crate) async fn sampled(call: Call) -> Result<Answer<Value>, Failure> {
+    let (event, meant_for) = read(&call.payload)?;
+    in_time(&call, recheck(&call, event, meant_for)).await
 }
 
 /// No field is known.

@@ -155,7 +155,7 @@ impl Invocation {
         }
     }
 
-    async fn call(&self, payload: Value) -> Result<Call, Failure> {
+    pub(crate) async fn call(&self, payload: Value) -> Result<Call, Failure> {
         let clock = &self.cold.clock;
         let deadline = time::deadline(self.given_deadline, clock.now(), clock.monotonic())?;
         let in_force = self.in_force().await?;
@@ -177,6 +177,15 @@ impl Invocation {
     }
 
     pub(crate) fn end<R>(self, outcome: Result<Answer<R>, Failure>) -> Result<R, Failure> {
+        self.end_with(outcome, &mut std::io::stdout().lock())
+    }
+
+    /// Ends it, and writes the line of its metrics.
+    pub(crate) fn end_with<R>(
+        self,
+        outcome: Result<Answer<R>, Failure>,
+        metrics: &mut dyn Write,
+    ) -> Result<R, Failure> {
         let (summary, outcome) = match outcome {
             Ok(Answer { response, summary }) => (summary, Ok(response)),
             Err(failure) => (Summary::default(), Err(failure)),
@@ -185,7 +194,7 @@ impl Invocation {
         let given_up = summary.given_up as u64;
         if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
             // CloudWatch takes metrics only from lines that are theirs alone.
-            let _ = writeln!(std::io::stdout().lock(), "{line}");
+            let _ = writeln!(metrics, "{line}");
         }
         self.log(&summary, outcome.as_ref().err());
         outcome

@@ -19,7 +19,7 @@ pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
 pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
-pub use program::{Memory, program};
+pub use program::{Memory, program, program_over};
 pub use screening::ImageScreening;
 pub use secret::{random_secret, web_secret};
 pub use settings::{

@@ -5,7 +5,7 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
-use curlew_ports::{Clock, Events, Fetch, Seeds};
+use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Seeds};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::catalog::raw::RawPages;
 use curlew_stages::operator::owner_jobs::Own;
@@ -23,19 +23,32 @@ pub struct Memory {
     outage: Arc<OutageWatch>,
     known: Arc<KnownRobots>,
     keys: Arc<KnownKeys>,
-    pool: Arc<CpuThreads>,
+    /// None where documents are parsed at once.
+    threads: Option<Arc<CpuThreads>>,
 }
 
 impl Memory {
     /// Returns the state of a new process, with its threads for CPU-bound tasks.
     pub fn new(settings: &Settings) -> Memory {
-        let pool = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
-        Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), pool }
+        let threads = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
+        Memory { threads: Some(threads), ..Memory::without_threads() }
+    }
+
+    /// Returns the same without threads: documents are parsed at once. For simulated time, which does not wait for a thread.
+    pub fn without_threads() -> Memory {
+        Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), threads: None }
+    }
+
+    fn pool(&self) -> Arc<dyn CpuPool> {
+        match &self.threads {
+            Some(threads) => threads.clone(),
+            None => Arc::new(InlinePool),
+        }
     }
 
     /// True if too many documents are still being parsed beyond their limit that the process should be started again.
     pub fn is_worn_out(&self) -> bool {
-        self.pool.is_worn_out()
+        self.threads.as_ref().is_some_and(|threads| threads.is_worn_out())
     }
 }
 
@@ -52,6 +65,18 @@ pub fn program(
     events: Arc<dyn Events>,
     memory: &Memory,
 ) -> Result<Program, ConfigError> {
+    Ok(program_over(fetcher(settings)?, settings, ports, keys, (clock, seeds, events), memory))
+}
+
+/// As [`program()`], with calls to sites made by `fetch`.
+pub fn program_over(
+    fetch: Arc<dyn Fetch>,
+    settings: &Settings,
+    ports: Ports,
+    keys: KeyStore,
+    (clock, seeds, events): (Arc<dyn Clock>, Arc<dyn Seeds>, Arc<dyn Events>),
+    memory: &Memory,
+) -> Program {
     let politeness = Arc::new(Politeness {
         events,
         rules: Arc::new(settings.rules.clone()),
@@ -60,9 +85,9 @@ pub fn program(
         token: settings.token.clone(),
         scope: Arc::new(settings.scope.clone()),
         known: memory.known.clone(),
-        pool: memory.pool.clone(),
+        pool: memory.pool(),
         signer: signer(settings, keys, memory),
-        ..ports.politeness(fetcher(settings)?, clock, seeds)
+        ..ports.politeness(fetch, clock, seeds)
     });
     let mut program = Program::over(politeness, ports, settings.judge.clone());
     if let Some(feeds) = settings.feeds() {
@@ -73,7 +98,7 @@ pub fn program(
     let index = Index { portions_at_once: memory.pool.builders() + 1, ..program.index };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
-    Ok(Program { own, owners, raw, index, ..program }.reached_at(settings.hub_base()))
+    Program { own, owners, raw, index, ..program }.reached_at(settings.hub_base())
 }
 
 /// Returns the signer of requests, if signing is on and sites can reach the directory of keys.

@@ -81,6 +81,12 @@ impl Bill {
         Bill::sorted(lines.into_values().collect())
     }
 
+    /// Returns the bill of the rows that `wanted` accepts.
+    #[must_use]
+    pub fn only(&self, wanted: impl Fn(&Row) -> bool) -> Bill {
+        Bill { rows: self.rows.iter().filter(|row| wanted(row)).cloned().collect() }
+    }
+
     /// Returns the bill without callers: lines that differ only by their caller are added up.
     #[must_use]
     pub fn without_callers(&self) -> Bill {

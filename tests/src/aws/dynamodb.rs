@@ -8,9 +8,12 @@
 //! An answer alone shows too little, so the proxy requests more on behalf of its client ([`Asked::of`]), and removes
 //! from the answer what the client did not request ([`Asked::clean`]).
 
+use super::call::Call;
 use super::charge::{Charge, json};
 use super::item::size;
+use super::meter::Meter;
 use super::unit::{READ_STEP, Unit, WRITE_STEP, steps};
+use bytes::Bytes;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -78,6 +81,13 @@ impl Asked {
     /// Returns the body to be forwarded.
     pub(crate) fn body(&self) -> Vec<u8> {
         self.request.to_string().into_bytes()
+    }
+
+    /// Meters an answered call; returns the answer as the client would have received it without the meter.
+    pub(crate) fn metered(&self, meter: &Meter, call: &Call, status: u16, body: Bytes) -> Bytes {
+        let answer = json(&body);
+        meter.call(call, &self.charges(status, &answer));
+        if answer.is_object() { Bytes::from(self.clean(status, answer)) } else { body }
     }
 
     /// Returns the answer as the client would have received it without the meter.

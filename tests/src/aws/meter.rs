@@ -1,11 +1,11 @@
 //! The meter: the bill of the calls that it is told of, line by line.
 
 use super::call::{Call, Service};
-use super::charge::Charge;
+use super::charge::{Charge, json};
 use super::lambda::{Architecture, Run};
-use super::mapping;
 use super::sqs::Sent;
 use super::unit::Unit;
+use super::{mapping, s3, sqs};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -111,6 +111,12 @@ impl Metered {
         Metered { lines: lines.map(|(line, counted)| (line.clone(), *counted)).collect(), ..Metered::default() }
     }
 
+    /// Adds everything that another one has.
+    pub fn merge(&mut self, other: &Metered) {
+        other.lines.iter().for_each(|(line, counted)| self.add(line.clone(), counted.calls, counted.units));
+        self.object_bytes += other.object_bytes;
+    }
+
     /// Adds to a line.
     pub fn add(&mut self, line: Line, calls: u64, units: f64) {
         let counted = self.lines.entry(line).or_default();
@@ -153,6 +159,30 @@ impl Meter {
                 _ => {}
             }
         }
+    }
+
+    /// Counts a call to another service than DynamoDB that the endpoint has answered.
+    pub(crate) fn answered(&self, call: &Call, path: &str, request: &[u8], status: u16, answer: &[u8]) {
+        let charges = match call.service {
+            Service::Sqs => {
+                let (request, answer) = (json(request), json(answer));
+                self.sent(sqs::queue(&request), sqs::sent(&call.operation, &request, &answer));
+                sqs::charges(&call.operation, &request, &answer)
+            }
+            Service::S3 => {
+                if call.operation == "PutObject" && status == 200 {
+                    self.object(request.len());
+                }
+                s3::charges(&call.operation, path)
+            }
+            _ => vec![Charge { target: String::new(), unit: Unit::Unpriced, ours: 1.0, theirs: None, exact: true }],
+        };
+        self.call(call, &charges);
+    }
+
+    /// Counts units of one line.
+    pub(crate) fn count(&self, line: Line, units: f64) {
+        self.lock().add(line, 1, units);
     }
 
     /// Counts messages that a queue accepted.

@@ -22,5 +22,6 @@ mod s3;
 pub mod sqs;
 pub mod stack;
 pub mod stand;
+pub mod steady;
 pub mod unit;
 pub mod waker;

@@ -57,6 +57,24 @@ const fn price(unit: Unit, dollars_per_million: f64, page: &'static str) -> Pric
     Price { unit, dollars_per_million, page }
 }
 
+/// Price of a GB sent to the internet, in dollars, beyond the 100 GB a month that are free (EC2 pricing, data transfer).
+pub const TRAFFIC_A_GB: f64 = 0.09;
+/// Part of provisioned capacity that auto scaling aims at.
+pub const PROVISIONED_USE: f64 = 0.7;
+/// Price of an hour of a write and of a read unit of provisioned capacity, in dollars (DynamoDB pricing, provisioned).
+const WRITE_HOUR: f64 = 0.000_65;
+const READ_HOUR: f64 = 0.000_13;
+
+/// Returns the price of provisioned write units for some seconds.
+pub fn provisioned_write(units: f64, seconds: f64) -> f64 {
+    units * seconds / 3_600.0 * WRITE_HOUR
+}
+
+/// Returns the price of provisioned read units for some seconds.
+pub fn provisioned_read(units: f64, seconds: f64) -> f64 {
+    units * seconds / 3_600.0 * READ_HOUR
+}
+
 /// Returns the price of a number of units, in dollars.
 ///
 /// # Panics

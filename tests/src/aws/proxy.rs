@@ -4,12 +4,10 @@
 //! signatures on unchanged; the endpoint behind it must not check them, since the meter adds to the client's requests.
 
 use super::call::{Call, Service};
-use super::charge::{Charge, json};
 use super::dynamodb::Asked;
 use super::faults::{Fault, Faults};
 use super::meter::Meter;
-use super::unit::Unit;
-use super::{refusal, s3, sqs};
+use super::refusal;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
@@ -157,32 +155,13 @@ impl Shared {
         let response = self.forward(path, outgoing).await?;
         let status = response.status().as_u16();
         let (mut head, body) = response.into_parts();
-        let charges = match (&asked, call.service) {
-            (Some(asked), _) => {
-                let answer = json(&body);
-                let charges = asked.charges(status, &answer);
-                let cleaned = if answer.is_object() { Bytes::from(asked.clean(status, answer)) } else { body };
-                head.headers.remove(CHECKSUM);
-                head.headers.insert(CONTENT_LENGTH, cleaned.len().into());
-                self.meter.call(call, &charges);
-                return Ok(Response::from_parts(head, cleaned));
-            }
-            (None, Service::Sqs) => {
-                let (request, answer) = (json(&request), json(&body));
-                self.meter.sent(sqs::queue(&request), sqs::sent(&call.operation, &request, &answer));
-                sqs::charges(&call.operation, &request, &answer)
-            }
-            (None, Service::S3) => {
-                if call.operation == "PutObject" && status == 200 {
-                    self.meter.object(request.len());
-                }
-                s3::charges(&call.operation, path)
-            }
-            (None, _) => {
-                vec![Charge { target: String::new(), unit: Unit::Unpriced, ours: 1.0, theirs: None, exact: true }]
-            }
-        };
-        self.meter.call(call, &charges);
+        if let Some(asked) = &asked {
+            let cleaned = asked.metered(&self.meter, call, status, body);
+            head.headers.remove(CHECKSUM);
+            head.headers.insert(CONTENT_LENGTH, cleaned.len().into());
+            return Ok(Response::from_parts(head, cleaned));
+        }
+        self.meter.answered(call, path, &request, status, &body);
         Ok(Response::from_parts(head, body))
     }
 

@@ -160,6 +160,7 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
             "aws-sdk-s3",
             "aws-sdk-sqs",
             "aws-smithy-http-client",
+            "aws-smithy-runtime-api",
         ],
         &[Kind::Aws],
         "only curlew-aws and curlew-rekognition know the SDK",

@@ -3,7 +3,7 @@
 use super::held::ReceivedMessage;
 use super::park::Parked;
 use super::receive::BATCH;
-use super::{Jobs, ReadError, seconds_until, wall_clock};
+use super::{Jobs, ReadError};
 use async_trait::async_trait;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use curlew_model::{Millis, Stage, Timestamp};
@@ -33,9 +33,9 @@ impl Inbox for Jobs {
         let mut more = true;
         while more && deliveries.len() < max {
             let want = (max - deliveries.len()).min(BATCH);
-            let until = wall_clock() + visibility;
+            let until = (self.now)() + visibility;
             let look = if deliveries.is_empty() { LOOK } else { 0 };
-            let messages = self.some(stage, address, want, seconds_until(until, LONGEST_HIDING), look).await?;
+            let messages = self.some(stage, address, want, self.seconds_until(until, LONGEST_HIDING), look).await?;
             more = !messages.is_empty();
             for message in messages {
                 deliveries.push(self.delivery(stage, message, until).await?);
@@ -45,7 +45,7 @@ impl Inbox for Jobs {
     }
 
     async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
-        let now = wall_clock();
+        let now = (self.now)();
         let Some((stage, handle)) = read(receipt) else { return Ok(()) };
         self.held.take(receipt, now);
         self.delete(stage, self.address(stage).await?, handle).await
@@ -53,19 +53,19 @@ impl Inbox for Jobs {
 
     /// Parks a job that is put back for longer than 12 hours; its receive count then starts anew.
     async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
-        let now = wall_clock();
+        let now = (self.now)();
         let (Some((stage, handle)), Some(kept)) = (read(receipt), self.held.take(receipt, now)) else { return Ok(()) };
         let done = if due.since(now) > LONGEST_HIDING {
             self.park_instead(stage, handle, &kept, due).await
         } else {
-            self.hide(stage, handle, seconds_until(due, LONGEST_HIDING)).await
+            self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
         };
         done.inspect_err(|_| self.held.put_back(receipt, kept))
     }
 
     async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
         let Some((stage, handle)) = read(receipt) else { return Ok(()) };
-        let Some(kept) = self.held.take(receipt, wall_clock()) else { return Ok(()) };
+        let Some(kept) = self.held.take(receipt, (self.now)()) else { return Ok(()) };
         let moved = async {
             self.give_up(kept.stage, &kept.body, error, now).await?;
             self.delete(stage, self.address(stage).await?, handle).await
@@ -145,7 +145,7 @@ impl Jobs {
     /// # Errors
     /// Transport errors; it is then handed out again when its visibility timeout ends. An expired handle is no error.
     pub async fn put_back_message(&self, stage: Stage, handle: &str, due: Timestamp) -> Result<(), PortError> {
-        self.hide(stage, handle, seconds_until(due, LONGEST_HIDING)).await
+        self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
     /// Returns a message as a delivery, and stores it until its visibility timeout ends.
@@ -159,7 +159,7 @@ impl Jobs {
             Err(ReadError::Unreadable(why)) => Err(why),
             Ok(job) => Ok(job),
         };
-        self.held.keep(wall_clock(), [(receipt.clone(), ReceivedMessage { stage, body, until })]);
+        self.held.keep((self.now)(), [(receipt.clone(), ReceivedMessage { stage, body, until })]);
         Ok(Delivery { receipt, job, receives })
     }
 

@@ -4,7 +4,7 @@
 //! names it: `{"claim":"claims/…"}`. The bucket's lifecycle rule deletes such objects, since a message may be delivered
 //! more than once and nobody knows which delivery is the last.
 
-use super::{Jobs, LONGEST_DELAY, seconds_until};
+use super::Jobs;
 use crate::chance::long_name;
 use crate::error::corrupt;
 use curlew_model::{Job, Stage, Timestamp};
@@ -39,13 +39,6 @@ pub(super) struct OutgoingMessage {
     pub(super) due: Timestamp,
 }
 
-impl OutgoingMessage {
-    /// Returns the delay for SQS, in seconds from now.
-    pub(super) fn delay(&self) -> i32 {
-        seconds_until(self.due, LONGEST_DELAY)
-    }
-}
-
 #[derive(Serialize, Deserialize)]
 struct Claim {
     claim: String,
@@ -78,7 +71,7 @@ impl Jobs {
     /// Puts a text into a queue as it is.
     #[cfg(test)]
     pub(crate) async fn send_text(&self, stage: Stage, text: &str, due: Timestamp) -> Result<(), PortError> {
-        if due > super::wall_clock() + LONGEST_DELAY {
+        if due > (self.now)() + super::LONGEST_DELAY {
             return self.park(vec![(stage, text.to_owned(), due)]).await;
         }
         let outgoing = OutgoingMessage { body: text.to_owned(), due };

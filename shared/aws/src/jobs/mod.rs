@@ -56,10 +56,18 @@ pub struct Jobs {
     addresses: Addresses,
     together: [Together; Stage::ALL.len()],
     held: Held,
+    /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from it.
+    now: fn() -> Timestamp,
 }
 
 impl Jobs {
-    pub(crate) fn new(sqs: Client, parked: Table, objects: Arc<Objects>, names: &Names) -> Jobs {
+    pub(crate) fn new(
+        sqs: Client,
+        parked: Table,
+        objects: Arc<Objects>,
+        names: &Names,
+        now: fn() -> Timestamp,
+    ) -> Jobs {
         Jobs {
             sqs,
             parked,
@@ -68,12 +76,19 @@ impl Jobs {
             addresses: Addresses::default(),
             together: Default::default(),
             held: Held::default(),
+            now,
         }
     }
 
     /// Describes a request to a queue, for its errors.
     fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
         Asked { what, kind: "queue", name, stack: &self.names.stack }
+    }
+
+    /// Returns whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
+    fn seconds_until(&self, due: Timestamp, most: Millis) -> i32 {
+        let wait = due.since((self.now)()).min(most);
+        i32::try_from(wait.0.div_ceil(1_000)).unwrap_or(i32::MAX)
     }
 }
 
@@ -82,7 +97,7 @@ impl Queue for Jobs {
     /// Calls within some tens of milliseconds share requests, since SQS bills by the request of 64 KB. Dropping the
     /// call leaves nothing running; messages that it has sent by then stay sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        let horizon = wall_clock() + LONGEST_DELAY;
+        let horizon = (self.now)() + LONGEST_DELAY;
         let mut soon: [Vec<OutgoingMessage>; Stage::ALL.len()] = Default::default();
         let mut later = Vec::new();
         for (job, due) in jobs {
@@ -101,20 +116,13 @@ impl Queue for Jobs {
     }
 }
 
-/// Returns the index of a stage in [`Stage::ALL`].
-fn place(stage: Stage) -> usize {
-    stage as usize
-}
-
-/// Returns the true time. SQS counts delays from the moment at which it accepts a message, so they must be computed
-/// from it.
+/// Returns the true time.
 pub(crate) fn wall_clock() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Returns whole seconds from now until an instant, rounded up so that nothing comes too early, at most `most`.
-fn seconds_until(due: Timestamp, most: Millis) -> i32 {
-    let wait = due.since(wall_clock()).min(most);
-    i32::try_from(wait.0.div_ceil(1_000)).unwrap_or(i32::MAX)
+/// Returns the index of a stage in [`Stage::ALL`].
+fn place(stage: Stage) -> usize {
+    stage as usize
 }

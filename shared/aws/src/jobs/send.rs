@@ -1,7 +1,7 @@
 //! Requests that send messages to SQS.
 
-use super::Jobs;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
+use super::{Jobs, LONGEST_DELAY};
 use crate::error::{again, corrupt};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 use curlew_model::Stage;
@@ -53,7 +53,7 @@ impl Jobs {
         let mut left = entries;
         for tries in 1.. {
             let mut unprocessed = Vec::new();
-            let sent = match batch_entries(&left) {
+            let sent = match self.batch_entries(&left) {
                 Ok(entries) => {
                     let request = self.sqs.send_message_batch().queue_url(address).set_entries(Some(entries));
                     request.send().await.map_err(|e| asked.failed(e))
@@ -85,15 +85,16 @@ impl Jobs {
         }
         failed
     }
-}
 
-/// Returns entries in SQS's form; the id of each is its index in the request.
-fn batch_entries(entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
-    let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
-        let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
-        entry.delay_seconds(message.delay()).build().map_err(|e| corrupt("a message", e))
-    };
-    entries.iter().enumerate().map(entry).collect()
+    /// Returns entries in SQS's form; the id of each is its index in the request.
+    fn batch_entries(&self, entries: &[Entry<'_>]) -> Result<Vec<SendMessageBatchRequestEntry>, PortError> {
+        let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
+            let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
+            let delay = self.seconds_until(message.due, LONGEST_DELAY);
+            entry.delay_seconds(delay).build().map_err(|e| corrupt("a message", e))
+        };
+        entries.iter().enumerate().map(entry).collect()
+    }
 }
 
 /// Divides messages into requests, in order.

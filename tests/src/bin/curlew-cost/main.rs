@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it talks to the person who started it")]
 
 mod report;
+mod steady;
 
 use anyhow::{Context, Result, bail};
 use curlew_fixtureweb::Kind;
@@ -20,7 +21,17 @@ usage: cargo xtask cost [OPTION…]
   --bytes N          bytes of a page (default 102400)
   --no-images        pages without a picture of their own
   --lead MINUTES     from the start to the polls with nothing new; the pages must be in by then (default 15)
-  --x86              functions at the price of x86_64 instead of arm64";
+  --x86              functions at the price of x86_64 instead of arm64
+
+cargo xtask cost --steady [OPTION…]: a month of everyday use, in simulated time
+
+  --feeds N          feeds, each polled three times a day (default 100000)
+  --pages N          new pages a month of all of them (default 1000000)
+  --stored N         pages that are stored already (default 1000000)
+  --searches N       searches a month (default 10000)
+  --minutes N        minutes of each of the three windows that are simulated (default 12)
+  --seed N           seed of everything that is drawn (default 7)
+  --bars             fails if a figure is over its bar";
 
 /// Maximum cost of a million new pages, in dollars.
 const PAGES_BAR: f64 = 3.0;
@@ -28,6 +39,15 @@ const PAGES_BAR: f64 = 3.0;
 const POLLS_BAR: f64 = 13.0;
 
 fn main() -> ExitCode {
+    if std::env::args().any(|argument| argument == "--steady") {
+        return match steady::run(std::env::args().skip(1)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("curlew-cost: {error:#}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let size = match size(std::env::args().skip(1)) {
         Ok(size) => size,
         Err(error) => {
@@ -87,10 +107,10 @@ fn measure(size: Size) -> Result<()> {
     let calls = stand.web().calls().len();
 
     eprintln!("curlew-cost: polls with nothing new");
-    let polls = polls(&mut stand)?;
+    let polls = polls(&mut stand, 0)?;
     eprintln!("curlew-cost: polls for which each robots.txt is had again");
     stand.forget_robots();
-    let refreshing_polls = self::polls(&mut stand)?;
+    let refreshing_polls = self::polls(&mut stand, size.hosts)?;
     let idle_index = stand.phase(|stand| stand.scheduled("index", &publish));
 
     let table_bytes = stand.table_bytes();
@@ -103,8 +123,9 @@ fn measure(size: Size) -> Result<()> {
     report.held(&Bars { pages: PAGES_BAR, polls: POLLS_BAR })
 }
 
-/// Polls all feeds once; each must answer that nothing is new.
-fn polls(stand: &mut Stand) -> Result<curlew_tests::aws::meter::Metered> {
+/// Polls all feeds once; each must answer that nothing is new, and this number of robots.txt must be asked for.
+fn polls(stand: &mut Stand, robots: usize) -> Result<curlew_tests::aws::meter::Metered> {
+    stand.start_anew();
     stand.wait_for_slot();
     stand.web().clear_calls();
     let metered = stand.phase(Stand::sweep);
@@ -117,6 +138,10 @@ fn polls(stand: &mut Stand) -> Result<curlew_tests::aws::meter::Metered> {
             "{unchanged} of {} feeds said that nothing is new, and there were {others} other calls",
             stand.size().hosts
         );
+    }
+    let asked = calls.iter().filter(|call| call.kind == Kind::Robots).count();
+    if asked != robots {
+        bail!("{asked} robots.txt were asked for, and it should be {robots}");
     }
     Ok(metered)
 }

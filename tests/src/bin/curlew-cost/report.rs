@@ -198,7 +198,7 @@ impl Report {
     }
 }
 
-fn print_services(bill: &Bill) {
+pub(crate) fn print_services(bill: &Bill) {
     let sums: Vec<String> = bill.by_service().iter().map(|(name, dollars)| format!("{name} ${dollars:.3}")).collect();
     println!("By service: {}.", sums.join(", "));
 }

@@ -1,0 +1,109 @@
+//! Functions outside of Lambda: a program runs many of them over an endpoint and a web of its own, in simulated time. For a
+//! meter of everyday use; what runs is all that runs in Lambda but its runtime.
+
+use crate::cold::Cold;
+use crate::failure::Failure;
+use crate::logs;
+use crate::queue::{handle, no_names};
+use crate::scheduled::{dispatched, indexed, sampled};
+use crate::serve::{Answer, Invocation};
+use curlew_aws::Connection;
+use curlew_model::{Stage, Timestamp};
+use curlew_ports::{Clock, Fetch, Seeds};
+use lambda_runtime::{Config, Context};
+use serde::Serialize;
+use serde_json::Value;
+use std::io::Write;
+use std::sync::Arc;
+
+/// All that is outside of a function.
+#[derive(Clone)]
+pub struct Outside {
+    /// The way to the stack.
+    pub connection: Connection,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub seeds: Arc<dyn Seeds>,
+    /// Calls to sites.
+    pub fetch: Arc<dyn Fetch>,
+}
+
+/// Begins logging as the functions do; each line is given to `lines`. Nothing happens where something logs already.
+pub fn log_to(variables: &[(String, String)], lines: fn(&[u8])) {
+    logs::start_to(variables, move || Lines(lines));
+}
+
+struct Lines(fn(&[u8]));
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        (self.0)(line);
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One execution environment of a function: what one process of it knows.
+pub struct Environment {
+    function: &'static str,
+    memory_mb: i32,
+    cold: Arc<Cold>,
+}
+
+impl Environment {
+    /// Starts one, with these variables. Makes no request.
+    ///
+    /// # Errors
+    /// The setting that is wrong.
+    pub fn start(
+        function: &'static str,
+        memory_mb: i32,
+        variables: &[(String, String)],
+        outside: &Outside,
+    ) -> Result<Environment, String> {
+        let cold = Cold::over(outside, variables).map_err(|failure| failure.to_string())?;
+        // The first invocation counts as any other: the start is not measured.
+        cold.init();
+        Ok(Environment { function, memory_mb, cold: Arc::new(cold) })
+    }
+
+    /// Runs one invocation, which Lambda would end at `deadline`; the line of its metrics goes to `metrics`. Returns the
+    /// function's answer.
+    ///
+    /// # Errors
+    /// The failure of the invocation as a whole, or the name of a function that is not run like this.
+    pub async fn invoke(
+        &self,
+        event: Value,
+        deadline: Timestamp,
+        metrics: &mut (dyn Write + Send),
+    ) -> Result<Value, String> {
+        let config = Config { memory: self.memory_mb, ..Config::default() };
+        let mut context = Context::default();
+        context.deadline = u64::try_from(deadline.as_millis()).unwrap_or_default();
+        context.request_id = "00000000-0000-0000-0000-000000000000".to_owned();
+        context.env_config = Arc::new(config);
+        let invocation = Invocation::begin(self.function, self.cold.clone(), &context);
+        let call = invocation.call(event).await.map_err(|failure| failure.to_string())?;
+        // On the heap: together, the stages' futures are large.
+        let outcome = match self.function {
+            "dispatch" => Box::pin(dispatched(call)).await,
+            "index" => Box::pin(indexed(call)).await,
+            "sample" => Box::pin(sampled(call)).await,
+            name => match Stage::ALL.into_iter().find(|stage| stage.as_str() == name) {
+                Some(stage) => Box::pin(handle(stage, call, no_names)).await.and_then(as_value),
+                None => Err(Failure::Event(format!("the function {name} is not rehearsed"))),
+            },
+        };
+        invocation.end_with(outcome, metrics).map_err(|failure| failure.to_string())
+    }
+}
+
+fn as_value(answer: Answer<impl Serialize>) -> Result<Answer<Value>, Failure> {
+    let response = serde_json::to_value(answer.response).map_err(|error| Failure::Work(error.to_string()))?;
+    Ok(Answer { response, summary: answer.summary })
+}

@@ -1,0 +1,98 @@
+//! Tables, queues and objects in memory, and the door through which one function calls them.
+
+use super::objects::Bucket;
+use super::processor::Processor;
+use super::queues::Queues;
+use super::tables::Tables;
+use crate::aws::call::{Call, Service};
+use crate::aws::charge::json;
+use crate::aws::dynamodb::Asked;
+use crate::aws::meter::Meter;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_aws::Endpoint;
+use http::{Request, Response, StatusCode};
+use serde_json::Value;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Time of a call to a table, a queue, an object, from a function of the same region.
+const TABLE_TIME: Duration = Duration::from_millis(5);
+const QUEUE_TIME: Duration = Duration::from_millis(10);
+const OBJECT_TIME: Duration = Duration::from_millis(30);
+
+/// Everything that a stack stores.
+#[derive(Debug, Default)]
+pub(super) struct Cloud {
+    pub(super) tables: Mutex<Tables>,
+    pub(super) objects: Mutex<Bucket>,
+    pub(super) queues: Queues,
+    pub(super) meter: Meter,
+}
+
+impl Cloud {
+    /// Answers a call, and bills it.
+    fn answer(&self, call: &Call, path: &str, request: &Request<Bytes>) -> Response<Bytes> {
+        let body = request.body();
+        match call.service {
+            Service::DynamoDb => {
+                let asked = Asked::of(&call.operation, body);
+                let (status, answer) = lock(&self.tables).call(&call.operation, &json(&asked.body()));
+                let answer = Bytes::from(answer.to_string());
+                of_json(status, asked.metered(&self.meter, call, status, answer))
+            }
+            Service::Sqs => {
+                let answer = Bytes::from(self.queues.call(&call.operation, &json(body)).to_string());
+                self.meter.answered(call, path, body, 200, &answer);
+                of_json(200, answer)
+            }
+            Service::S3 => {
+                let answer = lock(&self.objects).call(&call.operation, path, request);
+                self.meter.answered(call, path, body, answer.status().as_u16(), answer.body());
+                answer
+            }
+            _ => panic!("the endpoint in memory does not know {call:?} {path}"),
+        }
+    }
+}
+
+/// The way of one execution environment to the services.
+#[derive(Debug)]
+pub(super) struct Door {
+    pub(super) cloud: Arc<Cloud>,
+    pub(super) caller: &'static str,
+    pub(super) processor: Arc<Processor>,
+}
+
+#[async_trait]
+impl Endpoint for Door {
+    async fn answer(&self, request: Request<Bytes>) -> Response<Bytes> {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let call = Call::of(request.method().as_str(), &path, request.headers());
+        let call = Call { caller: self.caller.to_owned(), ..call };
+        let time = match call.service {
+            Service::DynamoDb => TABLE_TIME,
+            Service::Sqs => QUEUE_TIME,
+            _ => OBJECT_TIME,
+        };
+        self.processor.called(&call, request.body()).await;
+        tokio::time::sleep(time).await;
+        self.cloud.answer(&call, &path, &request)
+    }
+}
+
+fn of_json(status: u16, body: Bytes) -> Response<Bytes> {
+    let mut answer = Response::new(body);
+    *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+    answer.headers_mut().insert("content-type", "application/x-amz-json-1.0".parse().unwrap());
+    answer
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the elements of a list in a request.
+pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}

@@ -1,0 +1,124 @@
+//! Processor time: what work takes on a whole core, and how long that is on a function's share of one.
+//!
+//! The figures are constants of this repository, in milliseconds of the reference core, so that two machines come to the
+//! same bill. They were taken from the burst meter's functions, which print them in units of [`calibration_loop`], a fixed
+//! piece of work, so that they can be taken again on any machine.
+
+use crate::aws::call::Call;
+use crate::aws::unit::MEMORY_OF_A_CORE;
+use curlew_ports::CallKind;
+use sha2::{Digest, Sha256};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// Time of the calibration loop on the reference core, in milliseconds.
+pub const LOOP_MS: f64 = 10.0;
+/// Bytes that the calibration loop hashes in all, 64 at a time.
+const LOOP_BYTES: usize = 1 << 20;
+/// Number of times that the loop is run; the fastest counts.
+const LOOPS: usize = 20;
+
+/// Processor time of each piece of work on the reference core, in milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Work {
+    /// An invocation, besides what follows.
+    pub invocation: f64,
+    /// A call to a table, a queue or an object: signing, sending, reading.
+    pub service_call: f64,
+    /// A connection to a site: its TLS handshake.
+    pub connection: f64,
+    /// A robots.txt.
+    pub robots: f64,
+    /// A feed.
+    pub feed: f64,
+    /// A page, as far as fetch reads it.
+    pub page: f64,
+    /// An image, its thumbnail included.
+    pub image: f64,
+    /// A page, as extract reads it.
+    pub extract: f64,
+    /// A row that dispatch reads.
+    pub row: f64,
+    /// A page that is indexed.
+    pub indexed: f64,
+}
+
+/// The table.
+pub const WORK: Work = Work {
+    invocation: 2.0,
+    service_call: 0.15,
+    connection: 1.5,
+    robots: 0.3,
+    feed: 0.4,
+    page: 2.5,
+    image: 4.0,
+    extract: 4.5,
+    row: 0.05,
+    indexed: 3.0,
+};
+
+/// A function's share of a core: one piece of work at a time.
+#[derive(Debug)]
+pub(super) struct Processor {
+    function: &'static str,
+    share: f64,
+    turn: Mutex<()>,
+}
+
+impl Processor {
+    pub(super) fn new(function: &'static str, memory_mb: u32) -> Processor {
+        Processor { function, share: (f64::from(memory_mb) / MEMORY_OF_A_CORE).min(1.0), turn: Mutex::default() }
+    }
+
+    /// Takes the time that some milliseconds of a whole core are on this share.
+    pub(super) async fn work(&self, milliseconds: f64) {
+        let _turn = self.turn.lock().await;
+        tokio::time::sleep(Duration::from_secs_f64(milliseconds / 1e3 / self.share)).await;
+    }
+
+    /// A call to a service, and what this function does for each of its calls.
+    pub(super) async fn called(&self, call: &Call, request: &[u8]) {
+        let more = match (self.function, call.operation.as_str()) {
+            ("dispatch", "SendMessageBatch") => {
+                WORK.row * request.windows(6).filter(|bytes| *bytes == b"\"Id\":\"").count().max(1) as f64
+            }
+            ("index", "GetItem") => WORK.indexed,
+            _ => 0.0,
+        };
+        self.work(WORK.service_call + more).await;
+    }
+
+    /// A call to a site.
+    pub(super) async fn visited(&self, kind: CallKind, is_new: bool) {
+        let document = match kind {
+            CallKind::Robots => WORK.robots,
+            CallKind::Feed => WORK.feed,
+            CallKind::Image => WORK.image,
+            _ => WORK.page,
+        };
+        self.work(document + if is_new { WORK.connection } else { 0.0 }).await;
+    }
+
+    /// The start of an invocation with this number of messages.
+    pub(super) async fn begun(&self, messages: usize) {
+        let each = if self.function == "extract" { WORK.extract } else { 0.0 };
+        self.work(WORK.invocation + each * messages as f64).await;
+    }
+}
+
+/// Returns the time of the calibration loop on this machine, in milliseconds: of the fastest of several runs.
+#[allow(clippy::disallowed_methods, reason = "it measures this machine")]
+pub fn calibration_loop() -> f64 {
+    let once = || {
+        let began = Instant::now();
+        let mut state = [0_u8; 64];
+        for _ in 0..LOOP_BYTES / state.len() {
+            let hash = Sha256::digest(black_box(state));
+            state[..32].copy_from_slice(&hash);
+        }
+        black_box(state);
+        began.elapsed().as_secs_f64() * 1e3
+    };
+    (0..LOOPS).map(|_| once()).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,300 @@
+//! The days that are simulated: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds whose
+//! minutes these are. Three of them are these feeds' day.
+
+use super::cloud::{Cloud, Door};
+use super::functions::{Function, logged, take_logged};
+use super::processor::Processor;
+use super::queues::Mapping;
+use super::sites::{Sites, Traffic};
+use super::template::Template;
+use crate::aws::meter::Metered;
+use crate::aws::steady::cloud::lock;
+use curlew_aws::{Connection, Names, Store};
+use curlew_lambda::rehearsal::log_to;
+use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp};
+use curlew_policy::address;
+use curlew_ports::{Marks, Queue, Sources};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use tokio::task::{JoinSet, LocalSet};
+use tokio::time::{Instant, sleep, sleep_until};
+use url::Url;
+
+/// When it begins: at midnight, which is the first minute of a cycle. Any such day does.
+pub(super) const START: Timestamp = Timestamp::from_millis(1_795_392_000_000);
+/// The stack, and its bucket.
+const STACK: &str = "curlew";
+const BUCKET: &str = "curlew-data";
+/// The functions, and those with a queue.
+const FUNCTIONS: [&str; 7] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample"];
+const QUEUES: [&str; 4] = ["discover", "poll", "fetch", "extract"];
+/// Length of a cycle, in which each feed is polled once.
+const CYCLE: Duration = Duration::from_secs(8 * 3600);
+/// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow old
+/// at once; and those that are measured: a day.
+const WARM: u64 = 3;
+const MEASURED: u64 = 3;
+/// Minutes before a measured window in which everything gets under way.
+const LEAD: u64 = 8;
+/// Time after a window in which what is under way ends.
+const DRAIN: Duration = Duration::from_secs(1_200);
+/// Minutes of an idle stack that are measured.
+const IDLE_MINUTES: u64 = 30;
+/// Mark up to which dispatch has sent what is due.
+const DISPATCHED: &str = "dispatch";
+/// Second of its minute at which dispatch is called.
+const TICK_AT: Duration = Duration::from_secs(2);
+/// Time after which all pages may be looked at again.
+const RECHECK_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
+const MINUTE: Duration = Duration::from_secs(60);
+/// Feeds are polled three times a day however seldom they have news; the rest is as deployed.
+const VARIABLES: [(&str, &str); 6] = [
+    ("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001"),
+    ("CURLEW_STACK", STACK),
+    ("CURLEW_BUCKET", BUCKET),
+    ("CURLEW_CONTACT", "https://crawler.example/contact"),
+    ("CURLEW_RULES_ADAPTIVE", "false"),
+    ("RUST_LOG", "INFO"),
+];
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Feeds, each polled once a cycle.
+    pub feeds: u64,
+    /// New pages of all feeds in thirty days.
+    pub pages: f64,
+    /// Minutes of each measured window.
+    pub minutes: u64,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
+
+/// What was counted.
+#[derive(Debug)]
+pub struct Measured {
+    /// Minutes of an idle stack, and what they cost.
+    pub idle: (u64, Metered),
+    /// Minutes of everyday use, and what they cost.
+    pub everyday: (u64, Metered),
+    /// What was called meanwhile.
+    pub traffic: Traffic,
+    /// Feeds that were simulated.
+    pub feeds: usize,
+    /// Pages that were published, and what that cost.
+    pub indexed: (u64, Metered),
+    /// Publishing with nothing new.
+    pub idle_index: Metered,
+    /// Pages that were looked at again, and what that cost.
+    pub rechecked: (u64, Metered),
+    /// Calls meanwhile.
+    pub recheck_traffic: Traffic,
+    /// Bytes of all rows at the end.
+    pub table_bytes: usize,
+}
+
+static BEGAN: OnceLock<Instant> = OnceLock::new();
+
+/// Returns the simulated time.
+pub(super) fn now() -> Timestamp {
+    let passed = BEGAN.get().map(Instant::elapsed).unwrap_or_default();
+    START + Millis(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Simulates a load. Once in a process: its clock is the process's own.
+///
+/// # Panics
+/// If a function fails, or a job is given up.
+pub fn measure(load: Load, tell: fn(&str)) -> Measured {
+    let sites = Arc::new(Sites::new(load.seed));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    // The web has a runtime of its own, which must not end inside of this one.
+    let kept = Arc::clone(&sites);
+    let measured = LocalSet::new().block_on(&runtime, async move {
+        BEGAN.set(Instant::now()).expect("one simulation in a process");
+        Stack::new(sites).measure(load, tell).await
+    });
+    drop(runtime);
+    drop(kept);
+    measured
+}
+
+/// A deployed stack.
+struct Stack {
+    cloud: Arc<Cloud>,
+    sites: Arc<Sites>,
+    template: Template,
+    functions: BTreeMap<&'static str, Arc<Function>>,
+}
+
+impl Stack {
+    fn new(sites: Arc<Sites>) -> Stack {
+        let (cloud, template) = (Arc::new(Cloud::default()), Template::read());
+        let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        log_to(&variables, logged);
+        let function = |name: &'static str| {
+            let size = template.function(name);
+            let memory = ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE".to_owned(), size.memory_mb.to_string());
+            let variables = variables.iter().cloned().chain([memory]).collect();
+            let (cloud, sites) = (Arc::clone(&cloud), Arc::clone(&sites));
+            (name, Arc::new(Function { name, size, cloud, sites, variables, idle: Mutex::default() }))
+        };
+        let functions = FUNCTIONS.map(function).into_iter().collect();
+        Stack { cloud, sites, template, functions }
+    }
+
+    async fn measure(self, load: Load, tell: fn(&str)) -> Measured {
+        for name in ["discover", "poll"] {
+            self.map(name);
+        }
+        tell("an idle stack");
+        self.ticks(LEAD).await;
+        self.take();
+        self.ticks(IDLE_MINUTES).await;
+        // The mappings of the other two are as idle.
+        let idle = (IDLE_MINUTES, self.take());
+
+        let window = LEAD + load.minutes;
+        let numbers: Vec<u64> =
+            (0..load.feeds).filter(|number| u64::from(feed(*number).slot.index()) < window).collect();
+        let news = load.pages / 90.0 / load.feeds as f64;
+        self.sites.add(&numbers, news);
+        let store = self.store().await;
+        let rows = store.sources();
+        for cycle in 1..=WARM {
+            tell(&format!("warming up, {cycle} of {WARM}"));
+            self.begin(cycle).await;
+            let mut jobs = Vec::new();
+            for number in numbers.iter().filter(|number| **number % WARM == cycle - 1) {
+                let feed = feed(*number);
+                rows.insert(&Source::Feed(feed.clone())).await.expect("a row is written");
+                jobs.push((Job::Poll(PollJob::new(feed.key, feed.url)), now()));
+            }
+            store.jobs().send(&jobs).await.expect("jobs are sent");
+            sleep(DRAIN).await;
+        }
+        // Dispatch had nothing to do with that, and must not come back to it.
+        self.begin(WARM + 1).await;
+        let (_, seen) = store.marks().load(DISPATCHED).await.expect("a mark is read");
+        store.marks().swap(DISPATCHED, seen, now()).await.expect("a mark is written");
+        // The first poll of a feed finds all its entries new, which no later one does.
+        self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
+        lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
+        for name in ["fetch", "extract"] {
+            self.map(name);
+        }
+        let (mut everyday, mut traffic) = (Metered::default(), Traffic::default());
+        for cycle in WARM + 1..=WARM + MEASURED {
+            tell(&format!("everyday use, {} of {MEASURED}", cycle - WARM));
+            self.begin(cycle).await;
+            self.ticks(LEAD).await;
+            self.take();
+            self.sites.take_traffic();
+            self.ticks(load.minutes).await;
+            everyday.merge(&self.take());
+            traffic = traffic.and(&self.sites.take_traffic());
+            sleep(DRAIN).await;
+        }
+        tell("publishing");
+        self.take();
+        let answer = self.call("index", json!({"what": "publish"})).await;
+        let added = |answer: &Value| -> u64 {
+            answer["years"].as_array().into_iter().flatten().filter_map(|year| year["added"].as_u64()).sum()
+        };
+        let indexed = (added(&answer), self.take());
+        self.call("index", json!({"what": "publish"})).await;
+        let idle_index = self.take();
+        sleep(RECHECK_AFTER).await;
+        tell("re-checks");
+        self.take();
+        self.sites.take_traffic();
+        let sampled = self.call("sample", json!({"count": indexed.0})).await["pages"].as_u64().unwrap_or(0);
+        while ["fetch", "extract"].iter().any(|name| self.waiting(name) > 0) {
+            sleep(MINUTE).await;
+        }
+        let rechecked = (sampled, without_empty(&self.take()));
+        let dead: usize = QUEUES.iter().map(|name| self.waiting(&format!("{name}-dead"))).sum();
+        assert_eq!(dead, 0, "jobs were given up");
+        Measured {
+            idle,
+            everyday: (load.minutes * MEASURED, everyday),
+            traffic,
+            feeds: numbers.len(),
+            indexed,
+            idle_index,
+            rechecked,
+            recheck_traffic: self.sites.take_traffic(),
+            table_bytes: lock(&self.cloud.tables).bytes(),
+        }
+    }
+
+    /// Begins to poll a queue for its function.
+    fn map(&self, name: &'static str) {
+        let queue = format!("{STACK}-{name}");
+        Mapping {
+            cloud: Arc::clone(&self.cloud),
+            queue: self.cloud.queues.named(&queue),
+            name: queue,
+            function: Arc::clone(&self.functions[name]),
+            size: self.template.mapping(name),
+        }
+        .start();
+    }
+
+    async fn call(&self, name: &str, event: Value) -> Value {
+        self.functions[name].invoke(event, 0).await
+    }
+
+    /// Waits for the first minute of a cycle.
+    async fn begin(&self, cycle: u64) {
+        sleep_until(*BEGAN.get().expect("it has begun") + CYCLE * u32::try_from(cycle).unwrap()).await;
+    }
+
+    /// Lets some minutes pass, with a tick of dispatch in each.
+    async fn ticks(&self, minutes: u64) {
+        let mut ticks = JoinSet::new();
+        for _ in 0..minutes {
+            let ends = Instant::now() + MINUTE;
+            let dispatch = Arc::clone(&self.functions["dispatch"]);
+            ticks.spawn_local(async move {
+                sleep(TICK_AT).await;
+                dispatch.invoke(json!({}), 0).await
+            });
+            sleep_until(ends).await;
+        }
+        while let Some(done) = ticks.join_next().await {
+            done.expect("a tick ends");
+        }
+    }
+
+    fn waiting(&self, name: &str) -> usize {
+        self.cloud.queues.named(&format!("{STACK}-{name}")).length()
+    }
+
+    fn take(&self) -> Metered {
+        let (lines, bytes) = take_logged();
+        self.cloud.meter.logged("all functions", lines, bytes);
+        self.cloud.meter.take()
+    }
+
+    async fn store(&self) -> Store {
+        let processor = Arc::new(Processor::new("operator", 1769));
+        let door = Door { cloud: Arc::clone(&self.cloud), caller: "operator", processor };
+        let names = Names { stack: STACK.to_owned(), bucket: BUCKET.to_owned() };
+        Store::new(&Connection::to_endpoint(Arc::new(door), now).await, names)
+    }
+}
+
+/// Returns the feed with a number.
+fn feed(number: u64) -> FeedSource {
+    let url = Url::parse(&Sites::feed(number)).unwrap();
+    let key = address::source_key(&url);
+    FeedSource::new(key.clone(), address::slot(&key), url.as_str())
+}
+
+/// Leaves out what the mappings ask in vain: the month has it already.
+fn without_empty(metered: &Metered) -> Metered {
+    metered.only(|line| line.operation != "receive, empty")
+}

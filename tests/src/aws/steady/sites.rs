@@ -1,0 +1,324 @@
+//! The web of everyday use: feeds whose news come as a Poisson process at rates with a heavy tail, pages of usual size, and
+//! answers that take their time. Pages and pictures are those of the bundled web.
+
+use super::processor::Processor;
+use crate::aws::random::Random;
+use crate::aws::steady::cloud::lock;
+use crate::aws::steady::run::now;
+use crate::{Web, get};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_fixtureweb::{Farm, Uniform};
+use curlew_model::{Failure, FailureCause, Millis, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_ports::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
+use std::collections::HashMap;
+use std::f64::consts::TAU;
+use std::fmt::Write;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use url::Url;
+
+/// The platforms: the first of those that the settings name by default.
+const PLATFORMS: [&str; 5] = address::PLATFORMS;
+/// Part of the feeds that are on platforms, in percent.
+const ON_PLATFORMS: u64 = 20;
+/// Standard deviation of the logarithm of a feed's rate of news: one feed in ten has half of them.
+const TAIL: f64 = 1.5;
+/// Time of the first call to a host, DNS, TCP and TLS included, and of the later ones, in seconds: median, and standard
+/// deviation of the logarithm.
+const FIRST_CALL: (f64, f64) = (0.6, 0.75);
+const LATER_CALL: (f64, f64) = (0.33, 0.5);
+/// Longest time of a call, in seconds.
+const LONGEST_CALL: f64 = 20.0;
+/// Time for which a connection is kept.
+const KEPT: Duration = Duration::from_secs(90);
+/// One visit in this number finds its host out of reach, for the length of a connection's limit.
+const DEAD_ONE_IN: u64 = 333;
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Entries of a feed.
+const ENTRIES: u64 = 20;
+/// Size of a page in bytes.
+const PAGE_BYTES: usize = 100 * 1024;
+/// Sites of the bundled web, and pages of each.
+const FARM: (u64, u64) = (40, 1_000);
+/// Pages in ten whose server knows them by a validator.
+const WITH_VALIDATOR: u64 = 6;
+/// Bytes that we send: for a connection (TCP, TLS, the first request), and for each further request.
+const OUT_FIRST: u64 = 2_500;
+const OUT_LATER: u64 = 700;
+
+/// What was called.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// Calls of feeds.
+    pub polls: u64,
+    /// Of them, those with a new entry.
+    pub news: u64,
+    /// Calls of robots.txt.
+    pub robots: u64,
+    /// Calls of pages.
+    pub pages: u64,
+    /// Calls of images.
+    pub images: u64,
+    /// Calls that found a host out of reach.
+    pub dead: u64,
+    /// Bytes sent to sites.
+    pub bytes_out: u64,
+    /// Bytes received from them, unpacked.
+    pub bytes_in: u64,
+}
+
+impl Traffic {
+    /// Returns the sum of both.
+    #[must_use]
+    pub fn and(&self, other: &Traffic) -> Traffic {
+        Traffic {
+            polls: self.polls + other.polls,
+            news: self.news + other.news,
+            robots: self.robots + other.robots,
+            pages: self.pages + other.pages,
+            images: self.images + other.images,
+            dead: self.dead + other.dead,
+            bytes_out: self.bytes_out + other.bytes_out,
+            bytes_in: self.bytes_in + other.bytes_in,
+        }
+    }
+}
+
+/// A feed and its site.
+#[derive(Debug)]
+struct Site {
+    number: u64,
+    /// News in a cycle of eight hours, on average.
+    rate: f64,
+    /// Entries that were ever published, and until when they were counted.
+    entries: u64,
+    until: Timestamp,
+}
+
+/// The whole web.
+pub(super) struct Sites {
+    farm: Web,
+    state: Mutex<State>,
+}
+
+struct State {
+    dice: Random,
+    by_host: HashMap<String, Site>,
+    traffic: Traffic,
+}
+
+impl Sites {
+    /// Creates a web without sites.
+    pub(super) fn new(seed: u64) -> Sites {
+        let spec = Uniform {
+            hosts: FARM.0 as usize,
+            pages: FARM.1 as usize,
+            bytes: PAGE_BYTES,
+            images: true,
+            prefix: "steady".to_owned(),
+        };
+        let farm = Web::of(Farm::keyed(&spec, &(1..=spec.hosts).collect::<Vec<_>>()));
+        let state = State { dice: Random::new(seed), by_host: HashMap::new(), traffic: Traffic::default() };
+        Sites { farm, state: Mutex::new(state) }
+    }
+
+    /// Returns the address of the feed with a number.
+    pub(super) fn feed(number: u64) -> String {
+        match number % 100 < ON_PLATFORMS {
+            true => format!("https://paper-{number}.{}/feed.xml", PLATFORMS[(number / 100 % 5) as usize]),
+            false => format!("https://paper-{number}.test/feed.xml"),
+        }
+    }
+
+    /// Adds the sites of these feeds, with this number of news in a cycle each, on average.
+    pub(super) fn add(&self, numbers: &[u64], news: f64) {
+        let mut state = lock(&self.state);
+        let rates: Vec<f64> = numbers.iter().map(|_| (TAIL * state.dice.normal()).exp()).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+        for (number, rate) in numbers.iter().zip(rates) {
+            let site = Site { number: *number, rate: news * rate / mean, entries: ENTRIES, until: Timestamp::MIN };
+            let host = Url::parse(&Sites::feed(*number)).unwrap().host_str().unwrap().to_owned();
+            state.by_host.insert(host, site);
+        }
+    }
+
+    /// Returns what was called since the last call of this.
+    pub(super) fn take_traffic(&self) -> Traffic {
+        std::mem::take(&mut lock(&self.state).traffic)
+    }
+
+    fn reply(&self, call: &Call, url: &Url) -> Reply {
+        let state = &mut *lock(&self.state);
+        let Some(site) = state.by_host.get_mut(url.host_str().unwrap_or_default()) else { return status(404) };
+        let home = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
+        let reply = match call.kind {
+            CallKind::Robots => {
+                state.traffic.robots += 1;
+                document(call, "text/plain", robots(site.number), Some("\"robots-1\"".to_owned()))
+            }
+            CallKind::Feed => {
+                state.traffic.polls += 1;
+                let passed = if site.until == Timestamp::MIN { 0.0 } else { now().since(site.until).0 as f64 };
+                let news = state.dice.poisson(site.rate * passed / Millis::from_hours(8).0 as f64);
+                (site.until, site.entries) = (now(), site.entries + news);
+                state.traffic.news += u64::from(news > 0);
+                let tag = format!("\"{}\"", site.entries);
+                document(call, "application/rss+xml", feed(&home, site.entries), Some(tag))
+            }
+            CallKind::Page => {
+                state.traffic.pages += 1;
+                let number = url.path().trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap_or(0);
+                let tag = ((site.number + number) % 10 < WITH_VALIDATOR).then(|| format!("\"{number}\""));
+                let (farm_host, path) = place(site.number, number, "news", "html");
+                let html = self.get(&farm_host, &path);
+                let html = String::from_utf8_lossy(&html).replace(&format!("http://{farm_host}"), &home);
+                document(call, "text/html; charset=utf-8", html.into(), tag)
+            }
+            CallKind::Image => {
+                state.traffic.images += 1;
+                let number = url.path().trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().unwrap_or(0);
+                let (farm_host, path) = place(site.number, number, "images", "jpg");
+                document(call, "image/jpeg", self.get(&farm_host, &path), None)
+            }
+            _ => status(404),
+        };
+        state.traffic.bytes_in += reply.body.len() as u64;
+        reply
+    }
+
+    fn get(&self, host: &str, path: &str) -> Bytes {
+        let answer = get(self.farm.addr(), &format!("http://{host}{path}"));
+        assert_eq!(answer.status, 200, "{host}{path}");
+        answer.body.into()
+    }
+}
+
+/// Returns the site and the path in the bundled web of a page or picture of a site here.
+fn place(site: u64, number: u64, folder: &str, extension: &str) -> (String, String) {
+    let page = (site / FARM.0 * 31 + number) % FARM.1;
+    (format!("steady-{:04}.test", site % FARM.0 + 1), format!("/{folder}/{page}.{extension}"))
+}
+
+fn document(call: &Call, kind: &str, body: Bytes, tag: Option<String>) -> Reply {
+    let validators = Validators { etag: tag, last_modified: None };
+    let headers = ReplyHeaders { content_type: Some(kind.to_owned()), validators, ..ReplyHeaders::default() };
+    if headers.validators.etag.is_some() && call.validators.etag == headers.validators.etag {
+        return Reply { status: 304, headers, ..Reply::default() };
+    }
+    Reply { status: 200, headers, body, ..Reply::default() }
+}
+
+fn status(status: u16) -> Reply {
+    Reply { status, ..Reply::default() }
+}
+
+/// Returns a robots.txt of usual size: between one and two kilobytes.
+fn robots(site: u64) -> Bytes {
+    let mut dice = Random::new(site);
+    let mut text = String::from("User-agent: *\n");
+    let wanted = 1_000 + dice.below(1_000) as usize;
+    while text.len() < wanted {
+        let word = |dice: &mut Random| {
+            ["admin", "login", "search", "cart", "tag", "feed", "private", "tmp"][dice.below(8) as usize]
+        };
+        let (first, second) = (word(&mut dice), word(&mut dice));
+        let _ = writeln!(text, "Disallow: /wp-{first}/{second}-{:x}/", dice.below(1 << 20));
+    }
+    text.into()
+}
+
+/// Returns a feed with the last entries.
+fn feed(home: &str, entries: u64) -> Bytes {
+    let mut text =
+        format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Paper</title><link>{home}/</link>");
+    for number in (entries.saturating_sub(ENTRIES)..entries).rev() {
+        let _ = write!(
+            text,
+            "<item><title>Entry {number} of this paper</title><link>{home}/news/{number}.html</link>\
+             <guid>{home}/news/{number}.html</guid><description>The first sentence of entry {number}, and the beginning \
+             of its second one.</description></item>"
+        );
+    }
+    text.push_str("</channel></rss>");
+    text.into()
+}
+
+/// The web as one execution environment calls it: with connections of its own.
+pub(super) struct Caller {
+    sites: Arc<Sites>,
+    processor: Arc<Processor>,
+    connections: Mutex<HashMap<String, Instant>>,
+}
+
+impl Caller {
+    pub(super) fn new(sites: Arc<Sites>, processor: Arc<Processor>) -> Caller {
+        Caller { sites, processor, connections: Mutex::default() }
+    }
+
+    /// Notes a connection to a host; returns true if it is a new one.
+    fn connect(&self, host: &str) -> bool {
+        let mut connections = lock(&self.connections);
+        connections.retain(|_, used| used.elapsed() < KEPT);
+        connections.insert(host.to_owned(), Instant::now()).is_none()
+    }
+
+    /// Draws the time of a call; none if the host is out of reach.
+    fn draw(&self, is_new: bool) -> Option<Duration> {
+        let state = &mut *lock(&self.sites.state);
+        state.traffic.bytes_out += if is_new { OUT_FIRST } else { OUT_LATER };
+        if is_new && state.dice.below(DEAD_ONE_IN) == 0 {
+            state.traffic.dead += 1;
+            return None;
+        }
+        let (median, deviation) = if is_new { FIRST_CALL } else { LATER_CALL };
+        let seconds = median * (deviation * state.dice.normal()).exp();
+        Some(Duration::from_secs_f64(seconds.min(LONGEST_CALL)))
+    }
+}
+
+#[async_trait]
+impl Fetch for Caller {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        let url = Url::parse(&call.url).map_err(|error| FetchError::Refused(error.to_string()))?;
+        let host = url.host_str().unwrap_or_default();
+        let is_new = self.connect(host);
+        let Some(time) = self.draw(is_new) else {
+            sleep(CONNECT_LIMIT).await;
+            lock(&self.connections).remove(host);
+            return Err(FetchError::Network(Failure::new(FailureCause::Timeout, "no connection in time".to_owned())));
+        };
+        sleep(time).await;
+        self.processor.visited(call.kind, is_new).await;
+        let took = Millis(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        Ok(Reply { took, ..self.sites.reply(call, &url) })
+    }
+
+    fn vet(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl Random {
+    /// Returns a number from zero to one, without zero.
+    fn unit(&mut self) -> f64 {
+        (self.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Draws from the standard normal distribution (Box and Muller 1958).
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (TAU * self.unit()).cos()
+    }
+
+    /// Draws from a Poisson distribution (Knuth's way, for small means).
+    fn poisson(&mut self, mean: f64) -> u64 {
+        let (limit, mut product, mut count) = ((-mean.min(500.0)).exp(), self.unit(), 0);
+        while product > limit {
+            product *= self.unit();
+            count += 1;
+        }
+        count
+    }
+}
