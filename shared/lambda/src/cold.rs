@@ -3,7 +3,7 @@
 use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
-use crate::rehearsal::Outside;
+use crate::outside::Outside;
 use curlew_aws::{Connection, Names, Store};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_rekognition::Rekognition;

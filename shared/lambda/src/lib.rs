@@ -22,6 +22,7 @@ mod in_force;
 mod init_error;
 mod logs;
 mod meter;
+mod outside;
 mod plan;
 mod queue;
 mod range_cache;

@@ -1,5 +1,6 @@
 //! Tables, queues and objects in memory, and the door through which one function calls them.
 
+use super::access::lock;
 use super::objects::Bucket;
 use super::processor::Processor;
 use super::queues::Queues;
@@ -12,8 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_aws::Endpoint;
 use http::{Request, Response, StatusCode};
-use serde_json::Value;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Time of a call to a table, a queue, an object, from a function of the same region.
@@ -58,14 +58,14 @@ impl Cloud {
 
 /// The way of one execution environment to the services.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Entrance {
     pub(super) cloud: Arc<Cloud>,
     pub(super) caller: &'static str,
     pub(super) processor: Arc<Processor>,
 }
 
 #[async_trait]
-impl Endpoint for Door {
+impl Endpoint for Entrance {
     async fn answer(&self, request: Request<Bytes>) -> Response<Bytes> {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
         let call = Call::of(request.method().as_str(), &path, request.headers());
@@ -86,13 +86,4 @@ fn of_json(status: u16, body: Bytes) -> Response<Bytes> {
     *answer.status_mut() = StatusCode::from_u16(status).unwrap();
     answer.headers_mut().insert("content-type", "application/x-amz-json-1.0".parse().unwrap());
     answer
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the elements of a list in a request.
-pub(super) fn list(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
 }

@@ -1,8 +1,9 @@
 //! Functions: their execution environments, the time of their invocations, and the bill for it.
 
-use super::cloud::{Cloud, Door, lock};
+use super::access::lock;
+use super::clock::{START, now};
+use super::cloud::{Cloud, Entrance};
 use super::processor::Processor;
-use super::run::{START, now};
 use super::sites::{Caller, Sites};
 use super::template::FunctionSize;
 use crate::aws::call::Service;
@@ -40,7 +41,7 @@ pub(super) fn take_logged() -> (u64, u64) {
 }
 
 /// A deployed function.
-pub(super) struct Function {
+pub(super) struct DeployedFunction {
     pub(super) name: &'static str,
     pub(super) size: FunctionSize,
     pub(super) cloud: Arc<Cloud>,
@@ -55,7 +56,7 @@ pub(super) struct Process {
     processor: Arc<Processor>,
 }
 
-impl Function {
+impl DeployedFunction {
     /// Runs an invocation and bills it.
     ///
     /// # Panics
@@ -89,7 +90,7 @@ impl Function {
 
     async fn start(&self) -> Process {
         let processor = Arc::new(Processor::new(self.name, self.size.memory_mb));
-        let door = Door { cloud: Arc::clone(&self.cloud), caller: self.name, processor: Arc::clone(&processor) };
+        let door = Entrance { cloud: Arc::clone(&self.cloud), caller: self.name, processor: Arc::clone(&processor) };
         let outside = Outside {
             connection: Connection::to_endpoint(Arc::new(door), now).await,
             clock: Arc::new(TokioClock::starting_at(now())),

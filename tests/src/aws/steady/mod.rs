@@ -6,16 +6,21 @@
 //! | `cloud.rs` | tables, queues and objects in memory, and the door through which one function calls them |
 //! | `tables.rs` | the operations of DynamoDB that Curlew uses |
 //! | `objects.rs` | those of S3 |
-//! | `queues.rs` | those of SQS, and the pollers that receive for a mapping |
+//! | `queues.rs` | those of SQS |
+//! | `pollers.rs` | the pollers that receive for a mapping |
 //! | `functions.rs` | execution environments, their time and their bill |
 //! | `processor.rs` | what work costs in processor time, and how long it takes on a share of a core |
 //! | `sites.rs` | the web: feeds with news, pages, latency |
 //! | `template.rs` | memory, timeouts, batches and windows, as the template has them |
+//! | `clock.rs` | the simulated time |
 //! | `run.rs` | the days that are simulated |
 
+mod access;
+mod clock;
 mod cloud;
 mod functions;
 mod objects;
+mod pollers;
 pub mod processor;
 mod queues;
 mod run;

@@ -1,29 +1,28 @@
 //! The days that are simulated: windows of some minutes at the full rate of arrivals, eight hours apart, for the feeds whose
 //! minutes these are. Three of them are these feeds' day.
 
-use super::cloud::{Cloud, Door};
-use super::functions::{Function, logged, take_logged};
+use super::access::lock;
+use super::clock::{began, now, start};
+use super::cloud::{Cloud, Entrance};
+use super::functions::{DeployedFunction, logged, take_logged};
+use super::pollers::Mapping;
 use super::processor::Processor;
-use super::queues::Mapping;
 use super::sites::{Sites, Traffic};
 use super::template::Template;
 use crate::aws::meter::Metered;
-use crate::aws::steady::cloud::lock;
 use curlew_aws::{Connection, Names, Store};
 use curlew_lambda::rehearsal::log_to;
-use curlew_model::{FeedSource, Job, Millis, PollJob, Source, Timestamp};
+use curlew_model::{FeedSource, Job, PollJob, Source};
 use curlew_policy::address;
 use curlew_ports::{Marks, Queue, Sources};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{Instant, sleep, sleep_until};
 use url::Url;
 
-/// When it begins: at midnight, which is the first minute of a cycle. Any such day does.
-pub(super) const START: Timestamp = Timestamp::from_millis(1_795_392_000_000);
 /// The stack, and its bucket.
 const STACK: &str = "curlew";
 const BUCKET: &str = "curlew-data";
@@ -46,6 +45,8 @@ const IDLE_MINUTES: u64 = 30;
 const DISPATCHED: &str = "dispatch";
 /// Second of its minute at which dispatch is called.
 const TICK_AT: Duration = Duration::from_secs(2);
+/// Maximum number of pages that are looked at again: a full batch or so. A day of a million stored ones has more.
+const RECHECKS: u64 = 400;
 /// Time after which all pages may be looked at again.
 const RECHECK_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -95,14 +96,6 @@ pub struct Measured {
     pub table_bytes: usize,
 }
 
-static BEGAN: OnceLock<Instant> = OnceLock::new();
-
-/// Returns the simulated time.
-pub(super) fn now() -> Timestamp {
-    let passed = BEGAN.get().map(Instant::elapsed).unwrap_or_default();
-    START + Millis(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
-}
-
 /// Simulates a load. Once in a process: its clock is the process's own.
 ///
 /// # Panics
@@ -113,8 +106,8 @@ pub fn measure(load: Load, tell: fn(&str)) -> Measured {
     // The web has a runtime of its own, which must not end inside of this one.
     let kept = Arc::clone(&sites);
     let measured = LocalSet::new().block_on(&runtime, async move {
-        BEGAN.set(Instant::now()).expect("one simulation in a process");
-        Stack::new(sites).measure(load, tell).await
+        start();
+        SimulatedStack::new(sites).measure(load, tell).await
     });
     drop(runtime);
     drop(kept);
@@ -122,15 +115,15 @@ pub fn measure(load: Load, tell: fn(&str)) -> Measured {
 }
 
 /// A deployed stack.
-struct Stack {
+struct SimulatedStack {
     cloud: Arc<Cloud>,
     sites: Arc<Sites>,
     template: Template,
-    functions: BTreeMap<&'static str, Arc<Function>>,
+    functions: BTreeMap<&'static str, Arc<DeployedFunction>>,
 }
 
-impl Stack {
-    fn new(sites: Arc<Sites>) -> Stack {
+impl SimulatedStack {
+    fn new(sites: Arc<Sites>) -> SimulatedStack {
         let (cloud, template) = (Arc::new(Cloud::default()), Template::read());
         let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
         log_to(&variables, logged);
@@ -139,10 +132,10 @@ impl Stack {
             let memory = ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE".to_owned(), size.memory_mb.to_string());
             let variables = variables.iter().cloned().chain([memory]).collect();
             let (cloud, sites) = (Arc::clone(&cloud), Arc::clone(&sites));
-            (name, Arc::new(Function { name, size, cloud, sites, variables, idle: Mutex::default() }))
+            (name, Arc::new(DeployedFunction { name, size, cloud, sites, variables, idle: Mutex::default() }))
         };
         let functions = FUNCTIONS.map(function).into_iter().collect();
-        Stack { cloud, sites, template, functions }
+        SimulatedStack { cloud, sites, template, functions }
     }
 
     async fn measure(self, load: Load, tell: fn(&str)) -> Measured {
@@ -210,7 +203,7 @@ impl Stack {
         tell("re-checks");
         self.take();
         self.sites.take_traffic();
-        let sampled = self.call("sample", json!({"count": indexed.0})).await["pages"].as_u64().unwrap_or(0);
+        let sampled = self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
         while ["fetch", "extract"].iter().any(|name| self.waiting(name) > 0) {
             sleep(MINUTE).await;
         }
@@ -249,7 +242,7 @@ impl Stack {
 
     /// Waits for the first minute of a cycle.
     async fn begin(&self, cycle: u64) {
-        sleep_until(*BEGAN.get().expect("it has begun") + CYCLE * u32::try_from(cycle).unwrap()).await;
+        sleep_until(began() + CYCLE * u32::try_from(cycle).unwrap()).await;
     }
 
     /// Lets some minutes pass, with a tick of dispatch in each.
@@ -281,7 +274,7 @@ impl Stack {
 
     async fn store(&self) -> Store {
         let processor = Arc::new(Processor::new("operator", 1769));
-        let door = Door { cloud: Arc::clone(&self.cloud), caller: "operator", processor };
+        let door = Entrance { cloud: Arc::clone(&self.cloud), caller: "operator", processor };
         let names = Names { stack: STACK.to_owned(), bucket: BUCKET.to_owned() };
         Store::new(&Connection::to_endpoint(Arc::new(door), now).await, names)
     }

@@ -1,11 +1,12 @@
 //! The web of everyday use: feeds whose news come as a Poisson process at rates with a heavy tail, pages of usual size, and
 //! answers that take their time. Pages and pictures are those of the bundled web.
 
+use super::access::lock;
+use super::clock::now;
 use super::processor::Processor;
 use crate::aws::random::Random;
-use crate::aws::steady::cloud::lock;
-use crate::aws::steady::run::now;
-use crate::{Web, get};
+use crate::http::get;
+use crate::web::Web;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_fixtureweb::{Farm, Uniform};
@@ -101,10 +102,10 @@ struct Site {
 /// The whole web.
 pub(super) struct Sites {
     farm: Web,
-    state: Mutex<State>,
+    state: Mutex<WebState>,
 }
 
-struct State {
+struct WebState {
     dice: Random,
     by_host: HashMap<String, Site>,
     traffic: Traffic,
@@ -121,7 +122,7 @@ impl Sites {
             prefix: "steady".to_owned(),
         };
         let farm = Web::of(Farm::keyed(&spec, &(1..=spec.hosts).collect::<Vec<_>>()));
-        let state = State { dice: Random::new(seed), by_host: HashMap::new(), traffic: Traffic::default() };
+        let state = WebState { dice: Random::new(seed), by_host: HashMap::new(), traffic: Traffic::default() };
         Sites { farm, state: Mutex::new(state) }
     }
 

@@ -1,7 +1,7 @@
 //! The operations of DynamoDB that Curlew uses, over rows in memory. An operation or a form of condition that is not here
 //! panics, so that nothing is counted wrongly in silence.
 
-use super::cloud::list;
+use super::access::list;
 use crate::aws::item::size;
 use crate::aws::unit::{READ_STEP, WRITE_STEP, steps};
 use serde_json::{Map, Value, json};
