@@ -26,6 +26,8 @@ async fn world_of(feeds: usize) -> (TestWorld, PollGroupJob) {
     for url in urls {
         let mut feed = FeedSource::new(key(&url), Slot::of(0), &url);
         feed.validators.etag = Some("\"1\"".into());
+        feed.polled_at = world.now() - Millis::from_hours(9);
+        feed.polling.trust.verify_at = Some(world.now() + Millis::from_days(30));
         assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
         for _ in 0..4 {
             world.web.answer(&url, Ok(status(304)));
