@@ -105,17 +105,8 @@ impl Stand {
         let more = [("Watch", "false"), ("FunctionUrl", "false")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
-        let mut stand = Stand {
-            size,
-            waker,
-            stack,
-            emulator,
-            proxy,
-            web,
-            due,
-            scheduled: Mutex::default(),
-            read: BTreeMap::new(),
-        };
+        let mut stand =
+            Stand { size, waker, stack, emulator, proxy, web, due, scheduled: Mutex::default(), read: BTreeMap::new() };
         SCHEDULES.iter().for_each(|schedule| stand.unschedule(schedule));
         FUNCTIONS.iter().for_each(|function| stand.name_caller(function));
         // The emulator fires a schedule when it is created. That tick has ended when another one has.

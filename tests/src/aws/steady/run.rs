@@ -203,7 +203,8 @@ impl SimulatedStack {
         tell("re-checks");
         self.take();
         self.sites.take_traffic();
-        let sampled = self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
+        let sampled =
+            self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
         while ["fetch", "extract"].iter().any(|name| self.waiting(name) > 0) {
             sleep(MINUTE).await;
         }
