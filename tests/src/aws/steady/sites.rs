@@ -38,6 +38,8 @@ const KEPT: Duration = Duration::from_secs(90);
 /// One visit in this number finds its host out of reach, for the length of a connection's limit.
 const DEAD_ONE_IN: u64 = 333;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+/// Time between two polls of a feed.
+const CYCLE: Millis = Millis::from_hours(8);
 /// Entries of a feed.
 const ENTRIES: u64 = 20;
 /// Size of a page in bytes.
@@ -162,8 +164,10 @@ impl Sites {
             }
             CallKind::Feed => {
                 state.traffic.polls += 1;
-                let passed = if site.until == Timestamp::MIN { 0.0 } else { now().since(site.until).0 as f64 };
-                let news = state.dice.poisson(site.rate * passed / Millis::from_hours(8).0 as f64);
+                // The cycles without a poll, which only the warm-up has, would be news that no month has.
+                let passed =
+                    if site.until == Timestamp::MIN { Millis::ZERO } else { now().since(site.until).min(CYCLE) };
+                let news = state.dice.poisson(site.rate * passed.0 as f64 / CYCLE.0 as f64);
                 (site.until, site.entries) = (now(), site.entries + news);
                 state.traffic.news += u64::from(news > 0);
                 let tag = format!("\"{}\"", site.entries);
