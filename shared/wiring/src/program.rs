@@ -46,6 +46,11 @@ impl Memory {
         }
     }
 
+    /// Returns the number of builds of the index that run at a time in threads of their own.
+    fn builders(&self) -> usize {
+        self.threads.as_ref().map_or(0, |threads| threads.builders())
+    }
+
     /// True if too many documents are still being parsed beyond their limit that the process should be started again.
     pub fn is_worn_out(&self) -> bool {
         self.threads.as_ref().is_some_and(|threads| threads.is_worn_out())
@@ -95,7 +100,7 @@ pub fn program_over(
     }
     // Also where none is kept: what was kept before goes when its time is over.
     let raw = RawPages { lifetime: settings.raw.lifetime(), ..program.raw };
-    let index = Index { portions_at_once: memory.pool.builders() + 1, ..program.index };
+    let index = Index { portions_at_once: memory.builders() + 1, ..program.index };
     let own = Own { scheme: settings.proof_scheme(), ..program.own };
     let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
     Program { own, owners, raw, index, ..program }.reached_at(settings.hub_base())
