@@ -1,8 +1,8 @@
 //! Processor time: what work takes on a whole core, and how long that is on a function's share of one.
 //!
 //! The figures are constants of this repository, in milliseconds of the reference core, so that two machines come to the
-//! same bill. They were taken from the burst meter's functions, which print them in units of [`calibration_loop`], a fixed
-//! piece of work, so that they can be taken again on any machine.
+//! same bill. They are estimates from the burst meter's rows of Lambda. [`calibration_loop`], a fixed piece of work, says how fast
+//! a machine is beside the reference core, so that they can be taken anew on any.
 
 use crate::aws::call::Call;
 use crate::aws::unit::MEMORY_OF_A_CORE;
