@@ -83,7 +83,7 @@ impl Template {
         }
         if let Some(parts) = inner("!If ") {
             // Conditions are switches that are off by default.
-            return self.resolved(parts.rsplit(',').next().unwrap_or_default());
+            return self.resolved(parts.splitn(3, ',').nth(2).unwrap_or_default());
         }
         unquoted(value).to_owned()
     }
@@ -111,14 +111,15 @@ mod tests {
     fn sizes_are_those_of_the_template() {
         let template = Template(
             "Parameters:\n  Window:\n    Type: Number\n    Default: 60\n  Scale:\n    Default: \"small\"\n\n\
-             Mappings:\n  Scales:\n    small: {Poll: 2, Fetch: 3}\n    large: {Poll: 20, Fetch: 30}\n\
+             Mappings:\n  Scales:\n    small: {Poll: 2, Fetch: 3}\n    large: {Poll: 20, Fetch: 30}\n  \
+             Windows:\n    all: {Poll: 180}\n\
              Resources:\n  PollFunction:\n    Properties:\n      MemorySize: 256\n      Timeout: 900\n            \
-             BatchSize: 1000\n            MaximumBatchingWindowInSeconds: !Ref Window\n            \
+             BatchSize: 1000\n            MaximumBatchingWindowInSeconds: !If [Has, !Ref Window, !FindInMap [Windows, all, Poll]]\n            \
              ScalingConfig: {MaximumConcurrency: !FindInMap [Scales, !Ref Scale, Poll]}\n"
                 .to_owned(),
         );
         let mapping = template.mapping("poll");
-        assert_eq!((mapping.batch, mapping.window.as_secs(), mapping.at_once), (1000, 60, 2));
+        assert_eq!((mapping.batch, mapping.window.as_secs(), mapping.at_once), (1000, 180, 2));
         assert_eq!((template.function("poll").memory_mb, template.function("poll").timeout.as_secs()), (256, 900));
         for function in ["discover", "poll", "fetch", "extract"] {
             let (mapping, size) = (Template::read().mapping(function), Template::read().function(function));
