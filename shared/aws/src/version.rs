@@ -7,13 +7,14 @@ use crate::table::{Read, Table};
 use curlew_ports::{PortError, Version};
 
 /// Version that this program writes; it reads this and all earlier ones.
-const KNOWN: u32 = 1;
+/// Since 2 a host key's state names the poll groups whose leases count as its own.
+const KNOWN: u32 = 2;
 /// Key of the item, among the marks: the functions that read it may read those.
 const KEY: &str = "m#version";
 
 impl Store {
-    /// Checks that the stack is of a version that this program knows; writes the version of a stack that has none. For once
-    /// a process.
+    /// Checks that the stack is of a version that this program knows; writes this program's version if the stack has none or an
+    /// earlier one. For once a process.
     ///
     /// # Errors
     /// [`PortError::Corrupt`] if a later program has written it, transport errors.
@@ -38,6 +39,14 @@ async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
         let why =
             format!("it is {found}, but this program knows only versions up to {KNOWN}: use or deploy a newer curlew");
         return Err(corrupt(what(), why));
+    }
+    if found < KNOWN {
+        let seen = item::version(what, &item)?;
+        return match table.swap("keep the version", item::key(KEY), seen, text(KNOWN.to_string())).await {
+            // Another process was first.
+            Ok(_) | Err(PortError::Conflict) => Ok(()),
+            Err(other) => Err(other),
+        };
     }
     Ok(())
 }
