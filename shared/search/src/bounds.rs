@@ -12,7 +12,7 @@ use tantivy::{Index, ReloadPolicy, SegmentReader};
 /// large site, and the manifest would grow for nothing.
 pub const HOSTS_NAMED: usize = 32;
 
-/// What all pages of a split have in common, as far as it is known. Splits of older formats say nothing.
+/// Properties that all pages of a split have in common, as far as they are known. Splits of older formats have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Date of its oldest page, by which pages are filtered and sorted.

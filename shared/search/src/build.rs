@@ -55,7 +55,7 @@ pub struct SplitBuilt {
     pub dropped: BTreeSet<PageId>,
     /// Earliest time at which one of its pages expires by its own directive (`unavailable_after`).
     pub first_expiry: Option<Timestamp>,
-    /// What its pages have in common.
+    /// Properties that its pages have in common.
     pub bounds: Bounds,
 }
 

@@ -108,7 +108,7 @@ pub struct SplitEntry {
     /// Number of bytes at its end that are enough to open it.
     #[serde(default)]
     pub tail: u64,
-    /// What its pages have in common.
+    /// Properties that its pages have in common.
     #[serde(flatten)]
     pub bounds: Bounds,
 }

@@ -26,7 +26,7 @@ pub enum Taking {
     Done,
     /// It is in force; ask again then.
     Busy(Timestamp),
-    /// Whoever had it for the same polls has died. One of them may be to blame, so each is run on its own.
+    /// Its last holder, of the same polls, has died. One of them may be to blame, so each is run on its own.
     Broken,
 }
 

@@ -40,7 +40,7 @@ pub struct Finder {
     manifests: Mutex<BTreeMap<Year, Arc<Remembered<Manifest>>>>,
     /// The blocked hosts as they were last read.
     hidden: Remembered<BTreeSet<String>>,
-    /// What the manifests say together.
+    /// Content of all manifests together.
     read: Mutex<Arc<LiveIndex>>,
     /// The years that have a manifest, and the monotonic time at which they were listed.
     years: Mutex<Option<(BTreeSet<Year>, Millis)>>,

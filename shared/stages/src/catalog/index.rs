@@ -97,7 +97,7 @@ impl Index {
     /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due. Two
     /// indexers may run at once.
     ///
-    /// What is new is divided into portions that are built side by side. Each is listed as soon as it is built, so what
+    /// New pages are divided into portions that are built side by side. Each is listed as soon as it is built, so what
     /// an indexer has done when it dies is done, and the next one takes up the rest.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Erasure: removes all pages of a host at its owner's wish.
+//! Erasure: removes all pages of a host at its owner's request.
 
 use crate::catalog::hidden::is_on;
 use crate::catalog::listing::pages_that;

@@ -24,7 +24,7 @@ pub async fn a_swapped_lease_is_read_back(groups: &Arc<dyn GroupLeases>) {
     assert_eq!(groups.load(group(1)).await.expect("loads").0, Some(lease(1)));
 }
 
-/// Whoever comes late does not get it.
+/// A late swap does not get it.
 pub async fn a_stale_swap_of_a_lease_conflicts(groups: &Arc<dyn GroupLeases>) {
     let first = groups.swap(group(0), Version::ABSENT, lease(0)).await.expect("swaps");
     let second = groups.swap(group(0), first, lease(1)).await.expect("swaps");

@@ -60,7 +60,7 @@ const VARIABLES: [(&str, &str); 6] = [
     ("RUST_LOG", "INFO"),
 ];
 
-/// What is simulated.
+/// Load that is simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Feeds, each polled once a cycle.
