@@ -25,28 +25,26 @@ impl Store {
 
 async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
     let what = || format!("the version of the stack {stack}");
-    let Some(item) = table.get("read the version", item::key(KEY), Read::Eventual).await? else {
-        let first = table.swap("keep the version", item::key(KEY), Version::ABSENT, text(KNOWN.to_string())).await;
-        return match first {
-            // Another process was first.
-            Ok(_) | Err(PortError::Conflict) => Ok(()),
-            Err(other) => Err(other),
-        };
+    let seen = match table.get("read the version", item::key(KEY), Read::Eventual).await? {
+        None => Version::ABSENT,
+        Some(item) => {
+            let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
+            let found: u32 = found.parse().map_err(|e| corrupt(what(), e))?;
+            if found > KNOWN {
+                let why = format!(
+                    "it is {found}, but this program knows only versions up to {KNOWN}: use or deploy a newer curlew"
+                );
+                return Err(corrupt(what(), why));
+            }
+            if found == KNOWN {
+                return Ok(());
+            }
+            item::version(what, &item)?
+        }
     };
-    let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
-    let found: u32 = found.parse().map_err(|e| corrupt(what(), e))?;
-    if found > KNOWN {
-        let why =
-            format!("it is {found}, but this program knows only versions up to {KNOWN}: use or deploy a newer curlew");
-        return Err(corrupt(what(), why));
+    match table.swap("keep the version", item::key(KEY), seen, text(KNOWN.to_string())).await {
+        // Another process was first.
+        Ok(_) | Err(PortError::Conflict) => Ok(()),
+        Err(other) => Err(other),
     }
-    if found < KNOWN {
-        let seen = item::version(what, &item)?;
-        return match table.swap("keep the version", item::key(KEY), seen, text(KNOWN.to_string())).await {
-            // Another process was first.
-            Ok(_) | Err(PortError::Conflict) => Ok(()),
-            Err(other) => Err(other),
-        };
-    }
-    Ok(())
 }

@@ -248,8 +248,7 @@ impl Batch {
             Job::Own(own) => &format!("https://{}/", own.host),
             Job::PollGroup(_) | Job::Extract(_) => return format!("#{n}"),
         };
-        let key = address::parse(url, None).ok().and_then(|url| address::host_key(&url, &self.bounds.groups).ok());
-        key.map_or_else(|| format!("#{n}"), |key| key.to_string())
+        address::host_key_of(url, &self.bounds.groups).map_or_else(|| format!("#{n}"), |key| key.to_string())
     }
 
     /// Pages that share a segment.

@@ -200,6 +200,11 @@ pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
     HostKey::new(&key).map_err(|e| BadAddress(e.to_string()))
 }
 
+/// Returns the host key of an address in text form; none if it is no address of a page.
+pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
+    host_key(&parse(text, None).ok()?, groups).ok()
+}
+
 fn domain_key(name: &str, groups: &HostGroups) -> String {
     if let Some(key) = groups.group.iter().find_map(|(domain, key)| is_at_or_below(name, domain).then_some(key)) {
         return key.clone();

@@ -466,7 +466,7 @@ impl Stages for Program {
             Job::Discover(job) => self.discover.run(job).await,
             Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
-            Job::PollGroup(job) => self.poll.run_group(job).await,
+            Job::PollGroup(job) => self.poll.run_group(self, job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
             Job::Deliver(job) => self.deliver.run(job).await,
             Job::Backfill(job) => self.backfills.run(job).await,

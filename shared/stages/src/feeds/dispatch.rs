@@ -141,7 +141,7 @@ impl Dispatch {
 
     /// True if a poll may be one of a group's.
     fn may_share(&self, poll: &PollJob) -> bool {
-        let key = || address::parse(&poll.url, None).ok().and_then(|url| address::host_key(&url, &self.hosts).ok());
+        let key = || address::host_key_of(&poll.url, &self.hosts);
         self.groups_polls && key().is_some_and(|key| !address::is_platform(&key, &self.hosts))
     }
 

@@ -1,17 +1,18 @@
 //! Polls of a group: most of them bring nothing, so they share one message and one lease.
 
 use crate::feeds::poll::Poll;
+use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
-use crate::stage::{Stage, StageError, Verdict, job_span, record_failure, with_causes};
+use crate::stage::{StageError, Verdict, with_causes};
+use crate::worker::{Settlement, Stages, Worker};
+use async_trait::async_trait;
 use curlew_model::{Job, PollGroup, PollGroupJob, PollJob, Timestamp};
 use curlew_policy::address;
-use curlew_policy::delivery::{AfterFailure, after_failure};
 use curlew_policy::politeness::group_lease::Taking;
-use curlew_policy::trace;
-use futures::StreamExt;
+use curlew_ports::{Clock, PortError};
+use futures::{StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use tracing::{Instrument, Span};
 
 /// Number of polls of a group that run at once.
 pub const POLLS_AT_ONCE: usize = 16;
@@ -25,13 +26,50 @@ impl Drop for Hold<'_> {
     }
 }
 
+/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it.
+struct Left<'a> {
+    clock: &'a dyn Clock,
+    jobs: Mutex<Vec<(Job, Timestamp)>>,
+}
+
+impl Left<'_> {
+    fn push(&self, job: &Job, due: Timestamp) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).push((job.clone(), due));
+    }
+}
+
+#[async_trait]
+impl Settlement for Left<'_> {
+    type Handle = Job;
+
+    async fn done(&self, _: &Job) -> Result<(), PortError> {
+        Ok(())
+    }
+
+    async fn defer(&self, _: &Job, job: &Job, until: Timestamp) -> Result<(), PortError> {
+        self.push(job, until);
+        Ok(())
+    }
+
+    async fn retry(&self, job: &Job, at: Timestamp) -> Result<(), PortError> {
+        self.push(job, at);
+        Ok(())
+    }
+
+    /// Run on its own, it is given up with its error.
+    async fn dead_letter(&self, job: &Job, _: &str) -> Result<(), PortError> {
+        self.push(job, self.clock.now());
+        Ok(())
+    }
+}
+
 impl Poll {
     /// Runs the polls of a group under its lease, several at once but those of one host key one after the other. What has to
     /// wait, or fails, goes back into the queue as a job of its own.
     ///
     /// # Errors
     /// The errors of the ports. The job is then handed out again, and its polls are run each on its own.
-    pub(crate) async fn run_group(&self, job: &PollGroupJob) -> Result<Verdict, StageError> {
+    pub(crate) async fn run_group(&self, stages: &dyn Stages, job: &PollGroupJob) -> Result<Verdict, StageError> {
         let politeness = self.intake.politeness.as_ref();
         let (Some(groups), Some(first)) = (&politeness.poll_groups, job.polls.first()) else {
             return self.split(&job.polls).await;
@@ -44,7 +82,7 @@ impl Poll {
             Taking::Broken => return self.split(&job.polls).await,
         };
         let _hold = Hold(groups, job.group);
-        let left = self.run_under(&job.polls, lease.until).await;
+        let left = self.run_under(stages, &job.polls, lease.until).await?;
         if !left.is_empty() {
             self.intake.queue.send(&left).await?;
         }
@@ -67,19 +105,33 @@ impl Poll {
     }
 
     /// Runs polls while a lease lasts; returns those that are to be run later, and when.
-    async fn run_under(&self, polls: &[PollJob], until: Timestamp) -> Vec<(Job, Timestamp)> {
-        let left = Mutex::new(Vec::new());
-        let lanes = futures::stream::iter(self.lanes(polls));
+    ///
+    /// # Errors
+    /// Those that settling a job has; here it never fails.
+    async fn run_under(
+        &self,
+        stages: &dyn Stages,
+        polls: &[PollJob],
+        until: Timestamp,
+    ) -> Result<Vec<(Job, Timestamp)>, StageError> {
+        let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
+        let left = Left { clock: clock.as_ref(), jobs: Mutex::default() };
+        let worker = Worker { stages, queue: &left, clock: clock.as_ref() };
+        let lanes = futures::stream::iter(self.lanes(polls)).map(Ok);
         lanes
-            .for_each_concurrent(POLLS_AT_ONCE, async |lane| {
+            .try_for_each_concurrent(POLLS_AT_ONCE, async |lane| {
                 for poll in lane {
-                    if let Some(later) = self.run_one(poll, until).await {
-                        left.lock().unwrap_or_else(PoisonError::into_inner).push(later);
+                    let (job, now) = (Job::Poll(poll.clone()), clock.now());
+                    if now + rules.brief_length() > until {
+                        left.push(&job, now);
+                    } else {
+                        worker.run(&job, 1, &job).await?;
                     }
                 }
+                Ok::<(), PortError>(())
             })
-            .await;
-        left.into_inner().unwrap_or_else(PoisonError::into_inner)
+            .await?;
+        Ok(left.jobs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the polls by host key.
@@ -87,7 +139,7 @@ impl Poll {
         let mut by_host = HashMap::new();
         let mut lanes: Vec<Vec<&PollJob>> = Vec::new();
         for poll in polls {
-            let host = address::parse(&poll.url, None).ok().and_then(|url| self.intake.politeness.key_of(&url).ok());
+            let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
             let lane = *by_host.entry(host).or_insert(lanes.len());
             match lanes.get_mut(lane) {
                 Some(lane) => lane.push(poll),
@@ -95,38 +147,5 @@ impl Poll {
             }
         }
         lanes
-    }
-
-    /// Runs a poll; returns the job that is left of it, and when it is due.
-    async fn run_one(&self, poll: &PollJob, until: Timestamp) -> Option<(Job, Timestamp)> {
-        let politeness = self.intake.politeness.as_ref();
-        let job = Job::Poll(poll.clone());
-        let now = politeness.clock.now();
-        if now + politeness.rules.brief_length() > until {
-            return Some((job, now));
-        }
-        let span = job_span(job.kind(), &trace::of(&job));
-        async {
-            match self.run(poll).await {
-                Ok(Verdict::Done) => None,
-                Ok(Verdict::Drop(reason)) => {
-                    tracing::debug!(reason, "a job was dropped");
-                    None
-                }
-                Ok(Verdict::Defer(until)) => Some((job.waited(), until)),
-                Err(error) => {
-                    record_failure(&Span::current(), error.kind());
-                    tracing::warn!(error = with_causes(&error), "a job failed and is tried again");
-                    let now = politeness.clock.now();
-                    Some(match after_failure(1, error.kind(), now) {
-                        AfterFailure::Defer(at) | AfterFailure::Retry(at) => (job, at),
-                        // Run on its own, it is given up with its error.
-                        AfterFailure::DeadLetter => (job, now),
-                    })
-                }
-            }
-        }
-        .instrument(span)
-        .await
     }
 }

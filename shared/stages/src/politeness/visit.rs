@@ -225,8 +225,9 @@ impl Politeness {
             }
             Ok(GroupUse::InForce(until)) => {
                 visit.close().await?;
-                let until = admission::busy_until(until, self.clock.now(), seed);
-                self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(self.clock.now()) });
+                let now = self.clock.now();
+                let until = admission::busy_until(until, now, seed);
+                self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(now) });
                 Ok(LeaseOutcome::Busy(until))
             }
             Err(error) => {

@@ -73,14 +73,14 @@ pub struct Load {
     pub seed: u64,
 }
 
-/// What was counted.
+/// Counts of a run.
 #[derive(Debug)]
 pub struct Measured {
     /// Minutes of an idle stack, and what they cost.
     pub idle: (u64, Metered),
     /// Minutes of everyday use, and what they cost.
     pub everyday: (u64, Metered),
-    /// What was called meanwhile.
+    /// Calls to sites meanwhile.
     pub traffic: Traffic,
     /// Feeds that were simulated.
     pub feeds: usize,

@@ -52,7 +52,7 @@ const WITH_VALIDATOR: u64 = 6;
 const OUT_FIRST: u64 = 2_500;
 const OUT_LATER: u64 = 700;
 
-/// What was called.
+/// Calls to sites.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traffic {
     /// Calls of feeds.

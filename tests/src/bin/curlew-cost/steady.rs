@@ -26,7 +26,7 @@ const RECHECKS_ONE_IN: f64 = 150.0;
 /// Runs of index in a month, and of sample and of the archive.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// What a search costs: GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails), and the
+/// Work of a search: GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails), and the
 /// function's time, in milliseconds, and its memory, in megabytes.
 const SEARCH_GETS: f64 = 15.0;
 const SEARCH_MS: f64 = 200.0;
