@@ -77,6 +77,12 @@ impl Connection {
         aws_sdk_sqs::Client::from_conf(config)
     }
 
+    /// Returns a client for the mappings of queues.
+    pub(crate) fn lambda(&self) -> aws_sdk_lambda::Client {
+        let config = aws_sdk_lambda::config::Builder::from(&self.config).timeout_config(brief()).build();
+        aws_sdk_lambda::Client::from_conf(config)
+    }
+
     /// Returns a client for objects.
     pub(crate) fn s3(&self) -> aws_sdk_s3::Client {
         let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(self.path_style).build();

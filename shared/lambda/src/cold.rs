@@ -4,7 +4,8 @@ use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
 use crate::outside::Outside;
-use curlew_aws::{Connection, Names, Store};
+use crate::resting::{RestPlan, Resting};
+use curlew_aws::{Connection, Mappings, Names, Store};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_rekognition::Rekognition;
 use curlew_screen::image::ImageClassifier;
@@ -13,8 +14,8 @@ use curlew_stages::stage::{StageError, with_causes};
 use curlew_wiring::{
     Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over,
 };
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OnceCell};
 
@@ -48,6 +49,10 @@ pub(crate) struct Cold {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
+    /// The mappings that dispatch lets rest.
+    rest_plan: RestPlan,
+    /// What dispatch remembers of them. Other functions never make it, and are linked without Lambda's client.
+    resting: OnceLock<Resting>,
     connection: Connection,
     /// Makes calls to sites; none for the network.
     fetch: Option<Arc<dyn Fetch>>,
@@ -91,7 +96,7 @@ impl Cold {
     }
 
     fn of(
-        Read { base, names, machine }: Read,
+        Read { base, names, machine, rest_plan }: Read,
         connection: &Connection,
         (clock, seeds): (Arc<dyn Clock>, Arc<dyn Seeds>),
         memory: Memory,
@@ -113,6 +118,8 @@ impl Cold {
             store,
             clock,
             seeds,
+            rest_plan,
+            resting: OnceLock::new(),
             connection: connection.clone(),
             fetch: None,
             memory,
@@ -131,6 +138,14 @@ impl Cold {
         let check = async || self.store.check_version().await.map_err(StageError::from);
         self.known_version.get_or_try_init(check).await?;
         Ok(())
+    }
+
+    /// Returns what this process knows of the mappings that may rest; it begins with the first call.
+    pub(crate) fn resting(&self) -> &Resting {
+        self.resting.get_or_init(|| {
+            let mappings = Mappings::new(&self.connection, &self.stack);
+            Resting::new(self.rest_plan.clone(), mappings, self.clock.now())
+        })
     }
 
     /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
@@ -181,6 +196,7 @@ struct Read {
     base: Settings,
     names: Names,
     machine: Machine,
+    rest_plan: RestPlan,
 }
 
 fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
@@ -200,7 +216,8 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     let wrong = |e| Failure::Settings(with_causes(&e));
     let base = Settings::load(&Flags::default(), environment.iter().cloned()).map_err(wrong)?;
     base.check_for_stack().map_err(wrong)?;
-    Ok(Read { base, names, machine })
+    let rest_plan = RestPlan::of(|name| value(name).map(str::to_owned)).map_err(Failure::Settings)?;
+    Ok(Read { base, names, machine, rest_plan })
 }
 
 #[cfg(test)]
@@ -223,7 +240,7 @@ mod tests {
     #[test]
     fn settings_come_from_the_environment() {
         let set = [("CURLEW_WORKERS", "7"), ("CURLEW_PAUSED", "true"), (MEMORY, "256")];
-        let Read { base, names, machine } = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
+        let Read { base, names, machine, .. } = read(&environment(&set)).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((base.workers, base.paused, names.stack.as_str()), (7, true, "curlew"));
         assert_eq!(machine.memory, Some(256 << 20));
         assert!(machine.refused.iter().any(|e| e.to_string() == "127.0.0.1:9001"));

@@ -27,6 +27,7 @@ mod plan;
 mod queue;
 mod range_cache;
 pub mod rehearsal;
+mod resting;
 mod scheduled;
 mod serve;
 mod smoke;

@@ -6,7 +6,7 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
-use curlew_model::{Millis, Timestamp, Year};
+use curlew_model::{Millis, Stage, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
@@ -100,7 +100,17 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     // First what waited longest, and whatever becomes of it, what is due now.
     let released = cold.store.jobs().release_parked(program.ports.marks.as_ref(), cold.clock.now()).await;
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
-    let sent = program.dispatch.tick_within(TickLimits::until(until)).await?;
+    let sent = program.dispatch.tick_within(TickLimits::until(until)).await;
+    // Whatever has failed, messages may wait.
+    let was_sent_to = |stage: Stage| match (stage, &sent) {
+        (Stage::Discover, Ok(sent)) => sent.discoveries > 0,
+        (Stage::Poll, Ok(sent)) => sent.polls > 0,
+        // Parked jobs are seen when their queue is counted.
+        _ => false,
+    };
+    let until = call.deadline.saturating_sub(LAST_THINGS.saturating_mul(2));
+    cold.resting().keep(&cold.store.jobs(), cold.clock.as_ref(), until, was_sent_to).await;
+    let sent = sent?;
     let released = released.map_err(StageError::from)?;
     let late_s = meant_for.map(|time| cold.clock.now().since(time).0 / 1_000);
     let Dispatched { slots, rows, polls, discoveries, is_behind } = sent;

@@ -265,7 +265,8 @@ impl Stack {
     }
 
     /// Allows everybody who may send a message to send ten at once. On AWS `sqs:SendMessage` allows `SendMessageBatch`
-    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own.
+    /// too, but a [strict](Emulator::strict) emulator treats the latter as a permission of its own, and takes the reading of one mapping for a
+    /// list of them.
     #[track_caller]
     pub fn grant_batches(&self) {
         for function in FUNCTIONS {
@@ -278,6 +279,9 @@ impl Stack {
                 let Some(actions) = statement["Action"].as_array_mut() else { continue };
                 if actions.iter().any(|action| action == "sqs:SendMessage") {
                     actions.push("sqs:SendMessageBatch".into());
+                }
+                if actions.iter().any(|action| action == "lambda:GetEventSourceMapping") {
+                    actions.push("lambda:ListEventSourceMappings".into());
                 }
             }
             self.api.set_policy(role, &policy, &document);

@@ -102,7 +102,8 @@ impl Stand {
         let web = Web::of(Farm::keyed(&spec, &dense_hosts(size.hosts, due)));
         let emulator = Emulator::start();
         let proxy = Proxy::start(&emulator.url());
-        let more = [("Watch", "false"), ("FunctionUrl", "false")];
+        // The waker plays the mappings, which are off, and must not be switched on.
+        let more = [("Watch", "false"), ("FunctionUrl", "false"), ("RestAfter", "0")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
         let mut stand =

@@ -161,6 +161,7 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
         &[
             "aws-config",
             "aws-sdk-dynamodb",
+            "aws-sdk-lambda",
             "aws-sdk-rekognition",
             "aws-sdk-s3",
             "aws-sdk-sqs",

@@ -14,6 +14,7 @@ mod aws_crawl;
 mod aws_faults;
 mod aws_poison;
 mod aws_release;
+mod aws_rest;
 mod aws_restore;
 mod backup;
 mod browser;

@@ -38,6 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "trace",
             "links",
             "delivery",
+            "mapping_rest",
             "page",
             "robots",
             "site",

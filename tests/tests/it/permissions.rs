@@ -80,7 +80,8 @@ fn rights_of(role: &str, statement: &str) -> Rights {
 fn resource(text: &str) -> Option<String> {
     let text = text.trim().trim_start_matches("- ").trim_end_matches(['}', ']']).trim();
     if let Some(name) = text.strip_prefix("!GetAtt ") {
-        return name.strip_suffix(".Arn").map(str::to_owned);
+        let mapping = || name.strip_suffix(".EventSourceMappingArn");
+        return name.strip_suffix(".Arn").or_else(mapping).map(str::to_owned);
     }
     if let Some(name) = text.strip_prefix("!Ref ").and_then(|name| name.strip_suffix(".Alias")) {
         return Some(format!("{name}:live"));
@@ -117,6 +118,7 @@ fn a_right_on_another_resource_or_other_keys_is_seen() {
     for (from, to) in [
         ("Resource: !GetAtt SourcesTable.Arn", "Resource: !GetAtt PagesTable.Arn"),
         ("\"dynamodb:LeadingKeys\": [\"m#*\"]", "\"dynamodb:LeadingKeys\": [\"h#*\"]"),
+        ("!GetAtt PollFunctionJobs.EventSourceMappingArn", "!GetAtt FetchFunctionJobs.EventSourceMappingArn"),
         ("\"${DataBucket.Arn}/audit/*\"", "\"${DataBucket.Arn}/owners/*\""),
         ("\"s3:prefix\": [\"claims/*\"]", "\"s3:prefix\": [\"claims/*\", \"segments/*\"]"),
     ] {

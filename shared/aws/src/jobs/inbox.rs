@@ -148,6 +148,14 @@ impl Jobs {
         self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
+    /// Returns about how many messages a stage's queue has: available, in flight and delayed. SQS may be a minute behind.
+    ///
+    /// # Errors
+    /// Transport errors.
+    pub async fn messages(&self, stage: Stage) -> Result<u64, PortError> {
+        Ok(self.counts(stage, self.address(stage).await?).await?.into_iter().sum())
+    }
+
     /// Returns a message as a delivery, and stores it until its visibility timeout ends.
     async fn delivery(&self, stage: Stage, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
         let body = message.body.unwrap_or_default();

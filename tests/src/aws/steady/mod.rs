@@ -7,6 +7,7 @@
 //! | `tables.rs` | the operations of DynamoDB that Curlew uses |
 //! | `objects.rs` | those of S3 |
 //! | `queues.rs` | those of SQS |
+//! | `mappings.rs` | whether mappings are on, and the API by which dispatch switches them |
 //! | `pollers.rs` | the pollers that receive for a mapping |
 //! | `functions.rs` | execution environments, their time and their bill |
 //! | `processor.rs` | what work costs in processor time, and how long it takes on a share of a core |
@@ -19,6 +20,7 @@ mod access;
 mod clock;
 mod cloud;
 mod functions;
+mod mappings;
 mod objects;
 mod pollers;
 pub mod processor;

@@ -1,11 +1,12 @@
 //! The pollers of an event source mapping.
 //!
 //! A mapping has five pollers (Lambda's guide, scaling of SQS mappings). Each asks with long polls and gathers a batch of its
-//! own, until the batch is full or its window is over. This is a **model**: what AWS does here nobody outside can see.
+//! own, until the batch is full or its window is over. Those of a mapping that is off do not ask. This is a **model**: what AWS does here nobody outside can see.
 
 use super::access::list;
 use super::cloud::Cloud;
 use super::functions::DeployedFunction;
+use super::mappings::MappingSwitch;
 use super::queues::{MemoryQueue, Message, RECEIVE};
 use super::template::MappingSize;
 use crate::aws::call::Service;
@@ -33,6 +34,7 @@ const VISIBILITY: Duration = Duration::from_secs(5_700);
 pub(super) struct Mapping {
     pub(super) cloud: Arc<Cloud>,
     pub(super) queue: Arc<MemoryQueue>,
+    pub(super) switch: Arc<MappingSwitch>,
     pub(super) name: String,
     pub(super) function: Arc<DeployedFunction>,
     pub(super) size: MappingSize,
@@ -66,6 +68,10 @@ impl Mapping {
         let mut bytes: usize = batch.iter().map(length).sum();
         let mut began = (!batch.is_empty()).then(Instant::now);
         while batch.len() < self.size.batch && held.is_empty() {
+            // A batch that has begun is gathered and handed over.
+            if batch.is_empty() {
+                self.switch.until_on().await;
+            }
             let left = began.map_or(LONG_POLL, |began| self.size.window.saturating_sub(began.elapsed()));
             if left.is_zero() {
                 break;

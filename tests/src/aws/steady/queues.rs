@@ -33,6 +33,7 @@ pub(super) struct MemoryQueue {
 struct QueueState {
     ready: VecDeque<Message>,
     in_flight: BTreeMap<String, Message>,
+    delayed: usize,
     last: u64,
 }
 
@@ -64,6 +65,7 @@ impl Queues {
                 queue.send(request["MessageBody"].as_str().unwrap_or_default(), delay(&request["DelaySeconds"]));
                 json!({"MessageId": "0", "MD5OfMessageBody": "0"})
             }
+            "GetQueueAttributes" => queue.attributes(),
             "DeleteMessage" => {
                 queue.delete(handle);
                 json!({})
@@ -100,8 +102,11 @@ impl MemoryQueue {
         if delay.is_zero() {
             return arrive();
         }
+        lock(&self.state).delayed += 1;
+        let queue = Arc::clone(self);
         tokio::spawn(async move {
             sleep(delay).await;
+            lock(&queue.state).delayed -= 1;
             arrive();
         });
     }
@@ -112,6 +117,16 @@ impl MemoryQueue {
         if let Some(message) = message {
             self.push(message, delay);
         }
+    }
+
+    /// Returns its approximate counts, which are exact here.
+    fn attributes(&self) -> Value {
+        let state = lock(&self.state);
+        json!({"Attributes": {
+            "ApproximateNumberOfMessages": state.ready.len().to_string(),
+            "ApproximateNumberOfMessagesNotVisible": state.in_flight.len().to_string(),
+            "ApproximateNumberOfMessagesDelayed": state.delayed.to_string(),
+        }})
     }
 
     /// Drops everything that is there.

@@ -39,7 +39,8 @@ const MEASURED: u64 = 3;
 const LEAD: u64 = 8;
 /// Time after a window in which what is under way ends.
 const DRAIN: Duration = Duration::from_secs(1_200);
-/// Minutes of an idle stack that are measured.
+/// Minutes after which an unused stack is idle: every mapping rests. And minutes of it that are measured.
+const UNUSED_MINUTES: u64 = 25;
 const IDLE_MINUTES: u64 = 30;
 /// Mark up to which dispatch has sent what is due.
 const DISPATCHED: &str = "dispatch";
@@ -101,13 +102,18 @@ pub struct Measured {
 /// # Panics
 /// If a function fails, or a job is given up.
 pub fn measure(load: Load, tell: fn(&str)) -> Measured {
-    let sites = Arc::new(Sites::new(load.seed));
+    simulate(load.seed, async move |stack| stack.measure(load, tell).await)
+}
+
+/// Runs work with a new stack in simulated time.
+fn simulate<T>(seed: u64, work: impl AsyncFnOnce(SimulatedStack) -> T) -> T {
+    let sites = Arc::new(Sites::new(seed));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     // The web has a runtime of its own, which must not end inside of this one.
     let kept = Arc::clone(&sites);
     let measured = LocalSet::new().block_on(&runtime, async move {
         start();
-        SimulatedStack::new(sites).measure(load, tell).await
+        work(SimulatedStack::new(sites)).await
     });
     drop(runtime);
     drop(kept);
@@ -125,7 +131,11 @@ struct SimulatedStack {
 impl SimulatedStack {
     fn new(sites: Arc<Sites>) -> SimulatedStack {
         let (cloud, template) = (Arc::new(Cloud::default()), Template::read());
-        let variables = VARIABLES.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let mappings: Vec<String> = QUEUES.iter().map(|name| format!("{name}={}", mapping_id(name))).collect();
+        let rest_after = template.parameter("RestAfter");
+        let more = [("CURLEW_MAPPINGS", mappings.join(" ")), ("CURLEW_REST_AFTER", rest_after)];
+        let variables = VARIABLES.map(|(name, value)| (name, value.to_owned())).into_iter().chain(more);
+        let variables: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value)).collect();
         log_to(&variables, logged);
         let function = |name: &'static str| {
             let size = template.function(name);
@@ -139,15 +149,14 @@ impl SimulatedStack {
     }
 
     async fn measure(self, load: Load, tell: fn(&str)) -> Measured {
-        for name in ["discover", "poll"] {
-            self.map(name);
-        }
+        QUEUES.iter().for_each(|name| self.map(name));
         tell("an idle stack");
-        self.ticks(LEAD).await;
-        self.take();
-        self.ticks(IDLE_MINUTES).await;
-        // The mappings of the other two are as idle.
-        let idle = (IDLE_MINUTES, self.take());
+        let (_, idle) = self.idle().await;
+        // Until there is news, nothing is fetched.
+        for name in ["fetch", "extract"] {
+            self.cloud.mappings.of(&mapping_id(name)).switch(false);
+        }
+        self.wake(&["poll"]);
 
         let window = LEAD + load.minutes;
         let numbers: Vec<u64> =
@@ -175,9 +184,7 @@ impl SimulatedStack {
         // The first poll of a feed finds all its entries new, which no later one does.
         self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
         lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
-        for name in ["fetch", "extract"] {
-            self.map(name);
-        }
+        self.wake(&["fetch", "extract"]);
         let (mut everyday, mut traffic) = (Metered::default(), Traffic::default());
         for cycle in WARM + 1..=WARM + MEASURED {
             tell(&format!("everyday use, {} of {MEASURED}", cycle - WARM));
@@ -203,6 +210,8 @@ impl SimulatedStack {
         tell("re-checks");
         self.take();
         self.sites.take_traffic();
+        // No tick would wake them.
+        self.wake(&["fetch", "extract"]);
         let sampled =
             self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
         while ["fetch", "extract"].iter().any(|name| self.waiting(name) > 0) {
@@ -224,17 +233,31 @@ impl SimulatedStack {
         }
     }
 
+    /// Lets the stack become idle, and then be it; returns what either cost.
+    async fn idle(&self) -> (Metered, (u64, Metered)) {
+        self.ticks(UNUSED_MINUTES).await;
+        let before = self.take();
+        self.ticks(IDLE_MINUTES).await;
+        (before, (IDLE_MINUTES, self.take()))
+    }
+
     /// Begins to poll a queue for its function.
     fn map(&self, name: &'static str) {
         let queue = format!("{STACK}-{name}");
         Mapping {
             cloud: Arc::clone(&self.cloud),
             queue: self.cloud.queues.named(&queue),
+            switch: self.cloud.mappings.of(&mapping_id(name)),
             name: queue,
             function: Arc::clone(&self.functions[name]),
             size: self.template.mapping(name),
         }
         .start();
+    }
+
+    /// Switches mappings on by hand.
+    fn wake(&self, names: &[&str]) {
+        names.iter().for_each(|name| self.cloud.mappings.of(&mapping_id(name)).switch(true));
     }
 
     async fn call(&self, name: &str, event: Value) -> Value {
@@ -281,6 +304,11 @@ impl SimulatedStack {
     }
 }
 
+/// Returns the id of the mapping of a queue.
+fn mapping_id(name: &str) -> String {
+    format!("mapping-of-{name}")
+}
+
 /// Returns the feed with a number.
 fn feed(number: u64) -> FeedSource {
     let url = Url::parse(&Sites::feed(number)).unwrap();
@@ -291,4 +319,22 @@ fn feed(number: u64) -> FeedSource {
 /// Leaves out what the mappings ask in vain: the month has it already.
 fn without_empty(metered: &Metered) -> Metered {
     metered.only(|line| line.operation != "receive, empty")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_stack_does_not_ask_for_messages() {
+        let asked = |metered: &Metered| metered.calls_where(|line| line.operation == "receive, empty");
+        let (unused, (minutes, idle)) = simulate(7, async |stack: SimulatedStack| {
+            QUEUES.iter().for_each(|name| stack.map(name));
+            stack.idle().await
+        });
+        assert!(asked(&unused) > 20 * 60, "five pollers of four queues ask three times a minute: {}", asked(&unused));
+        assert_eq!(asked(&idle), 0);
+        let counted = idle.calls_where(|line| line.operation == "GetQueueAttributes");
+        assert_eq!(counted, minutes * QUEUES.len() as u64);
+    }
 }

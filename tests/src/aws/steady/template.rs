@@ -48,6 +48,11 @@ impl Template {
         }
     }
 
+    /// Returns the default of a parameter.
+    pub(super) fn parameter(&self, name: &str) -> String {
+        self.resolved(&format!("!Ref {name}"))
+    }
+
     fn number(&self, function: &str, field: &str) -> u64 {
         let (first, rest) = function.split_at(1);
         let block = self.block("Resources", &format!("{}{rest}Function", first.to_uppercase()));

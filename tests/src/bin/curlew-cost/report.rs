@@ -85,7 +85,7 @@ impl Report {
         plain.and(&refreshing).and(&ticks).and(&index).and(&self.standing())
     }
 
-    /// Returns the bill of an idle stack: schedules, and the long polls of the mappings.
+    /// Returns the bill of an idle stack: schedules, and the long polls of mappings that do not rest.
     fn standing(&self) -> Bill {
         let line = |service, target: &str, operation: &str, unit| Line {
             service,
@@ -144,7 +144,7 @@ impl Report {
              one run of index. Not in it: re-checks, monthly merges, searches.\n\
              The month's figure holds 9,000,000 polls, of which a third gets robots.txt again; {TICKS} ticks of dispatch, \
              {INDEX_RUNS} runs of index with nothing new, all schedules, and the mappings' empty receives as if no queue were \
-             ever busy."
+             ever busy and no mapping rested."
         );
     }
 

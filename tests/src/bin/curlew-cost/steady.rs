@@ -2,7 +2,7 @@
 
 use crate::report::print_services;
 use anyhow::{Context, Result, bail};
-use curlew_tests::aws::bill::{Bill, Row};
+use curlew_tests::aws::bill::Bill;
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::meter::{Line, Metered, Source};
 use curlew_tests::aws::prices::{
@@ -102,11 +102,7 @@ impl Month {
             rechecks: Bill::of(rechecked).scaled(rechecks),
             searches: searches(options.searches),
             standing: schedules().and(&runs),
-            // The measured stack has two queues without pollers yet.
-            idle: a_month(&measured.idle)
-                .and(&a_month(&measured.idle).only(is_empty_receive))
-                .and(&schedules())
-                .and(&runs),
+            idle: a_month(&measured.idle).and(&schedules()).and(&runs),
         }
     }
 
@@ -205,10 +201,6 @@ impl Month {
             missed.map(|(name, dollars, bar)| format!("{name}: ${dollars:.2}, and at most ${bar:.2}")).collect();
         if missed.is_empty() { Ok(()) } else { bail!("over the bar: {}", missed.join("; ")) }
     }
-}
-
-fn is_empty_receive(row: &Row) -> bool {
-    row.line.operation == "receive, empty"
 }
 
 /// Returns the sum of a month whose tables have provisioned capacity that follows the load: units a second on average, at

@@ -1,0 +1,55 @@
+//! Event source mappings: whether the queue of a function is asked for messages. Requests to Lambda's API are free of charge.
+
+use crate::connection::Connection;
+use crate::error::Asked;
+use aws_sdk_lambda::Client;
+use curlew_model::Timestamp;
+use curlew_ports::PortError;
+
+/// The mappings of a stack, by the ids that AWS gave them.
+#[derive(Clone, Debug)]
+pub struct Mappings {
+    client: Client,
+    stack: String,
+}
+
+/// A mapping as Lambda describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Its state: `Enabled`, `Disabled`, or on the way from one to the other.
+    pub state: String,
+    /// The time of its last change.
+    pub changed_at: Timestamp,
+}
+
+impl Mappings {
+    /// Creates the adapter for the mappings of a stack of this name. Makes no request.
+    pub fn new(connection: &Connection, stack: &str) -> Mappings {
+        Mappings { client: connection.lambda(), stack: stack.to_owned() }
+    }
+
+    /// Reads a mapping.
+    ///
+    /// # Errors
+    /// Transport errors, missing permissions, or that there is no mapping of this id.
+    pub async fn read(&self, id: &str) -> Result<Mapping, PortError> {
+        let answer = self.client.get_event_source_mapping().uuid(id).send().await;
+        let answer = answer.map_err(|error| self.asked("read", id).failed(error))?;
+        let changed_at = answer.last_modified.and_then(|time| time.to_millis().ok()).unwrap_or_default();
+        Ok(Mapping { state: answer.state.unwrap_or_default(), changed_at: Timestamp::from_millis(changed_at) })
+    }
+
+    /// Switches a mapping on or off, which takes AWS up to a minute.
+    ///
+    /// # Errors
+    /// As [`Mappings::read`]; and that the mapping is being changed already.
+    pub async fn switch(&self, id: &str, is_on: bool) -> Result<(), PortError> {
+        let what = if is_on { "switch on" } else { "switch off" };
+        let answer = self.client.update_event_source_mapping().uuid(id).enabled(is_on).send().await;
+        answer.map(drop).map_err(|error| self.asked(what, id).failed(error))
+    }
+
+    fn asked<'a>(&'a self, what: &'a str, id: &'a str) -> Asked<'a> {
+        Asked { what, kind: "mapping", name: id, stack: &self.stack }
+    }
+}

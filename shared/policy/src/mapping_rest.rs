@@ -1,0 +1,163 @@
+//! Rest of event source mappings, on AWS: a mapping asks its queue all the time, and each of these requests is billed, also when the
+//! queue is empty. So the mapping of a queue that nobody uses is switched off, and switched on again when messages wait.
+
+use curlew_model::{Millis, Timestamp};
+
+/// Time for which a mapping stays off that somebody else has switched off, though messages wait. Longer than a gradual deployment,
+/// which switches mappings off first and tells dispatch last.
+pub const LEFT_ALONE: Millis = Millis::from_mins(15);
+
+/// The desired state of a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// It asks its queue.
+    On,
+    /// It rests.
+    Off,
+}
+
+/// The state of a mapping, as AWS tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappingState {
+    /// It asks its queue.
+    On,
+    /// It does not, since it was changed last.
+    Off(Timestamp),
+    /// It is on the way from one state to another, and cannot be changed until it is there.
+    Changing,
+}
+
+/// What is done with a mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Switch {
+    /// It is switched on.
+    Wake,
+    /// It is switched off.
+    Rest,
+}
+
+/// What a process of dispatch remembers of a queue. One that has just begun knows nothing, and takes the queue for used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueMemory {
+    used_at: Timestamp,
+    /// When the mapping was last known to rest because the queue is not used.
+    rests_since: Option<Timestamp>,
+}
+
+impl QueueMemory {
+    /// Returns the memory of a process that begins now.
+    pub const fn new(now: Timestamp) -> QueueMemory {
+        QueueMemory { used_at: now, rests_since: None }
+    }
+
+    /// Notes whether the queue is used: it has messages (available, in flight or delayed), or was sent some just now. Returns what its
+    /// mapping should be, or nothing if it is to stay as it is. That a mapping rests is asserted again each time that `rest_after` has
+    /// passed, since a deployment may have switched it on.
+    pub fn note(&mut self, is_used: bool, rest_after: Millis, now: Timestamp) -> Option<Wish> {
+        if is_used {
+            self.used_at = now;
+            return Some(Wish::On);
+        }
+        let since = self.rests_since.map_or(self.used_at, |rests| rests.max(self.used_at));
+        (now.since(since) >= rest_after).then_some(Wish::Off)
+    }
+
+    /// Decides what is done for a wish with a mapping in this state.
+    pub fn switch(&self, wish: Wish, state: MappingState, now: Timestamp) -> Option<Switch> {
+        match (wish, state) {
+            (Wish::On, MappingState::Off(changed_at)) => {
+                let is_ours = self.rests_since.is_some();
+                (is_ours || now.since(changed_at) >= LEFT_ALONE).then_some(Switch::Wake)
+            }
+            (Wish::Off, MappingState::On) => Some(Switch::Rest),
+            _ => None,
+        }
+    }
+
+    /// Notes the state that a mapping has, or is about to have since it was switched.
+    pub fn saw(&mut self, wish: Wish, state: MappingState, done: Option<Switch>, now: Timestamp) {
+        match (wish, state, done) {
+            (Wish::Off, MappingState::Off(_), _) | (_, _, Some(Switch::Rest)) => self.rests_since = Some(now),
+            (_, MappingState::On, None) => self.rests_since = None,
+            // Until it is seen on: it may have to be switched once more.
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AFTER: Millis = Millis::from_mins(20);
+    const START: Timestamp = Timestamp::from_millis(1_795_392_000_000);
+
+    fn at(minute: u64) -> Timestamp {
+        START + Millis::from_mins(minute)
+    }
+
+    /// Returns what is done at a tick, and notes it.
+    fn tick(memory: &mut QueueMemory, is_used: bool, state: MappingState, minute: u64) -> Option<Switch> {
+        let wish = memory.note(is_used, AFTER, at(minute))?;
+        let done = memory.switch(wish, state, at(minute));
+        memory.saw(wish, state, done, at(minute));
+        done
+    }
+
+    #[test]
+    fn a_queue_that_was_empty_for_the_whole_time_rests_and_not_before() {
+        let mut memory = QueueMemory::new(at(0));
+        assert_eq!(tick(&mut memory, false, MappingState::On, 19), None);
+        assert_eq!(tick(&mut memory, true, MappingState::On, 20), None);
+        assert_eq!(tick(&mut memory, false, MappingState::On, 39), None);
+        assert_eq!(tick(&mut memory, false, MappingState::On, 40), Some(Switch::Rest));
+    }
+
+    #[test]
+    fn ticks_may_come_at_any_interval() {
+        let mut memory = QueueMemory::new(at(0));
+        let rested = (0..100).step_by(3).find(|minute| tick(&mut memory, false, MappingState::On, *minute).is_some());
+        assert_eq!(rested, Some(21));
+    }
+
+    #[test]
+    fn a_mapping_that_rests_is_woken_at_once_and_asked_about_seldom() {
+        let mut memory = QueueMemory::new(at(0));
+        assert_eq!(tick(&mut memory, false, MappingState::On, 20), Some(Switch::Rest));
+        assert_eq!(memory.note(false, AFTER, at(21)), None);
+        assert_eq!(memory.note(false, AFTER, at(40)), Some(Wish::Off), "somebody may have switched it on");
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(20)), 22), Some(Switch::Wake));
+        // The request was lost.
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(20)), 23), Some(Switch::Wake));
+        assert_eq!(tick(&mut memory, true, MappingState::Changing, 24), None);
+        assert_eq!(tick(&mut memory, true, MappingState::On, 25), None);
+        assert_eq!(tick(&mut memory, false, MappingState::On, 44), None);
+        assert_eq!(tick(&mut memory, false, MappingState::On, 45), Some(Switch::Rest));
+    }
+
+    #[test]
+    fn a_new_process_wakes_what_an_earlier_one_has_put_to_rest() {
+        let mut memory = QueueMemory::new(at(100));
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(40)), 100), Some(Switch::Wake));
+        // One that was not used is known to rest on purpose from then on.
+        let mut memory = QueueMemory::new(at(100));
+        assert_eq!(tick(&mut memory, false, MappingState::Off(at(119)), 120), None);
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(119)), 121), Some(Switch::Wake));
+    }
+
+    #[test]
+    fn what_a_deployment_switches_off_is_not_switched_on_before_it_is_over() {
+        let mut memory = QueueMemory::new(at(0));
+        assert_eq!(tick(&mut memory, true, MappingState::On, 9), None);
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(10)), 10), None);
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(10)), 24), None);
+        assert_eq!(tick(&mut memory, true, MappingState::Off(at(10)), 25), Some(Switch::Wake));
+    }
+
+    #[test]
+    fn a_mapping_on_its_way_is_left_until_it_is_there() {
+        let mut memory = QueueMemory::new(at(0));
+        assert_eq!(tick(&mut memory, false, MappingState::Changing, 20), None);
+        assert_eq!(tick(&mut memory, false, MappingState::On, 21), Some(Switch::Rest));
+    }
+}
