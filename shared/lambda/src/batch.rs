@@ -246,7 +246,9 @@ impl Batch {
             Job::Deliver(delivery) => &delivery.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
-            Job::PollGroup(_) | Job::Extract(_) => return format!("#{n}"),
+            // Each runs many at once itself.
+            Job::Polls(_) => return "polls".to_owned(),
+            Job::Extract(_) => return format!("#{n}"),
         };
         address::host_key_of(url, &self.bounds.groups).map_or_else(|| format!("#{n}"), |key| key.to_string())
     }

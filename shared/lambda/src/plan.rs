@@ -56,7 +56,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
         Job::Own(own) if own.request == OwnerRequest::Look => Way::ALL.len() as u64 - 1,
         Job::Own(_) => 0,
         // They run side by side, and a few of them are slow.
-        Job::PollGroup(group) => 2 + group.polls.len() as u64 / POLLS_AT_ONCE as u64,
+        Job::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
         Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
@@ -186,7 +186,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
         Job::Discover(_)
         | Job::Own(_)
         | Job::Poll(_)
-        | Job::PollGroup(_)
+        | Job::Polls(_)
         | Job::Subscribe(_)
         | Job::Backfill(_)
         | Job::Deliver(_)

@@ -76,10 +76,8 @@ pub(crate) async fn handle(
         if stage == Stage::Poll {
             keep_directory(&program).await;
         }
-        let program = Program {
-            fetch: program.fetch.with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES),
-            ..program
-        };
+        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);
+        let program = program.fetching(fetch);
         batch.run(plan, Arc::new(program)).await
     };
     let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();

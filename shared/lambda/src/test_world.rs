@@ -128,7 +128,8 @@ impl TestWorld {
         let batch = self.open(messages).await;
         let plan = batch.plan();
         let program = self.program();
-        let program = Program { fetch: program.fetch.with_time_slice(plan.turn), ..program };
+        let fetch = program.fetch.clone().with_time_slice(plan.turn);
+        let program = program.fetching(fetch);
         batch.run(plan, Arc::new(program)).await
     }
 

@@ -55,7 +55,7 @@ pub enum Job {
     /// For [`Stage::Poll`].
     Poll(PollJob),
     /// For [`Stage::Poll`], too: polls that fall due together.
-    PollGroup(PollGroupJob),
+    Polls(PollsJob),
     /// For [`Stage::Poll`], too: it is rare, and results from a poll.
     Subscribe(SubscribeJob),
     /// For [`Stage::Poll`], too: it reads documents like feeds, and never many.
@@ -73,7 +73,7 @@ impl Job {
     pub const fn stage(&self) -> Stage {
         match self {
             Job::Discover(_) | Job::Own(_) => Stage::Discover,
-            Job::Poll(_) | Job::PollGroup(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
+            Job::Poll(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
         }
@@ -85,7 +85,7 @@ impl Job {
             Job::Discover(_) => "discover",
             Job::Own(_) => "own",
             Job::Poll(_) => "poll",
-            Job::PollGroup(_) => "poll_group",
+            Job::Polls(_) => "polls",
             Job::Subscribe(_) => "subscribe",
             Job::Backfill(_) => "backfill",
             Job::Deliver(_) => "deliver",
@@ -100,12 +100,9 @@ impl Job {
             Job::Poll(j) => j.trace.as_ref(),
             Job::Fetch(j) => j.trace.as_ref(),
             Job::Extract(j) => j.trace.as_ref(),
-            Job::Discover(_)
-            | Job::Own(_)
-            | Job::PollGroup(_)
-            | Job::Subscribe(_)
-            | Job::Backfill(_)
-            | Job::Deliver(_) => None,
+            Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {
+                None
+            }
         }
     }
 
@@ -117,7 +114,7 @@ impl Job {
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
-            Job::PollGroup(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
+            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
         }
     }
 
@@ -130,7 +127,7 @@ impl Job {
             Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
-            Job::PollGroup(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
+            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
         }
         self
     }
@@ -143,7 +140,7 @@ impl Job {
             Job::Fetch(j) => j.waits = j.waits.saturating_add(1),
             Job::Discover(_)
             | Job::Own(_)
-            | Job::PollGroup(_)
+            | Job::Polls(_)
             | Job::Subscribe(_)
             | Job::Backfill(_)
             | Job::Deliver(_)
@@ -260,12 +257,36 @@ impl PollJob {
     }
 }
 
-/// Polls of feeds of one [`PollGroup`] that fell due at the same time. They are one message, and quiet ones share one lease.
+/// Polls that fell due at about the same time, in one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PollGroupJob {
+pub struct PollsJob {
+    /// The polls by their group.
+    pub groups: Vec<GroupPolls>,
+}
+
+impl PollsJob {
+    /// Returns the number of its polls.
+    pub fn len(&self) -> usize {
+        self.groups.iter().map(|group| group.polls.len()).sum()
+    }
+
+    /// Returns true if it has no polls.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns its polls.
+    pub fn polls(&self) -> impl Iterator<Item = &PollJob> {
+        self.groups.iter().flat_map(|group| &group.polls)
+    }
+}
+
+/// Polls of feeds of one [`PollGroup`]; quiet ones share one lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupPolls {
     /// The group that all of them belong to.
     pub group: PollGroup,
-    /// Time at which their slot came.
+    /// Time at which the slot of the first of them came.
     pub due: Timestamp,
     /// One for each feed.
     pub polls: Vec<PollJob>,

@@ -39,8 +39,8 @@ pub use host::{
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, Job, MainImage, OwnJob, PageBody, PollGroupJob, PollJob, Purpose,
-    Stage, SubscribeJob, VisitItem, VisitJob,
+    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, GroupPolls, Job, MainImage, OwnJob, PageBody, PollJob, PollsJob,
+    Purpose, Stage, SubscribeJob, VisitItem, VisitJob,
 };
 pub use language::primary_language;
 pub use ownership::{Challenge, Claim, FeedLine, HostReport, Miss, OwnerRequest, Ownership, PageLine, Way};

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// Number of groups of a slot: with 100,000 feeds a group has 52 of them.
 const GROUPS_OF_SLOT: u16 = 4;
+/// First number of the groups of platforms; those of slots are below.
+const PLATFORMS: u16 = 0x8000;
 
-/// A part of the feeds of one slot. It follows from a feed's key, so it never changes.
+/// Feeds that are polled under one lease: a part of those of one slot, or those of a platform. It follows from a feed's key and
+/// address, so it never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PollGroup(u16);
@@ -19,6 +22,11 @@ impl PollGroup {
         let digit = key.as_str().chars().next().and_then(|digit| digit.to_digit(16)).unwrap_or(0);
         let part = u16::try_from(digit).unwrap_or(0) * GROUPS_OF_SLOT / 16;
         PollGroup(slot.index() * GROUPS_OF_SLOT + part)
+    }
+
+    /// Returns the group of the feeds of a platform, by a hash of its host key. Two platforms that share one are polled in turn.
+    pub fn of_platform(hash: u64) -> PollGroup {
+        PollGroup(PLATFORMS | u16::try_from(hash % u64::from(PLATFORMS)).unwrap_or(0))
     }
 
     /// Returns its number, from 0.

@@ -28,7 +28,10 @@ pub fn of(job: &Job) -> TraceId {
         Job::Discover(job) => return of_discovery(&job.site),
         Job::Own(job) => format!("{} {}", job.host, job.challenge),
         Job::Poll(job) => job.feed.to_string(),
-        Job::PollGroup(group) => return begin(job.kind(), &group.group.number().to_string(), group.due),
+        Job::Polls(polls) => {
+            let first = polls.polls().next().map(|poll| poll.feed.as_str()).unwrap_or_default();
+            return begin(job.kind(), first, polls.groups.first().map_or(Timestamp::EPOCH, |group| group.due));
+        }
         Job::Subscribe(job) => job.feed.to_string(),
         Job::Backfill(job) => return of_backfill(&job.backfill, job.step),
         Job::Deliver(job) => job.watch.clone(),
@@ -68,8 +71,7 @@ pub fn traced(mut job: Job) -> Job {
         Job::Poll(job) => job.trace = Some(trace),
         Job::Fetch(job) => job.trace = Some(trace),
         Job::Extract(job) => job.trace = Some(trace),
-        Job::Discover(_) | Job::Own(_) | Job::PollGroup(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {
-        }
+        Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {}
     }
     job
 }

@@ -4,7 +4,7 @@
 //! A stage holds only the ports that it needs. Every job may run twice.
 //!
 //! There are five rooms; a room imports only from those above it in this list: [`catalog`] (records, index, search, removal),
-//! [`politeness`] (every call to a site), [`feeds`] (from a named site to new URLs), [`pages`] (from a new URL to a record),
+//! [`politeness`] (every call to a site), [`pages`] (from a new URL to a record), [`feeds`] (from a named site to new URLs),
 //! [`operator`] (requests of operators and of sites' owners).
 
 mod bulk;

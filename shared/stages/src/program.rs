@@ -214,6 +214,8 @@ impl Program {
             clock: clock.clone(),
             log: AuditLog { blobs: blobs.clone(), clock: clock.clone() },
         });
+        let fetch =
+            Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone());
         let sample = Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() };
         Program {
             own: Own {
@@ -258,10 +260,9 @@ impl Program {
                 callbacks,
             },
             discover: Discover { intake: backfills.intake.clone() },
-            poll: Poll { intake: backfills.intake.clone() },
+            poll: Poll { intake: backfills.intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
             backfills,
-            fetch: Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone())
-                .with_judge(judge.clone()),
+            fetch,
             extract: Extract {
                 pages: pages.clone(),
                 sources: sources.clone(),
@@ -343,6 +344,12 @@ impl Program {
         Program { deliver: Deliver { feeds: Some(feeds), ..self.deliver }, ..self }
     }
 
+    /// Returns the program with another fetch stage, for visits of its own and for those that polls make.
+    #[must_use]
+    pub fn fetching(self, fetch: Fetch) -> Program {
+        Program { poll: Poll { fetch: Some(Arc::new(fetch.clone())), ..self.poll }, fetch, ..self }
+    }
+
     /// Returns the program for a process that serves the pages, so that hubs can tell us of news: those that feeds name
     /// are asked to, if there is an address for them to tell it to.
     #[must_use]
@@ -351,7 +358,7 @@ impl Program {
             return self;
         }
         let intake = Arc::new(self.poll.intake.listening());
-        Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake }, ..self }
+        Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake, ..self.poll }, ..self }
     }
 
     /// Returns the reader of all current records.
@@ -466,7 +473,7 @@ impl Stages for Program {
             Job::Discover(job) => self.discover.run(job).await,
             Job::Own(job) => self.own.run(job).await,
             Job::Poll(job) => self.poll.run(job).await,
-            Job::PollGroup(job) => self.poll.run_group(self, job).await,
+            Job::Polls(job) => self.poll.run_groups(self, job).await,
             Job::Subscribe(job) => self.subscribe.run(job).await,
             Job::Deliver(job) => self.deliver.run(job).await,
             Job::Backfill(job) => self.backfills.run(job).await,

@@ -50,7 +50,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),
     (
         "curlew-stages",
-        &["stage", "bulk", "parsing", "worker", "catalog", "politeness", "feeds", "pages", "operator", "program"],
+        &["stage", "bulk", "parsing", "worker", "catalog", "politeness", "pages", "feeds", "operator", "program"],
     ),
     (
         "curlew-screen",

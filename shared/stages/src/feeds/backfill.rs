@@ -8,7 +8,7 @@ mod document;
 mod lists;
 
 use crate::catalog::hidden::{Hidden, hidden};
-use crate::feeds::intake::{Intake, jobs};
+use crate::feeds::intake::{Intake, visit_jobs};
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{
@@ -418,11 +418,8 @@ impl Backfills {
             visits.entry(host).or_default().push(item);
         }
         let trace = trace::of_backfill(&row.key, row.step);
-        let visits = visits.into_iter().flat_map(|(host, items)| jobs(source, host, items, Some(&trace)));
-        let visits: Vec<_> = visits.map(|job| (job, now)).collect();
-        if !visits.is_empty() {
-            self.intake.queue.send(&visits).await?;
-        }
+        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, Some(&trace)));
+        self.intake.send(visits.collect()).await?;
         Ok(Portion { done, sent })
     }
 }

@@ -8,7 +8,7 @@ mod rest;
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{content_hash, learn, parse};
-use crate::feeds::intake::Intake;
+use crate::feeds::intake::{Intake, Taken};
 use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
 use crate::politeness::failures;
@@ -323,7 +323,9 @@ impl Discover {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
-        let arrivals = self.intake.take(&mut feed, parsed, Some(&trace::of_discovery(&site.key))).await?;
+        let Taken { arrivals, visits } =
+            self.intake.take(&mut feed, parsed, Some(&trace::of_discovery(&site.key))).await?;
+        self.intake.send(visits).await?;
         learn(&mut feed, parsed, reply, (arrivals, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);

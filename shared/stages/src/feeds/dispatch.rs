@@ -7,7 +7,7 @@
 use crate::bulk::Bulk;
 use crate::stage::StageError;
 use curlew_model::{
-    Backfill, BackfillJob, DiscoverJob, Job, Millis, PollGroup, PollGroupJob, PollJob, Source, Timestamp,
+    Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::polling::backfill;
@@ -15,6 +15,7 @@ use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_
 use curlew_policy::rules::Rules;
 use curlew_policy::trace;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The name of the mark: all slots up to its minute were sent.
@@ -44,7 +45,7 @@ pub struct Dispatch {
     pub clock: Arc<dyn Clock>,
     /// The numbers.
     pub rules: Arc<Rules>,
-    /// Hosts whose feeds are polled one after the other, so that no two polls of them belong into jobs that run side by side.
+    /// Hosts whose feeds are polled one after the other, so that polls of them belong into one group.
     pub hosts: Arc<HostGroups>,
     /// True if polls that fall due together are sent as one job.
     pub groups_polls: bool,
@@ -119,7 +120,7 @@ impl Dispatch {
             now,
             seen,
             jobs: Bulk::new(self.queue.as_ref()),
-            group: None,
+            groups: BTreeMap::new(),
             unmarked: 0,
             sent: Dispatched::default(),
         };
@@ -139,10 +140,10 @@ impl Dispatch {
         }
     }
 
-    /// True if a poll may be one of a group's.
-    fn may_share(&self, poll: &PollJob) -> bool {
-        let key = || address::host_key_of(&poll.url, &self.hosts);
-        self.groups_polls && key().is_some_and(|key| !address::is_platform(&key, &self.hosts))
+    /// The group that a poll may share a job and a lease with.
+    fn group_of(&self, poll: &PollJob, slot: &DueSlot) -> Option<PollGroup> {
+        let host = self.groups_polls.then(|| address::host_key_of(&poll.url, &self.hosts)).flatten()?;
+        Some(address::poll_group(slot.slot, &poll.feed, &host, &self.hosts))
     }
 
     /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
@@ -174,8 +175,8 @@ struct Tick<'a> {
     /// The version of the mark.
     seen: Version,
     jobs: Bulk<'a>,
-    /// The polls of a group, as far as they were looked at.
-    group: Option<PollGroupJob>,
+    /// Polls that are not sent yet.
+    groups: BTreeMap<PollGroup, GroupPolls>,
     /// Rows looked at since the mark was moved.
     unmarked: usize,
     sent: Dispatched,
@@ -221,7 +222,7 @@ impl Tick<'_> {
                     _ => {}
                 }
                 match job {
-                    Job::Poll(poll) if due <= self.now && self.stage.may_share(&poll) => self.add(poll, slot).await?,
+                    Job::Poll(poll) if due <= self.now => self.poll(poll, slot).await?,
                     job => self.jobs.push((job, due)).await?,
                 }
             }
@@ -242,28 +243,31 @@ impl Tick<'_> {
         self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
     }
 
-    /// Adds a poll to those of its group. In the order of keys, those of one group follow each other.
-    async fn add(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
-        let group = PollGroup::of(slot.slot, &poll.feed);
-        match &mut self.group {
-            Some(open) if open.group == group && open.polls.len() < MOST_POLLS => open.polls.push(poll),
-            _ => {
-                self.close_group().await?;
-                self.group = Some(PollGroupJob { group, due: slot.came, polls: vec![poll] });
-            }
+    /// Adds a poll to those of its group, or sends it as a job of its own.
+    async fn poll(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
+        let Some(group) = self.stage.group_of(&poll, slot) else {
+            return Ok(self.jobs.push((Job::Poll(poll), self.now)).await?);
+        };
+        let empty = || GroupPolls { group, due: slot.came, polls: Vec::new() };
+        self.groups.entry(group).or_insert_with(empty).polls.push(poll);
+        if self.groups.values().map(|group| group.polls.len()).sum::<usize>() >= MOST_POLLS {
+            self.send_polls().await?;
         }
         Ok(())
     }
 
-    /// Sends the polls of the group that is open.
-    async fn close_group(&mut self) -> Result<(), StageError> {
-        let Some(group) = self.group.take() else { return Ok(()) };
-        Ok(self.jobs.push((Job::PollGroup(group), self.now)).await?)
+    /// Sends the polls that were gathered.
+    async fn send_polls(&mut self) -> Result<(), StageError> {
+        let groups: Vec<GroupPolls> = std::mem::take(&mut self.groups).into_values().collect();
+        if groups.is_empty() {
+            return Ok(());
+        }
+        Ok(self.jobs.push((Job::Polls(PollsJob { groups }), self.now)).await?)
     }
 
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
     async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
-        self.close_group().await?;
+        self.send_polls().await?;
         self.jobs.send().await?;
         self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
         self.unmarked = 0;
@@ -272,7 +276,7 @@ impl Tick<'_> {
 
     /// As above, with a place within a slot.
     async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
-        self.close_group().await?;
+        self.send_polls().await?;
         self.jobs.send().await?;
         let (_, seen) = self.stage.marks.load(WITHIN).await?;
         self.stage.marks.swap(WITHIN, seen, at).await?;

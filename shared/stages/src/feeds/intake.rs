@@ -24,6 +24,14 @@ const REMEMBERED_AT_LEAST: usize = 32;
 /// Deletions of one document that are looked at.
 const DELETED_PER_POLL: usize = 100;
 
+/// Consequences of a document's entries.
+pub(crate) struct Taken {
+    /// How often something new has come since the last time ([`schedule::arrivals`]).
+    pub(crate) arrivals: u64,
+    /// Visits for what is new or has changed; they are to be made or sent before the feed's row is written.
+    pub(crate) visits: Vec<VisitJob>,
+}
+
 /// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
 /// feed's row up to date.
 #[derive(Clone)]
@@ -76,10 +84,9 @@ impl Intake {
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
-    /// Sends visits for the entries that are new, and removes the pages of those that the feed has taken back; says how
-    /// often something new has come since the last time ([`schedule::arrivals`]). Entries of known pages do not count,
-    /// so that a feed with other ids at each call is not polled more often. The caller writes `source` afterwards:
-    /// entries are remembered as seen only once their visits are in the queue.
+    /// Returns visits for the entries that are new, and removes the pages of those that the feed has taken back. Entries of
+    /// known pages do not count as arrivals, so that a feed with other ids at each call is not polled more often. The caller
+    /// writes `source` last: entries are remembered as seen only once their visits were made or are in the queue.
     ///
     /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
     /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
@@ -88,7 +95,7 @@ impl Intake {
         source: &mut FeedSource,
         feed: &Feed,
         trace: Option<&TraceId>,
-    ) -> Result<u64, StageError> {
+    ) -> Result<Taken, StageError> {
         let now = self.politeness.clock.now();
         let rules = &self.politeness.rules;
         let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
@@ -130,11 +137,7 @@ impl Intake {
             }
         }
         self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
-        let jobs: Vec<(Job, Timestamp)> =
-            visits.into_iter().flat_map(|(h, i)| jobs(source, h, i, trace)).map(|j| (j, now)).collect();
-        if !jobs.is_empty() {
-            self.queue.send(&jobs).await?;
-        }
+        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace)).collect();
         now_listed.extend(self.remove(source, &feed.deleted).await?);
         let new = fresh.len() as u64;
         self.politeness.events.note(&Event::EntriesSeen(new));
@@ -145,7 +148,17 @@ impl Intake {
         remember(source, now_listed, SEEN_RING);
         let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
         source.stamps = source.seen.iter().take(listed).map(stamp).collect();
-        Ok(schedule::arrivals(source.polling.habit, dates, now))
+        Ok(Taken { arrivals: schedule::arrivals(source.polling.habit, dates, now), visits })
+    }
+
+    /// Sends visits.
+    pub(crate) async fn send(&self, visits: Vec<VisitJob>) -> Result<(), StageError> {
+        let now = self.politeness.clock.now();
+        let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (Job::Fetch(visit), now)).collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        Ok(self.queue.send(&jobs).await?)
     }
 
     /// Adds re-checks of pages whose entries have changed, within a budget. What is left over keeps its old stamp, so that the
@@ -292,9 +305,14 @@ fn deletion_key(entry: &DeletedEntry) -> u64 {
 }
 
 /// Visits to pages of one host key that a feed names.
-pub(crate) fn jobs(source: &FeedSource, host: HostKey, items: Vec<VisitItem>, trace: Option<&TraceId>) -> Vec<Job> {
+pub(crate) fn visit_jobs(
+    source: &FeedSource,
+    host: HostKey,
+    items: Vec<VisitItem>,
+    trace: Option<&TraceId>,
+) -> Vec<VisitJob> {
     VisitJob::several(&host, Some(&source.key), &items)
-        .map(|visit| Job::Fetch(VisitJob { site_image: source.image.clone(), trace: trace.cloned(), ..visit }))
+        .map(|visit| VisitJob { site_image: source.image.clone(), trace: trace.cloned(), ..visit })
         .collect()
 }
 

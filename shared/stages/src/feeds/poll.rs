@@ -1,15 +1,17 @@
-//! Poll: reads a feed, politely and conditionally, and sends visits for what is new.
+//! Poll: reads a feed, politely and conditionally, fetches the first pages that are new, and sends visits for the others.
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{self, parse};
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
+use crate::pages::fetch::{Fetch, VisitRest};
 use crate::politeness::access::Politeness;
-use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome};
-use crate::stage::{Stage, StageError, Verdict};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use crate::stage::{Stage, StageError, Verdict, with_causes};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    ExtraSlot, Failure, FeedSource, Job, Millis, PollGroup, PollJob, Rejection, Source, Timestamp, TraceId, Validators,
+    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollJob, Purpose, Rejection, Source, Timestamp, TraceId,
+    Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
@@ -23,10 +25,43 @@ use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
 use std::sync::Arc;
 use url::Url;
 
+/// Number of new pages of a feed's own host key that are fetched under the lease that its poll has.
+pub const PAGES_PER_POLL: usize = 3;
+
 /// The stage that reads feeds.
 pub struct Poll {
     /// The queue of new entries.
     pub intake: Arc<Intake>,
+    /// Fetches the first new pages at once; without it, all are sent as visits.
+    pub fetch: Option<Arc<Fetch>>,
+}
+
+/// A feed whose time has come.
+pub(crate) struct DueFeed<'j> {
+    job: &'j PollJob,
+    row: (FeedSource, Version),
+    url: Url,
+    host: HostKey,
+    read_at: Timestamp,
+}
+
+/// A feed that was asked for, with what is to be written and sent.
+struct Polled {
+    next: NextRow,
+    /// Visits to be sent.
+    visits: Vec<VisitJob>,
+    /// Visits that were made, and what is left of them.
+    made: Vec<(VisitJob, VisitRest)>,
+    /// True if all is well and nothing is new.
+    is_quiet: bool,
+}
+
+/// The consequence of a poll for its feed's row.
+enum NextRow {
+    Wait(Timestamp),
+    PutOff(PutOff),
+    Blocked,
+    Keep(Box<FeedSource>),
 }
 
 /// The request for a feed: conditional or not, and where.
@@ -54,35 +89,40 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Brings the feed's row up to date with how the visit ended.
-    async fn finish(
+    /// Decides what becomes of the feed's row, and takes in what is new.
+    async fn taken(
         &self,
-        job: &PollJob,
-        (feed, seen): (FeedSource, Version),
+        due: &DueFeed<'_>,
         (request, got): (&FeedRequest, &Fetched),
         response: Option<&FeedResponse<'_>>,
         (calls, failure, crawl_delay): (u32, Option<Failure>, Option<Millis>),
-    ) -> Result<Verdict, StageError> {
+    ) -> Result<(NextRow, Vec<VisitJob>), StageError> {
+        // The block covers the feed's own name, but not all of its host key.
+        if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
+            return Ok((NextRow::Blocked, Vec::new()));
+        }
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
-        let before = feed.clone();
-        let mut feed = feed;
+        let mut feed = due.row.0.clone();
         if response.is_some() {
             feed.polling.hints.crawl_delay = pace::beyond_cap(crawl_delay, rules);
         }
         let failure = failure.as_ref().map(Failure::to_string);
-        let next = match decision::after_visit(job, &got.end, calls, failure.as_deref(), rules, now) {
-            AfterVisit::Wait(until) => return Ok(Verdict::Defer(until)),
-            AfterVisit::PutOff(put_off) => return self.put_off(job, (feed, seen), &put_off).await,
+        let mut visits = Vec::new();
+        let next = match decision::after_visit(due.job, &got.end, calls, failure.as_deref(), rules, now) {
+            AfterVisit::Wait(until) => return Ok((NextRow::Wait(until), visits)),
+            AfterVisit::PutOff(put_off) => return Ok((NextRow::PutOff(put_off), visits)),
             AfterVisit::Fail { wrong, words, not_before } => {
                 let feed = self.failed(feed, wrong, &words, None).await?;
                 FeedSource { not_before: not_before.map_or(feed.not_before, |at| at.max(feed.not_before)), ..feed }
             }
             AfterVisit::Read => match response {
-                Some(response) => self.taken_in(feed, request, got, response, job.trace.as_ref()).await?,
+                Some(response) => {
+                    self.taken_in(feed, request, got, response, (due.job.trace.as_ref(), &mut visits)).await?
+                }
                 None => feed,
             },
         };
-        self.keep(job, before, next, seen).await
+        Ok((NextRow::Keep(Box::new(next)), visits))
     }
 
     /// Writes the feed's row, if anything in it has changed that matters.
@@ -148,7 +188,7 @@ impl Poll {
         request: &FeedRequest,
         got: &Fetched,
         response: &FeedResponse<'_>,
-        trace: Option<&TraceId>,
+        (trace, visits): (Option<&TraceId>, &mut Vec<VisitJob>),
     ) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
@@ -163,8 +203,9 @@ impl Poll {
                 return self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await;
             }
             (Reading::Entries, Some(Ok(parsed))) => {
-                let arrivals = self.intake.take(&mut feed, parsed, trace).await?;
-                feed_row::learn(&mut feed, parsed, reply, (arrivals, request.is_check), rules, now);
+                let taken = self.intake.take(&mut feed, parsed, trace).await?;
+                *visits = taken.visits;
+                feed_row::learn(&mut feed, parsed, reply, (taken.arrivals, request.is_check), rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }
@@ -232,29 +273,139 @@ impl FeedResponse<'_> {
     }
 }
 
+impl Poll {
+    /// Reads the row of a job's feed; returns the verdict if it is not polled now.
+    pub(crate) async fn due<'j>(&self, job: &'j PollJob) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let read_at = politeness.clock.now();
+        let Some((Source::Feed(feed), seen)) = self.intake.sources.get(&job.feed).await? else {
+            return Ok(Err(Verdict::Drop("the feed is not known".into())));
+        };
+        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
+            PollAdmission::Now => {}
+            PollAdmission::At(at) => return Ok(Err(Verdict::Defer(at))),
+            PollAdmission::Never(why) => return Ok(Err(Verdict::Drop(why.into()))),
+        }
+        let Ok(url) = address::parse(&feed.url, None) else {
+            return Ok(Err(Verdict::Drop("the feed's address is no longer valid".into())));
+        };
+        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        Ok(Ok(DueFeed { job, row: (feed, seen), url, host, read_at }))
+    }
+
+    /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn run_under(&self, visit: &mut Visit<'_>, job: &PollJob) -> Result<Verdict, StageError> {
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
+        };
+        if due.host != visit.state.host {
+            // It has moved since it was sent.
+            return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
+        }
+        let polled = self.poll(visit, &due).await?;
+        self.settle(due, polled).await
+    }
+
+    /// Asks for a feed, takes in the answer, and fetches the first new pages.
+    async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let feed = &due.row.0;
+        politeness.events.note(&Event::Polled { late: due.job.due.map(|due| politeness.clock.now().since(due)) });
+        let request = request(feed, &due.url, politeness);
+        let calls_before = visit.state.calls;
+        visit.failure = None;
+        let got = visit.get_listing(&due.url, CallKind::Feed, &request.validators).await?;
+        let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
+        let crawl_delay = match visit.robots_at_hand(&due.url).await {
+            Ok(robots) => robots.crawl_delay(),
+            // What it said at the last poll holds on.
+            Err(_) => feed.polling.hints.crawl_delay,
+        };
+        let response = FeedResponse::of(politeness.pool.as_ref(), &got).await?;
+        let status = response.as_ref().map(|response| response.reply.status);
+        tracing::debug!(feed = %due.url, status, "a feed was polled");
+        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
+        let (next, visits) =
+            self.taken(due, (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await?;
+        let (visits, made) = self.fetch_first(visit, visits).await;
+        Ok(Polled { next, visits, made, is_quiet })
+    }
+
+    /// Fetches the first new pages of the visit's own host key, for which lease and connection are at hand. Returns the visits
+    /// that are still to be made, and those that were.
+    async fn fetch_first(
+        &self,
+        visit: &mut Visit<'_>,
+        visits: Vec<VisitJob>,
+    ) -> (Vec<VisitJob>, Vec<(VisitJob, VisitRest)>) {
+        let Some(fetch) = &self.fetch else { return (visits, Vec::new()) };
+        let (mut later, mut made, mut room) = (Vec::new(), Vec::new(), PAGES_PER_POLL);
+        for job in visits {
+            if job.host != visit.state.host || room == 0 {
+                later.push(job);
+                continue;
+            }
+            // Re-checks remove pages, which is the work of visits of their own.
+            let (mut new, mut rest): (Vec<_>, Vec<_>) =
+                job.items.iter().cloned().partition(|item| matches!(item.purpose, Purpose::New { .. }));
+            rest.splice(0..0, new.split_off(room.min(new.len())));
+            room -= new.len();
+            if !rest.is_empty() {
+                later.push(VisitJob { items: rest, ..job.clone() });
+            }
+            if new.is_empty() {
+                continue;
+            }
+            let now = VisitJob { items: new, ..job };
+            match fetch.under(visit, &now).await {
+                Ok(left) => made.push((now, left)),
+                Err(error) => {
+                    let error = with_causes(&error);
+                    tracing::warn!(error, host = %now.host, "new pages could not be fetched at once");
+                    later.push(now);
+                }
+            }
+        }
+        (later, made)
+    }
+
+    /// Sends what follows from a poll, and then writes the feed's row.
+    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict, StageError> {
+        let (feed, seen) = due.row;
+        match polled.next {
+            NextRow::Wait(until) => Ok(Verdict::Defer(until)),
+            NextRow::PutOff(put_off) => self.put_off(due.job, (feed, seen), &put_off).await,
+            NextRow::Blocked => self.blocked(feed, seen).await,
+            NextRow::Keep(next) => {
+                if let Some(fetch) = &self.fetch {
+                    for (job, left) in polled.made {
+                        fetch.leave(&job, left).await?;
+                    }
+                }
+                self.intake.send(polled.visits).await?;
+                self.keep(due.job, feed, *next, seen).await
+            }
+        }
+    }
+}
+
 impl Stage for Poll {
     const NAME: &'static str = "poll";
     type Job = PollJob;
 
     async fn run(&self, job: &PollJob) -> Result<Verdict, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let read_at = politeness.clock.now();
-        let Some((Source::Feed(feed), seen)) = self.intake.sources.get(&job.feed).await? else {
-            return Ok(Verdict::Drop("the feed is not known".into()));
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
         };
-        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
-            PollAdmission::Now => {}
-            PollAdmission::At(at) => return Ok(Verdict::Defer(at)),
-            PollAdmission::Never(why) => return Ok(Verdict::Drop(why.into())),
-        }
-        let Ok(url) = address::parse(&feed.url, None) else {
-            return Ok(Verdict::Drop("the feed's address is no longer valid".into()));
-        };
-        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
-        let mut visit = match politeness
-            .open_for_poll(&host, &format!("poll {}", feed.key), PollGroup::of(feed.slot, &feed.key))
-            .await?
-        {
+        let feed = &due.row.0;
+        let group = address::poll_group(feed.slot, &feed.key, &due.host, &politeness.groups);
+        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key), group).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => {
                 let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
@@ -262,58 +413,35 @@ impl Stage for Poll {
             }
             LeaseOutcome::Held(until, why) => {
                 let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
-                return self.put_off(job, (feed, seen), &put_off).await;
+                return self.put_off(job, due.row, &put_off).await;
             }
-            LeaseOutcome::Blocked => return self.blocked(feed, seen).await,
+            LeaseOutcome::Blocked => return self.blocked(due.row.0, due.row.1).await,
         };
         if visit.state.repeats() {
             visit.close_or_leave().await?;
             return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
         }
-        if visit.state.was_called_since(read_at) {
+        if visit.state.was_called_since(due.read_at) {
             // Perhaps by another delivery of this job: the row tells, once it is written.
             visit.close().await?;
             return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
         }
-        politeness.events.note(&Event::Polled { late: job.due.map(|due| politeness.clock.now().since(due)) });
-        let request = request(&feed, &url, politeness);
-        let got = match visit.get_listing(&url, CallKind::Feed, &request.validators).await {
-            Ok(got) => got,
+        let polled = match self.poll(&mut visit, &due).await {
+            Ok(polled) => polled,
             Err(error) => {
                 // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
                 let _ = visit.close().await;
                 return Err(error);
             }
         };
-        let (calls, failure) = (visit.state.calls, visit.failure.take());
-        let crawl_delay = match visit.robots_at_hand(&url).await {
-            Ok(robots) => robots.crawl_delay(),
-            // What it said at the last poll holds on.
-            Err(_) => feed.polling.hints.crawl_delay,
-        };
-        let response = match FeedResponse::of(politeness.pool.as_ref(), &got).await {
-            Ok(response) => response,
-            Err(error) => {
-                // As above.
-                let _ = visit.close().await;
-                return Err(error);
-            }
-        };
         // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
         // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
-        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(&feed));
-        let closed = if is_quiet { visit.close_or_leave().await } else { visit.close().await };
+        let closed = if polled.is_quiet { visit.close_or_leave().await } else { visit.close().await };
         if let Err(error) = closed {
             // It runs out by itself; what was read is kept all the same.
-            tracing::warn!(%error, %host, "a lease could not be given back");
+            tracing::warn!(%error, host = %due.host, "a lease could not be given back");
         }
-        // The block covers the feed's own name, but not all of its host key.
-        if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
-            return self.blocked(feed, seen).await;
-        }
-        let status = response.as_ref().map(|response| response.reply.status);
-        tracing::debug!(feed = %url, status, "a feed was polled");
-        self.finish(job, (feed, seen), (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await
+        self.settle(due, polled).await
     }
 }
 

@@ -1,12 +1,13 @@
-//! Polls of a group: most of them bring nothing, so they share one message and one lease.
+//! Polls in one message: most of them bring nothing, so those of a group share one lease.
 
 use crate::feeds::poll::Poll;
 use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
+use crate::politeness::visit::{LeaseOutcome, Visit};
 use crate::stage::{StageError, Verdict, with_causes};
 use crate::worker::{Settlement, Stages, Worker};
 use async_trait::async_trait;
-use curlew_model::{Job, PollGroup, PollGroupJob, PollJob, Timestamp};
+use curlew_model::{ExtractJob, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError};
@@ -14,8 +15,8 @@ use futures::{StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Number of polls of a group that run at once.
-pub const POLLS_AT_ONCE: usize = 16;
+/// Number of polls of one message that run at once.
+pub const POLLS_AT_ONCE: usize = 64;
 
 /// Forgets that this process has a lease, whatever becomes of the polls under it.
 struct Hold<'a>(&'a PollGroups, PollGroup);
@@ -33,6 +34,11 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
+    /// A poll that goes on as a job of its own.
+    fn push_now(&self, poll: &PollJob) {
+        self.push(&Job::Poll(poll.clone()), self.clock.now());
+    }
+
     fn push(&self, job: &Job, due: Timestamp) {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).push((job.clone(), due));
     }
@@ -63,89 +69,164 @@ impl Settlement for Left<'_> {
     }
 }
 
+/// Polls of one host key under the lease of their group.
+struct Lane<'j> {
+    group: PollGroup,
+    due: Timestamp,
+    host: Option<HostKey>,
+    polls: Vec<&'j PollJob>,
+    /// End of the group's lease.
+    until: Timestamp,
+}
+
+impl Lane<'_> {
+    /// Returns the job of these polls.
+    fn job_of(&self, polls: &[&PollJob]) -> Job {
+        let polls = polls.iter().map(|poll| (*poll).clone()).collect();
+        Job::Polls(PollsJob { groups: vec![GroupPolls { group: self.group, due: self.due, polls }] })
+    }
+}
+
+/// Polls under one visit, as a worker sees them.
+struct UnderVisit<'v> {
+    poll: &'v Poll,
+    visit: futures::lock::Mutex<Box<Visit<'v>>>,
+    /// Until when the others wait, if they do: the visit is over, or something went wrong in it.
+    ended: Mutex<Option<Timestamp>>,
+}
+
+impl UnderVisit<'_> {
+    fn end(&self, until: Option<Timestamp>) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+
+    fn ended(&self) -> Option<Timestamp> {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Stages for UnderVisit<'_> {
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
+        let Job::Poll(job) = job else { return Ok(Verdict::Drop("it is no poll".into())) };
+        let mut visit = self.visit.lock().await;
+        // A panic leaves it so.
+        self.end(Some(self.poll.intake.politeness.clock.now()));
+        let verdict = self.poll.run_under(&mut visit, job).await?;
+        self.end(if let Verdict::Defer(until) = verdict { Some(until) } else { None });
+        Ok(verdict)
+    }
+
+    async fn run_batch(&self, _: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+        Vec::new()
+    }
+}
+
 impl Poll {
-    /// Runs the polls of a group under its lease, several at once but those of one host key one after the other. What has to
-    /// wait, or fails, goes back into the queue as a job of its own.
+    /// Runs polls under the leases of their groups: those of one host key one after the other under one visit, others side by
+    /// side. What has to wait, or fails, goes back into the queue.
     ///
     /// # Errors
-    /// The errors of the ports. The job is then handed out again, and its polls are run each on its own.
-    pub(crate) async fn run_group(&self, stages: &dyn Stages, job: &PollGroupJob) -> Result<Verdict, StageError> {
+    /// The errors of the ports. The job is then handed out again, and the polls that were not settled are run each on its own.
+    pub(crate) async fn run_groups(&self, stages: &dyn Stages, job: &PollsJob) -> Result<Verdict, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let (Some(groups), Some(first)) = (&politeness.poll_groups, job.polls.first()) else {
-            return self.split(&job.polls).await;
-        };
-        let polls = (job.due, &first.feed);
-        let lease = match groups.take(job.group, polls, politeness.rules.lease_length()).await? {
-            Taking::Taken(lease) => lease,
-            Taking::Done => return Ok(Verdict::Drop("these feeds were polled a moment ago".into())),
-            Taking::Busy(until) => return Ok(Verdict::Defer(until)),
-            Taking::Broken => return self.split(&job.polls).await,
-        };
-        let _hold = Hold(groups, job.group);
-        let left = self.run_under(stages, &job.polls, lease.until).await?;
+        let left = Left { clock: politeness.clock.as_ref(), jobs: Mutex::default() };
+        let (mut lanes, mut held) = (Vec::new(), Vec::new());
+        for polls in &job.groups {
+            let Some(first) = polls.polls.first() else { continue };
+            let taking = match &politeness.poll_groups {
+                None => Taking::Broken,
+                Some(groups) => {
+                    let theirs = (polls.due, &first.feed);
+                    groups.take(polls.group, theirs, politeness.rules.lease_length()).await?
+                }
+            };
+            match taking {
+                Taking::Taken(lease) => {
+                    held.extend(politeness.poll_groups.as_deref().map(|groups| Hold(groups, polls.group)));
+                    lanes.extend(self.lanes(polls, lease.until));
+                }
+                Taking::Done => tracing::debug!(group = polls.group.number(), "these feeds were polled a moment ago"),
+                Taking::Busy(until) => {
+                    left.push(&Job::Polls(PollsJob { groups: vec![polls.clone()] }), until);
+                }
+                Taking::Broken => polls.polls.iter().for_each(|poll| left.push_now(poll)),
+            }
+        }
+        let run = futures::stream::iter(lanes).map(Ok);
+        run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, &left)).await?;
+        let left = left.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
         if !left.is_empty() {
             self.intake.queue.send(&left).await?;
         }
-        if let Err(error) = groups.finish(job.group).await {
-            // The polls are settled; were the job run again, all of them would be.
-            tracing::warn!(
-                error = with_causes(&error),
-                "the lease of a poll group could not be given back; it runs out"
-            );
+        for Hold(groups, group) in &held {
+            if let Err(error) = groups.finish(*group).await {
+                // The polls are settled; were the job run again, all of them would be.
+                tracing::warn!(
+                    error = with_causes(&error),
+                    "the lease of a poll group could not be given back; it runs out"
+                );
+            }
         }
         Ok(Verdict::Done)
     }
 
-    /// Sends each poll as a job of its own.
-    async fn split(&self, polls: &[PollJob]) -> Result<Verdict, StageError> {
-        let now = self.intake.politeness.clock.now();
-        let jobs: Vec<_> = polls.iter().map(|poll| (Job::Poll(poll.clone()), now)).collect();
-        self.intake.queue.send(&jobs).await?;
-        Ok(Verdict::Done)
+    /// Returns the polls of a group by host key.
+    fn lanes<'j>(&self, polls: &'j GroupPolls, until: Timestamp) -> Vec<Lane<'j>> {
+        let mut by_host: HashMap<Option<HostKey>, Vec<&PollJob>> = HashMap::new();
+        for poll in &polls.polls {
+            let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
+            by_host.entry(host).or_default().push(poll);
+        }
+        let lane = |(host, of_host)| Lane { group: polls.group, due: polls.due, host, polls: of_host, until };
+        by_host.into_iter().map(lane).collect()
     }
 
-    /// Runs polls while a lease lasts; returns those that are to be run later, and when.
+    /// Runs the polls of a host key while the lease of their group lasts.
     ///
     /// # Errors
     /// Those that settling a job has; here it never fails.
-    async fn run_under(
-        &self,
-        stages: &dyn Stages,
-        polls: &[PollJob],
-        until: Timestamp,
-    ) -> Result<Vec<(Job, Timestamp)>, StageError> {
+    async fn run_lane(&self, stages: &dyn Stages, lane: Lane<'_>, left: &Left<'_>) -> Result<(), PortError> {
         let Politeness { clock, rules, .. } = self.intake.politeness.as_ref();
-        let left = Left { clock: clock.as_ref(), jobs: Mutex::default() };
-        let worker = Worker { stages, queue: &left, clock: clock.as_ref() };
-        let lanes = futures::stream::iter(self.lanes(polls)).map(Ok);
-        lanes
-            .try_for_each_concurrent(POLLS_AT_ONCE, async |lane| {
-                for poll in lane {
-                    let (job, now) = (Job::Poll(poll.clone()), clock.now());
-                    if now + rules.brief_length() > until {
-                        left.push(&job, now);
-                    } else {
-                        worker.run(&job, 1, &job).await?;
-                    }
+        let has_time = || clock.now() + rules.brief_length() <= lane.until;
+        let (Some(host), [first, _, ..]) = (&lane.host, lane.polls.as_slice()) else {
+            let worker = Worker { stages, queue: left, clock: clock.as_ref() };
+            for poll in &lane.polls {
+                if has_time() {
+                    worker.run(&Job::Poll((*poll).clone()), 1, &Job::Poll((*poll).clone())).await?
+                } else {
+                    left.push_now(poll)
                 }
-                Ok::<(), PortError>(())
-            })
-            .await?;
-        Ok(left.jobs.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Returns the polls by host key.
-    fn lanes<'a>(&self, polls: &'a [PollJob]) -> Vec<Vec<&'a PollJob>> {
-        let mut by_host = HashMap::new();
-        let mut lanes: Vec<Vec<&PollJob>> = Vec::new();
-        for poll in polls {
-            let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
-            let lane = *by_host.entry(host).or_insert(lanes.len());
-            match lanes.get_mut(lane) {
-                Some(lane) => lane.push(poll),
-                None => lanes.push(vec![poll]),
             }
+            return Ok(());
+        };
+        let owner = format!("poll {}", first.feed);
+        let visit = match self.intake.politeness.open_for_poll(host, &owner, lane.group).await {
+            Ok(LeaseOutcome::Granted(visit)) => visit,
+            Ok(LeaseOutcome::Busy(until)) => {
+                left.push(&lane.job_of(&lane.polls), until);
+                return Ok(());
+            }
+            // Each writes it into its feed's row, or fails on its own.
+            Ok(LeaseOutcome::Held(..) | LeaseOutcome::Blocked) | Err(_) => {
+                lane.polls.iter().for_each(|poll| left.push_now(poll));
+                return Ok(());
+            }
+        };
+        let under = UnderVisit { poll: self, visit: futures::lock::Mutex::new(visit), ended: Mutex::default() };
+        let worker = Worker { stages: &under, queue: left, clock: clock.as_ref() };
+        for (n, poll) in lane.polls.iter().enumerate() {
+            let ended = if has_time() { under.ended() } else { Some(clock.now()) };
+            if let Some(until) = ended {
+                left.push(&lane.job_of(&lane.polls[n..]), until);
+                break;
+            }
+            let job = Job::Poll((*poll).clone());
+            worker.run(&job, 1, &job).await?;
         }
-        lanes
+        if let Err(error) = under.visit.into_inner().close_or_leave().await {
+            tracing::warn!(error = with_causes(&error), %host, "a lease could not be given back; it runs out");
+        }
+        Ok(())
     }
 }

@@ -75,7 +75,7 @@ pub fn job_subject(job: &Job) -> String {
         Job::Discover(job) => job.url.clone(),
         Job::Own(job) => job.host.clone(),
         Job::Poll(job) => job.url.clone(),
-        Job::PollGroup(job) => format!("{} feeds", job.polls.len()),
+        Job::Polls(job) => format!("{} feeds", job.len()),
         Job::Subscribe(job) => job.url.clone(),
         Job::Backfill(job) => job.url.clone(),
         Job::Deliver(job) => job.url.clone(),

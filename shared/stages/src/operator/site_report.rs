@@ -349,7 +349,7 @@ async fn next(
         let (is_for, what) = match &job {
             Job::Fetch(visit) => (visit.host == *host, "visit"),
             Job::Poll(poll) => (is_ours(&poll.url), "poll"),
-            Job::PollGroup(group) => (group.polls.iter().any(|poll| is_ours(&poll.url)), "poll"),
+            Job::Polls(job) => (job.polls().any(|poll| is_ours(&poll.url)), "poll"),
             Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
             Job::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
             Job::Discover(site) => (is_ours(&site.url), "discovery"),

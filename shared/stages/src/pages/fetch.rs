@@ -37,6 +37,7 @@ use std::sync::{Arc, Mutex};
 use url::Url;
 
 /// The stage that visits hosts.
+#[derive(Clone)]
 pub struct Fetch {
     politeness: Arc<Politeness>,
     pages: Arc<dyn Pages>,
@@ -47,7 +48,7 @@ pub struct Fetch {
     judge: Arc<Judge>,
     /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
     /// often share one. What is forgotten is asked for again, as part of what a page may cost.
-    images: Mutex<LruCache<ImageId, Option<Bytes>>>,
+    images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
     /// Duration after which a visit begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,
     /// Number of pages that the state of a host key remembers as sent on; a page beyond that has a row which says so.
@@ -81,7 +82,7 @@ enum Row {
 /// State shared by the pieces of a visit.
 struct VisitRun<'j, 'v> {
     job: &'j VisitJob,
-    visit: Box<Visit<'v>>,
+    visit: &'j mut Visit<'v>,
     /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     /// Number of pages that the state of the host key has been given to remember.
@@ -90,6 +91,13 @@ struct VisitRun<'j, 'v> {
     suspects: Vec<Suspect>,
     /// The home page that was asked for to compare, and the key of what it says.
     home: Option<(Url, Option<u32>)>,
+}
+
+/// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
+pub(crate) struct VisitRest {
+    apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
+    /// Those after the last that was done, if the visit ended before them.
+    rest: Option<Remainder>,
 }
 
 impl Fetch {
@@ -101,7 +109,7 @@ impl Fetch {
         blobs: Arc<dyn Blobs>,
     ) -> Fetch {
         let removal = Removal::new(pages.clone(), blobs.clone(), politeness.clock.clone(), politeness.events.clone());
-        let (images, judge) = (Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)), Arc::default());
+        let (images, judge) = (Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))), Arc::default());
         Fetch { politeness, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
     }
 
@@ -134,6 +142,54 @@ impl Fetch {
         (is_over && done > 0).then(|| visit.next_call_at())
     }
 
+    /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that wait.
+    ///
+    /// # Errors
+    /// The errors of the ports. Items that were done then are found to be, when the job is run again.
+    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &VisitJob) -> Result<VisitRest, StageError> {
+        let calls_before = visit.state.calls;
+        let (apart, suspects) = (BTreeMap::new(), Vec::new());
+        let mut round = VisitRun { job, visit, apart, remembered: 0, suspects, home: None };
+        let mut done = 0;
+        let mut end = Ok(None);
+        for item in &job.items {
+            if let Some(until) = self.turn_over(round.visit, done) {
+                end = Ok(Some((until, None)));
+                break;
+            }
+            match self.item(&mut round, item).await {
+                Ok(Item::Done) => done += 1,
+                Ok(Item::Apart(until, wait)) => {
+                    done += 1;
+                    round.apart.entry((until, wait)).or_default().push(item.clone());
+                }
+                Ok(Item::Later { until, held }) => {
+                    end = Ok(Some((until, held)));
+                    break;
+                }
+                Err(error) => {
+                    end = Err(error);
+                    break;
+                }
+            }
+        }
+        for suspect in std::mem::take(&mut round.suspects) {
+            let item = suspect.item.clone();
+            match self.resolve(&mut round, suspect).await {
+                Ok(Item::Done) => {}
+                Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
+                Ok(Item::Later { until, held }) => {
+                    round.apart.entry((until, ItemWait::of_host(held))).or_default().push(item);
+                }
+                Err(error) => end = Err(error),
+            }
+        }
+        let VisitRun { visit, apart, .. } = round;
+        let calls = visit.state.calls - calls_before;
+        let rest = end?.map(|(until, held)| Remainder { done, calls, until, held });
+        Ok(VisitRest { apart, rest })
+    }
+
     async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
         let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
         match &item.purpose {
@@ -150,7 +206,7 @@ impl Fetch {
         url: &Url,
         hints: &EntryHints,
     ) -> Result<Item, StageError> {
-        let before = self.row_of(&round.visit, &item.page).await?;
+        let before = self.row_of(round.visit, &item.page).await?;
         if before == Row::Decided {
             return Ok(Item::Done);
         }
@@ -200,9 +256,9 @@ impl Fetch {
         };
         self.politeness.events.note(&Event::PageFetched);
         tracing::debug!(url = %got.url, status = reply.status, "a page was fetched");
-        let known_as = self.known_as(&mut round.visit, got, &seen.glance).await?;
+        let known_as = self.known_as(round.visit, got, &seen.glance).await?;
         let id = address::page_id(&known_as);
-        let before = if id == item.page { before } else { self.row_of(&round.visit, &id).await? };
+        let before = if id == item.page { before } else { self.row_of(round.visit, &id).await? };
         if before == Row::Decided {
             self.alias(round, item, id).await?;
             return Ok(Item::Done);
@@ -427,7 +483,7 @@ impl Stage for Fetch {
             Some(item) => format!("fetch {}", item.page),
             None => return Ok(Verdict::Done),
         };
-        let visit = match self.politeness.open(&job.host, &owner).await? {
+        let mut visit = match self.politeness.open(&job.host, &owner).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => {
                 let again = deferral::of_busy_host(job.waits, until, self.politeness.clock.now());
@@ -445,50 +501,9 @@ impl Stage for Fetch {
                 return Ok(Verdict::Done);
             }
         };
-        let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = VisitRun { job, visit, apart, remembered: 0, suspects, home: None };
-        let mut done = 0;
-        let mut end = Ok(None);
-        for item in &job.items {
-            if let Some(until) = self.turn_over(&round.visit, done) {
-                end = Ok(Some((until, None)));
-                break;
-            }
-            match self.item(&mut round, item).await {
-                Ok(Item::Done) => done += 1,
-                Ok(Item::Apart(until, wait)) => {
-                    done += 1;
-                    round.apart.entry((until, wait)).or_default().push(item.clone());
-                }
-                Ok(Item::Later { until, held }) => {
-                    end = Ok(Some((until, held)));
-                    break;
-                }
-                Err(error) => {
-                    end = Err(error);
-                    break;
-                }
-            }
-        }
-        for suspect in std::mem::take(&mut round.suspects) {
-            let item = suspect.item.clone();
-            match self.resolve(&mut round, suspect).await {
-                Ok(Item::Done) => {}
-                Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
-                Ok(Item::Later { until, held }) => {
-                    round.apart.entry((until, ItemWait::of_host(held))).or_default().push(item);
-                }
-                Err(error) => end = Err(error),
-            }
-        }
-        let VisitRun { visit, apart, .. } = round;
-        let calls = visit.state.calls;
+        let left = self.under(&mut visit, job).await;
         let closed = visit.close().await;
-        let end = end?;
-        self.leave_apart(job, apart).await?;
-        if let Some((until, held)) = end {
-            self.leave(job, Remainder { done, calls, until, held }).await?;
-        }
+        self.leave(job, left?).await?;
         closed?;
         Ok(Verdict::Done)
     }

@@ -2,7 +2,7 @@
 
 use crate::test_world::{HOUR, TestWorld, host, key, new, status, visit};
 use curlew_model::{
-    FeedSource, Job, Millis, PollGroup, PollGroupJob, PollJob, Slot, Source, Stage as QueueName, Timestamp,
+    FeedSource, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Slot, Source, Stage as QueueName, Timestamp,
 };
 use curlew_policy::address;
 use curlew_ports::{CallKind, HostLedger, Sources, Version};
@@ -13,7 +13,7 @@ use curlew_testkit::memory::MemoryGroups;
 use std::sync::Arc;
 
 /// A world whose store has leases of groups, with this number of feeds on a host each, all in one group.
-async fn world_of(feeds: usize) -> (TestWorld, PollGroupJob) {
+async fn world_of(feeds: usize) -> (TestWorld, GroupPolls) {
     let mut world = TestWorld::new();
     let groups: Arc<MemoryGroups> = Arc::default();
     world.ports.groups = Some(groups.clone());
@@ -35,20 +35,24 @@ async fn world_of(feeds: usize) -> (TestWorld, PollGroupJob) {
         polls.push(PollJob::new(key(&url), url));
     }
     let due = world.now();
-    (world, PollGroupJob { group, due, polls })
+    (world, GroupPolls { group, due, polls })
 }
 
-async fn run(world: &TestWorld, job: &PollGroupJob) -> Verdict {
-    world.program().run(&Job::PollGroup(job.clone())).await.unwrap()
+fn message(job: &GroupPolls) -> Job {
+    Job::Polls(PollsJob { groups: vec![job.clone()] })
+}
+
+async fn run(world: &TestWorld, job: &GroupPolls) -> Verdict {
+    world.program().run(&message(job)).await.unwrap()
 }
 
 /// The polls of a later cycle.
-async fn later(world: &TestWorld, job: &PollGroupJob, hours: u64) -> PollGroupJob {
+async fn later(world: &TestWorld, job: &GroupPolls, hours: u64) -> GroupPolls {
     world.politeness.clock.sleep(Millis::from_hours(hours)).await;
-    PollGroupJob { due: world.now(), ..job.clone() }
+    GroupPolls { due: world.now(), ..job.clone() }
 }
 
-async fn versions(world: &TestWorld, job: &PollGroupJob) -> Vec<Version> {
+async fn versions(world: &TestWorld, job: &GroupPolls) -> Vec<Version> {
     let mut versions = vec![];
     for poll in &job.polls {
         let name = url::Url::parse(&poll.url).unwrap().host_str().unwrap().to_owned();
@@ -73,26 +77,30 @@ async fn quiet_polls_of_a_group_write_nothing_of_their_hosts() {
 async fn a_second_delivery_of_the_polls_does_nothing() {
     let (world, job) = world_of(3).await;
     run(&world, &job).await;
-    assert!(matches!(run(&world, &job).await, Verdict::Drop(_)));
+    run(&world, &job).await;
     assert_eq!(world.calls(CallKind::Feed).len(), 3);
+    assert_eq!(world.queued(QueueName::Poll).await, []);
 }
 
 #[tokio::test(start_paused = true)]
 async fn polls_whose_process_died_are_run_each_on_its_own() {
     let (world, job) = world_of(3).await;
-    let (program, polls) = (world.program(), Job::PollGroup(job.clone()));
+    let (program, polls) = (world.program(), message(&job));
     // It dies while the first calls are under way.
     tokio::select! {
         biased;
         _ = program.run(&polls) => panic!("it was to die"),
         () = world.politeness.clock.sleep(Millis(1)) => {}
     }
-    let Verdict::Defer(at) = run(&world, &job).await else { panic!("the lease is in force") };
-    world.politeness.clock.sleep(at.since(world.now())).await;
     assert_eq!(run(&world, &job).await, Verdict::Done);
     let left: Vec<(Job, Timestamp)> = world.queued(QueueName::Poll).await;
+    let [(again, at)] = &left[..] else { panic!("the lease is in force: {left:?}") };
+    assert_eq!(*again, polls);
+    world.politeness.clock.sleep(at.since(world.now())).await;
+    assert_eq!(run(&world, &job).await, Verdict::Done);
+    let left = world.queued(QueueName::Poll).await.into_iter().map(|(job, _)| job).filter(|job| *job != polls);
     let singles: Vec<Job> = job.polls.iter().cloned().map(Job::Poll).collect();
-    assert_eq!(left.into_iter().map(|(job, _)| job).collect::<Vec<_>>(), singles);
+    assert_eq!(left.collect::<Vec<_>>(), singles);
 }
 
 #[tokio::test(start_paused = true)]
@@ -107,7 +115,7 @@ async fn a_visit_steps_back_while_a_group_may_poll_its_host_and_keeps_the_pause_
     let job_of_page = visit("h0.example", &[page], &new());
     let other = TestWorld::sharing(&world);
     {
-        let group = Job::PollGroup(job.clone());
+        let group = message(&job);
         let polls = program.run(&group);
         tokio::pin!(polls);
         tokio::select! {
@@ -140,12 +148,60 @@ async fn what_fails_in_a_group_goes_back_as_a_job_of_its_own() {
     assert!(*due > world.now() && poll.waits == 1);
 }
 
-#[tokio::test(start_paused = true)]
-async fn dispatch_sends_the_polls_of_a_group_together_and_those_of_a_platform_each_alone() {
+/// A world with feeds of a platform whose group has been polled before, and their polls.
+async fn platform(feeds: usize) -> (TestWorld, GroupPolls) {
     let (world, _) = world_of(0).await;
-    let alone = "https://a.wordpress.com/feed";
-    let urls = (100..140).map(|n| format!("https://h{n}.example/feed")).chain([alone.to_owned()]);
-    let urls: Vec<String> = urls.collect();
+    let urls: Vec<String> = (0..feeds).map(|n| format!("https://b{n}.wordpress.com/feed")).collect();
+    let host = address::host_key_of(&urls[0], &world.politeness.groups).unwrap();
+    let group = address::poll_group(Slot::of(0), &key(&urls[0]), &host, &world.politeness.groups);
+    let mut polls = vec![];
+    for url in urls {
+        let mut feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        feed.validators.etag = Some("\"1\"".into());
+        feed.polled_at = world.now() - Millis::from_hours(9);
+        feed.polling.trust.verify_at = Some(world.now() + Millis::from_days(30));
+        assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
+        (0..4).for_each(|_| world.web.answer(&url, Ok(status(304))));
+        polls.push(PollJob::new(key(&url), url));
+    }
+    (world, GroupPolls { group, due: Timestamp::EPOCH, polls })
+}
+
+#[tokio::test(start_paused = true)]
+async fn feeds_of_a_platform_are_polled_one_after_the_other_under_one_visit() {
+    let (world, job) = platform(12).await;
+    let job = later(&world, &job, 9).await;
+    let began = world.now();
+    assert_eq!(run(&world, &job).await, Verdict::Done);
+    assert_eq!(world.calls(CallKind::Feed).len(), 12);
+    assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(11));
+    assert_eq!(world.queued(QueueName::Poll).await, []);
+    let (state, Version(before)) = world.hosts.load(&host("wordpress.com")).await.unwrap();
+    assert!(state.lease.is_none(), "many calls are told, so that the next visit knows of them");
+    let job = later(&world, &job, 9).await;
+    assert_eq!(run(&world, &job).await, Verdict::Done);
+    assert_eq!(world.calls(CallKind::Feed).len(), 24);
+    let (_, Version(after)) = world.hosts.load(&host("wordpress.com")).await.unwrap();
+    assert_eq!(after, before + 1, "one write for all of them");
+}
+
+#[tokio::test(start_paused = true)]
+async fn polls_of_a_platform_that_is_in_use_wait_together() {
+    let (world, job) = platform(5).await;
+    let lease = world.politeness.open(&host("wordpress.com"), "somebody").await.unwrap();
+    assert_eq!(run(&world, &job).await, Verdict::Done);
+    drop(lease);
+    let left = world.queued(QueueName::Poll).await;
+    let [(Job::Polls(again), due)] = &left[..] else { panic!("{left:?}") };
+    assert_eq!(again.groups, [job]);
+    assert!(*due > world.now());
+}
+
+#[tokio::test(start_paused = true)]
+async fn dispatch_sends_what_is_due_as_one_job_and_polls_of_a_platform_as_one_group() {
+    let (world, _) = world_of(0).await;
+    let urls = (100..140).map(|n| format!("https://h{n}.example/feed"));
+    let urls: Vec<String> = urls.chain((0..9).map(|n| format!("https://a{n}.wordpress.com/feed"))).collect();
     for url in &urls {
         let feed = FeedSource::new(key(url), address::slot(&key(url)), url);
         assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
@@ -154,21 +210,21 @@ async fn dispatch_sends_the_polls_of_a_group_together_and_those_of_a_platform_ea
     dispatch.tick().await.unwrap();
     world.politeness.clock.sleep(Millis::from_secs(8 * HOUR)).await;
     dispatch.tick().await.unwrap();
-    let (mut together, mut singles) = (vec![], vec![]);
+    let (mut sent, mut messages) = (vec![], 0);
     for (job, _) in world.queued(QueueName::Poll).await {
-        match job {
-            Job::PollGroup(group) => {
-                assert!(
-                    group.polls.iter().all(|poll| PollGroup::of(address::slot(&poll.feed), &poll.feed) == group.group)
-                );
-                together.extend(group.polls.into_iter().map(|poll| poll.url));
+        let Job::Polls(job) = job else { panic!("{job:?}") };
+        messages += 1;
+        for group in job.groups {
+            for poll in group.polls {
+                let host = address::host_key_of(&poll.url, &world.politeness.groups).unwrap();
+                let its = address::poll_group(address::slot(&poll.feed), &poll.feed, &host, &world.politeness.groups);
+                assert_eq!(its, group.group);
+                sent.push(poll.url);
             }
-            Job::Poll(poll) => singles.push(poll.url),
-            other => panic!("{other:?}"),
         }
     }
-    assert!(singles.iter().all(|url| url == alone) && !singles.is_empty(), "{singles:?}");
-    together.sort();
-    together.dedup();
-    assert_eq!(together.len(), urls.len() - 1);
+    assert!(messages <= 2, "{messages}");
+    sent.sort();
+    sent.dedup();
+    assert_eq!(sent.len(), urls.len());
 }

@@ -1,12 +1,13 @@
 //! Polls that bring nothing new. Most polls are such, so they decide what polling costs.
 
-use crate::test_world::{FEED, TestWorld, host, moved, rss, status};
+use crate::test_world::{FEED, TestWorld, host, html, key, moved, rss, status};
 use async_trait::async_trait;
-use curlew_model::{HostState, Millis, Stage as QueueName, Validators};
+use curlew_model::{HostState, Job, Millis, PollJob, Stage as QueueName, Validators};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
+use curlew_stages::worker::Stages;
 use curlew_testkit::memory::MemoryFetch;
 use std::sync::Arc;
 
@@ -117,4 +118,50 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
     let after = state(&world).await;
     assert_eq!(after.lease, None);
     assert!(after.window.spent >= took && after.window.spent <= took + Millis(10), "{:?}", after.window);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    let page = |n: usize| format!("https://example.org/{n}");
+    let items: String = (0..5).map(|n| format!("<item><link>{}</link></item>", page(n))).collect();
+    let elsewhere = "https://another.example/p";
+    let items = format!("{items}<item><link>{elsewhere}</link></item>");
+    world.web.serve(FEED, "application/rss+xml", rss(&items));
+    (0..5).for_each(|n| world.web.serve(&page(n), "text/html", html("")));
+    let job = Job::Poll(PollJob::new(key(FEED), FEED.into()));
+    let began = world.now();
+    assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
+    let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
+    assert_eq!(called, [page(0), page(1), page(2)]);
+    assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(3), "the feed, and three pages");
+    assert_eq!(world.queued(QueueName::Extract).await.len(), 3);
+    let left = world.queued(QueueName::Fetch).await;
+    let mut left: Vec<String> = left
+        .into_iter()
+        .flat_map(|(job, _)| if let Job::Fetch(visit) = job { visit.items } else { panic!("{job:?}") })
+        .map(|item| item.url)
+        .collect();
+    left.sort();
+    assert_eq!(left, [elsewhere.to_owned(), page(3), page(4)]);
+    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    assert!(state.lease.is_none(), "it was given back");
+    assert_eq!(world.feed().await.seen.len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_a_poll_could_not_fetch_are_visited_later() {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    let page = "https://example.org/a";
+    world.web.serve(FEED, "application/rss+xml", rss(&format!("<item><link>{page}</link></item>")));
+    world.web.answer(page, Ok(status(503)));
+    let job = Job::Poll(PollJob::new(key(FEED), FEED.into()));
+    assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.calls(CallKind::Page).len(), 1);
+    let left = world.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(visit), due)] = &left[..] else { panic!("{left:?}") };
+    assert_eq!(visit.items[0].url, page);
+    assert!(*due > world.now());
 }

@@ -46,7 +46,8 @@ impl Listening {
     }
 
     fn poll_stage(&self) -> Poll {
-        Poll { intake: Arc::new(self.world.poll_stage().intake.listening()) }
+        let poll = self.world.poll_stage();
+        Poll { intake: Arc::new(poll.intake.listening()), ..poll }
     }
 
     fn poll_job(&self) -> curlew_model::PollJob {

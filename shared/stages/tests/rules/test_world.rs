@@ -109,8 +109,9 @@ impl TestWorld {
         self.poll_stage().run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) }).await.unwrap()
     }
 
+    /// The stage that sends every new page as a visit.
     pub(crate) fn poll_stage(&self) -> Poll {
-        self.program().poll
+        Poll { fetch: None, ..self.program().poll }
     }
 
     pub(crate) fn discover_stage(&self) -> Discover {

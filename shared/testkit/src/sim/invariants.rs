@@ -200,7 +200,7 @@ fn pages_of(job: &Job) -> Vec<&PageId> {
         Job::Discover(_)
         | Job::Own(_)
         | Job::Poll(_)
-        | Job::PollGroup(_)
+        | Job::Polls(_)
         | Job::Subscribe(_)
         | Job::Backfill(_)
         | Job::Deliver(_) => vec![],

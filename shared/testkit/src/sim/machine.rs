@@ -88,7 +88,8 @@ impl Machine {
         if shared.plan.owners {
             program = program.looking_up(Arc::new(Zone(shared.clone())));
         }
-        let program = Program { fetch: program.fetch.remember_sent_in_host_state(few_rows(shared)), ..program };
+        let fetch = program.fetch.clone().remember_sent_in_host_state(few_rows(shared));
+        let program = program.fetching(fetch);
         Machine { shared: shared.clone(), number, program, busy: AtomicUsize::new(0) }
     }
 

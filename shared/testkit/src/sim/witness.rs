@@ -228,7 +228,7 @@ fn named(job: &Job) -> String {
         Job::Discover(job) => format!("discover {}", job.url),
         Job::Own(job) => format!("own {}", job.host),
         Job::Poll(job) => format!("poll {}", job.url),
-        Job::PollGroup(job) => format!("poll group {} ({} feeds)", job.group.number(), job.polls.len()),
+        Job::Polls(job) => format!("polls of {} feeds in {} groups", job.len(), job.groups.len()),
         Job::Subscribe(job) => format!("subscribe {}", job.url),
         Job::Deliver(job) => format!("deliver {}", job.watch),
         Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),

@@ -36,7 +36,7 @@ const CYCLE: Duration = Duration::from_secs(8 * 3600);
 const WARM: u64 = 3;
 const MEASURED: u64 = 3;
 /// Minutes before a measured window in which everything gets under way.
-const LEAD: u64 = 8;
+const LEAD: u64 = 9;
 /// Time after a window in which what is under way ends.
 const DRAIN: Duration = Duration::from_secs(1_200);
 /// Minutes after which an unused stack is idle: every mapping rests. And minutes of it that are measured.
@@ -269,11 +269,16 @@ impl SimulatedStack {
         sleep_until(began() + CYCLE * u32::try_from(cycle).unwrap()).await;
     }
 
-    /// Lets some minutes pass, with a tick of dispatch in each.
+    /// Lets some minutes pass, with the ticks of dispatch that come in them.
     async fn ticks(&self, minutes: u64) {
         let mut ticks = JoinSet::new();
-        for _ in 0..minutes {
+        let every = self.template.dispatch_every();
+        for minute in 0..minutes {
             let ends = Instant::now() + MINUTE;
+            if minute % every != 0 {
+                sleep_until(ends).await;
+                continue;
+            }
             let dispatch = Arc::clone(&self.functions["dispatch"]);
             ticks.spawn_local(async move {
                 sleep(TICK_AT).await;

@@ -53,6 +53,14 @@ impl Template {
         self.resolved(&format!("!Ref {name}"))
     }
 
+    /// Returns the number of minutes from one tick of dispatch to the next.
+    pub(super) fn dispatch_every(&self) -> u64 {
+        let block = self.block("Resources", "DispatchSchedule");
+        let rate = block.iter().find_map(|line| line.trim().strip_prefix("ScheduleExpression: rate("));
+        let minutes = rate.and_then(|rate| rate.split(' ').next()?.parse().ok());
+        minutes.unwrap_or_else(|| panic!("the rate of dispatch is no number of minutes: {rate:?}"))
+    }
+
     fn number(&self, function: &str, field: &str) -> u64 {
         let (first, rest) = function.split_at(1);
         let block = self.block("Resources", &format!("{}{rest}Function", first.to_uppercase()));

@@ -196,8 +196,8 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
         let rules = Arc::new(run.world.bounds.rules.clone());
         let politeness = Politeness { rules, ..ports.politeness(web, clock.clone(), seeds) };
         let program = Program::over(Arc::new(politeness), ports.clone(), Arc::default());
-        let fetch = program.fetch.with_time_slice(plan.turn).remember_sent_in_host_state(4);
-        let program = Witness { invocation: this.clone(), of: Program { fetch, ..program } };
+        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(4);
+        let program = Witness { invocation: this.clone(), of: program.fetching(fetch) };
         batch.run(plan, Arc::new(program)).await
     };
     let summary = tokio::select! {

@@ -1,14 +1,13 @@
 //! The end of items and visits: rows that say why a page is not kept, and jobs for what is left.
 
-use super::{Fetch, Item, VisitRun};
+use super::{Fetch, Item, VisitRest, VisitRun};
 use crate::pages::page_row;
 use crate::stage::{StageError, Verdict};
 use curlew_model::{
     HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
 };
-use curlew_policy::politeness::deferral::{self, Deferral, ItemWait, Remainder};
+use curlew_policy::politeness::deferral::{self, Deferral};
 use curlew_ports::Event;
-use std::collections::BTreeMap;
 use url::Url;
 
 impl Fetch {
@@ -60,23 +59,18 @@ impl Fetch {
         Ok(Verdict::Done)
     }
 
-    /// Sends on the items that wait for something else; or gives them up.
-    pub(super) async fn leave_apart(
-        &self,
-        job: &VisitJob,
-        apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    ) -> Result<(), StageError> {
-        let now = self.politeness.clock.now();
-        for ((until, wait), items) in apart {
-            let after = deferral::of_items_apart(wait, job.deferrals, until, &self.politeness.rules, now);
+    /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn leave(&self, job: &VisitJob, left: VisitRest) -> Result<(), StageError> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        for ((until, wait), items) in left.apart {
+            let after = deferral::of_items_apart(wait, job.deferrals, until, rules, now);
             self.defer(job, &items, after, "repeatedly refused, cut short or unreachable").await?;
         }
-        Ok(())
-    }
-
-    /// Sends on what is left of a visit, before the job is acknowledged; or gives it up.
-    pub(super) async fn leave(&self, job: &VisitJob, rest: Remainder) -> Result<(), StageError> {
-        let after = deferral::of_remainder(job.deferrals, rest, &self.politeness.rules, self.politeness.clock.now());
+        let Some(rest) = left.rest else { return Ok(()) };
+        let after = deferral::of_remainder(job.deferrals, rest, rules, self.politeness.clock.now());
         self.defer(job, &job.items[rest.done..], after, "repeatedly on hold or out of time").await
     }
 
