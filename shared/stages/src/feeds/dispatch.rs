@@ -1,4 +1,4 @@
-//! Dispatch: once a minute, sends jobs for the feeds and sites whose minute of the cycle has come.
+//! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come.
 //!
 //! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on with and
 //! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than `MARK_EVERY`, and more
@@ -27,8 +27,8 @@ const LIST: usize = 500;
 /// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside sends
 /// again no more than these.
 const MARK_EVERY: usize = 2_000;
-/// Number of rows after which a tick ends: what comes in a minute to twenty million feeds, and more than a function reads in
-/// one.
+/// Number of rows after which a tick ends: what comes in three minutes to some fifteen million feeds, and more than a function
+/// reads in its time.
 const MOST_ROWS: usize = 100_000;
 /// Maximum number of polls of one job: about 200 KB of a message.
 const MOST_POLLS: usize = 1_000;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use url::Url;
 
 /// Number of new pages of a feed's own host key that are fetched under the lease that its poll has.
-pub const PAGES_PER_POLL: usize = 3;
+pub const PAGES_PER_POLL: usize = 10;
 
 /// The stage that reads feeds.
 pub struct Poll {
