@@ -1,15 +1,16 @@
 //! Dispatch after a stop: it catches up, however long the stop was and wherever its ticks end.
 
 use crate::test_world::{TestWorld, key};
+use async_trait::async_trait;
 use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::slots_due;
-use curlew_ports::{Inbox, Marks, Sources, Version};
+use curlew_ports::{Inbox, Marks, PortError, Queue, Sources, Version};
 use curlew_stages::feeds::dispatch::{Dispatch, TickLimits};
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::MemoryMarks;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Feeds of a stack, with the marks of its dispatch.
 struct Stack {
@@ -149,4 +150,89 @@ async fn a_tick_that_is_on_time_moves_the_mark_once_and_sends_its_jobs_together(
     let sent = stack.dispatch_that_ends(5).tick().await.unwrap();
     assert_eq!((sent.slots, sent.rows, sent.polls, sent.is_behind), (1, 150, 150, false));
     assert!(stack.marks.load("dispatch").await.unwrap().1 != before);
+}
+
+/// A million feeds, each a host of its own: rows that are made when they are read, since nothing else of them is needed.
+struct Million;
+
+/// Number of feeds in each slot.
+const IN_SLOT: u64 = 1_000_000 / Slot::COUNT as u64;
+
+impl Million {
+    fn feed(slot: Slot, number: u64) -> FeedSource {
+        // Ascending within a slot, and spread over all groups.
+        let key = SourceKey::new(&format!("{:016x}{:016x}", number << 52, slot.index())).unwrap();
+        FeedSource::new(key, slot, format!("https://s{}n{number}.example/feed", slot.index()))
+    }
+
+    /// The number of a feed among all of them.
+    fn number(key: &SourceKey) -> usize {
+        let half = |range| u64::from_str_radix(&key.as_str()[range], 16).unwrap();
+        usize::try_from(half(16..32) * IN_SLOT + (half(0..16) >> 52)).unwrap()
+    }
+}
+
+#[async_trait]
+impl Sources for Million {
+    async fn get(&self, _: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
+        unreachable!("dispatch reads feeds by their slot")
+    }
+
+    async fn insert(&self, _: &Source) -> Result<bool, PortError> {
+        unreachable!("dispatch writes no feeds")
+    }
+
+    async fn swap(&self, _: Version, _: &Source) -> Result<Version, PortError> {
+        unreachable!("dispatch writes no feeds")
+    }
+
+    async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, most: usize) -> Result<Vec<Source>, PortError> {
+        let first = after.map_or(0, |key| Million::number(key) as u64 % IN_SLOT + 1);
+        let feeds = (first..IN_SLOT).take(most).map(|number| Source::Feed(Million::feed(slot, number)));
+        Ok(feeds.collect())
+    }
+
+    async fn list(&self, _: Option<&SourceKey>, _: usize) -> Result<Vec<Source>, PortError> {
+        unreachable!("dispatch reads feeds by their slot")
+    }
+}
+
+/// Counts the polls of each feed.
+struct Counted(Mutex<Vec<u8>>);
+
+#[async_trait]
+impl Queue for Counted {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        let mut counts = self.0.lock().unwrap();
+        for (job, _) in jobs {
+            let Job::Polls(job) = job else { panic!("{job:?}") };
+            job.polls().for_each(|poll| counts[Million::number(&poll.feed)] += 1);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour_and_each_once() {
+    let world = TestWorld::new();
+    let counted = Arc::new(Counted(Mutex::new(vec![0; usize::from(Slot::COUNT) * IN_SLOT as usize])));
+    let dispatch = Dispatch {
+        sources: Arc::new(Million),
+        queue: counted.clone(),
+        groups_polls: true,
+        ..world.dispatch_stage()
+    };
+    dispatch.tick().await.unwrap();
+    counted.0.lock().unwrap().fill(0);
+    let clock = &world.politeness.clock;
+    clock.sleep(Millis::from_hours(24)).await;
+    let began = world.now();
+    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read.
+    while dispatch.tick_within(TickLimits::until(Millis(u64::MAX))).await.unwrap().is_behind {
+        clock.sleep(Millis::from_mins(3)).await;
+    }
+    assert!(world.now().since(began) < Millis::from_hours(1));
+    let counts = counted.0.lock().unwrap();
+    let wrong = counts.iter().filter(|count| **count != 1).count();
+    assert_eq!(wrong, 0, "of {} feeds, {wrong} were not sent once", counts.len());
 }
