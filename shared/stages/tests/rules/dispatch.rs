@@ -187,7 +187,10 @@ impl Sources for Million {
     }
 
     async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, most: usize) -> Result<Vec<Source>, PortError> {
-        let first = after.map_or(0, |key| Million::number(key) as u64 % IN_SLOT + 1);
+        let first = after.map_or(0, |after| {
+            let number = u64::from_str_radix(&after.as_str()[..16], 16).unwrap() >> 52;
+            number + u64::from(Million::feed(slot, number).key <= *after)
+        });
         let feeds = (first..IN_SLOT).take(most).map(|number| Source::Feed(Million::feed(slot, number)));
         Ok(feeds.collect())
     }
@@ -197,42 +200,50 @@ impl Sources for Million {
     }
 }
 
-/// Counts the polls of each feed.
-struct Counted(Mutex<Vec<u8>>);
+/// Counts the polls of each feed that fall due until a time.
+struct Counted {
+    until: Timestamp,
+    counts: Mutex<Vec<u8>>,
+}
 
 #[async_trait]
 impl Queue for Counted {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        let mut counts = self.0.lock().unwrap();
+        let mut counts = self.counts.lock().unwrap();
         for (job, _) in jobs {
             let Job::Polls(job) = job else { panic!("{job:?}") };
-            job.polls().for_each(|poll| counts[Million::number(&poll.feed)] += 1);
+            let in_time = job.polls().filter(|poll| poll.due.unwrap() <= self.until);
+            in_time.for_each(|poll| counts[Million::number(&poll.feed)] += 1);
         }
         Ok(())
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour_and_each_once() {
+async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     let world = TestWorld::new();
-    let counted = Arc::new(Counted(Mutex::new(vec![0; usize::from(Slot::COUNT) * IN_SLOT as usize])));
-    let dispatch = Dispatch {
-        sources: Arc::new(Million),
-        queue: counted.clone(),
-        groups_polls: true,
-        ..world.dispatch_stage()
-    };
+    let stop = Millis::from_hours(24);
+    let counts = Mutex::new(vec![0; usize::from(Slot::COUNT) * IN_SLOT as usize]);
+    // Not those that fall due while the tick catches up.
+    let counted = Arc::new(Counted { until: world.now() + stop, counts });
+    let dispatch =
+        Dispatch { sources: Arc::new(Million), queue: counted.clone(), groups_polls: true, ..world.dispatch_stage() };
     dispatch.tick().await.unwrap();
-    counted.0.lock().unwrap().fill(0);
+    counted.counts.lock().unwrap().fill(0);
     let clock = &world.politeness.clock;
-    clock.sleep(Millis::from_hours(24)).await;
+    clock.sleep(stop).await;
     let began = world.now();
     // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read.
+    let mut ticks = 1;
     while dispatch.tick_within(TickLimits::until(Millis(u64::MAX))).await.unwrap().is_behind {
         clock.sleep(Millis::from_mins(3)).await;
+        ticks += 1;
     }
     assert!(world.now().since(began) < Millis::from_hours(1));
-    let counts = counted.0.lock().unwrap();
+    let counts = counted.counts.lock().unwrap();
     let wrong = counts.iter().filter(|count| **count != 1).count();
-    assert_eq!(wrong, 0, "of {} feeds, {wrong} were not sent once", counts.len());
+    // A tick begins at the last feed of the one before it. The poll itself is made once, since the feed's row tells of it.
+    let again = counts.iter().filter(|count| **count == 2).count();
+    assert_eq!(wrong, again, "of {} feeds, {} were sent never or often", counts.len(), wrong - again);
+    assert!(again < ticks, "{again} in {ticks} ticks");
 }

@@ -235,11 +235,13 @@ fn robots(site: u64) -> Bytes {
     text.into()
 }
 
-/// Returns a feed with the last entries.
+/// Returns a feed with the last entries. Those that it has from the start are pages of another site, so that the first poll, which
+/// finds all of them new, fetches none.
 fn feed(home: &str, entries: u64) -> Bytes {
     let mut text =
         format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Paper</title><link>{home}/</link>");
     for number in (entries.saturating_sub(ENTRIES)..entries).rev() {
+        let home = if number < ENTRIES { "https://before.example" } else { home };
         let _ = write!(
             text,
             "<item><title>Entry {number} of this paper</title><link>{home}/news/{number}.html</link>\
