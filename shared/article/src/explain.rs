@@ -13,7 +13,7 @@ pub struct Explanation {
     /// Source of the main image: the name of a meta tag, `jsonld`, `microdata`, `image_src`, or `body` (an image of the
     /// text).
     pub image_by: Option<&'static str>,
-    /// Source of the canonical URL: `link` or `og:url`.
+    /// Source of the canonical URL: `link`, `og:url`, `jsonld`, `twitter:url` or `microdata`.
     pub canonical_by: Option<&'static str>,
 }
 

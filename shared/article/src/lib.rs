@@ -144,8 +144,10 @@ fn read<T>(
     work.data = linked.steps + micro.steps;
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
+    let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
+    let author = author::choose(&outline, &graph, &linked, &micro, site_name.as_deref(), limits);
     let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
-    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
+    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Evidence {
@@ -158,9 +160,8 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
     let image = image::choose(&outline, &linked, &micro, &chosen, limits);
-    let canonical = head::canonical(&head, &graph, page, limits);
+    let canonical = head::canonical(&head, &outline, &graph, &linked, page, limits);
     let by =
         AddressSources { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &weighed, by);
@@ -171,7 +172,7 @@ fn read<T>(
         published: dated.published.map(|(at, _)| at),
         published_by: dated.published.map(|(_, source)| source),
         modified: dated.modified.map(|(at, _)| at),
-        author: author::choose(&outline, &graph, &linked, &micro, site_name.as_deref(), limits),
+        author,
         site_name,
         robots_meta: head.robots_meta,
         from: chosen.from,

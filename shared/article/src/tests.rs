@@ -65,10 +65,35 @@ fn the_site_name_is_no_part_of_the_headline() {
         ),
         ("<title>Почему мост упал — The Weir</title>", "", "Почему мост упал"),
         ("<title>سقوط جسر النهر القديم | صحيفة المدينة</title>", "", "سقوط جسر النهر القديم"),
+        // Other separators, and marks within headlines where the name is known.
+        ("<title>A bridge falls › The Weir</title>", "", "A bridge falls"),
+        ("<title>A bridge: falls : The Weir</title>", "", "A bridge: falls"),
+        ("<title>The Weir: A bridge falls: why</title>", "", "A bridge falls: why"),
+        ("<title>A bridge falls - The Weir - The Weir</title>", "", "A bridge falls"),
+        // Names that only the host tells: a label of it, a short one beside another word, the initials.
+        ("<title>A bridge falls - Site</title>", "", "A bridge falls"),
+        ("<title>A bridge falls - Stones in the East</title>", "", "A bridge falls"),
+        // Words of a headline in which the host's name occurs are no name.
+        (
+            "<title>Why the site of the fallen bridge by the old mill stays closed - a long story</title>",
+            "",
+            "Why the site of the fallen bridge by the old mill stays closed - a long story",
+        ),
+        // A stated title begins with the only heading.
+        ("<title>Weir Definition and Meaning | The Weir</title>", "<h1>weir</h1>", "weir"),
     ] {
         let html = format!("<head><meta property=og:site_name content='The Weir'>{head}</head><body>{body}{TEXT}");
         assert_eq!(read(&html).title.as_deref(), Some(want), "{head} {body}");
     }
+}
+
+#[test]
+fn a_sites_name_may_have_separators_in_it() {
+    let name = "The Weir | Walks and Tides of the Valley at the River";
+    let html = format!(
+        "<meta property=og:site_name content='{name}'><meta property=og:title content='A bridge falls at the site - {name}'>{TEXT}"
+    );
+    assert_eq!(read(&html).title.as_deref(), Some("A bridge falls at the site"));
 }
 
 #[test]
@@ -116,6 +141,20 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             Some("https://cdn.example.com/x.png"),
         ),
         ("<img src=favicon.ico>", None),
+        // The sign of the site, whatever its file is called.
+        (
+            "<link rel='shortcut icon' href=/heron.png><meta property=og:image content=/heron.png?w=1200><img src=/own.jpg>",
+            Some("https://site.example.org/own.jpg"),
+        ),
+        (
+            r#"<meta property=og:image content=/heron.png><script type="application/ld+json">{"@type":"Article","publisher":
+               {"@type":"Organization","logo":{"url":"/heron.png"}}}</script><img src=/own.jpg>"#,
+            Some("https://site.example.org/own.jpg"),
+        ),
+        (
+            "<link rel=icon href='/scale?file=a.png'><meta property=og:image content='/scale?file=b.png'><img src=/own.jpg>",
+            Some("https://site.example.org/scale?file=b.png"),
+        ),
     ] {
         let html = format!("<title>A bridge</title><article>{html}{TEXT}</article>");
         assert_eq!(read(&html).image.as_ref().map(Url::as_str), want, "{html}");
@@ -142,6 +181,46 @@ fn dates_come_from_markup_then_address_then_text() {
         Some("2026-05-02")
     );
     assert_eq!(day(&format!("{TEXT}<div class=comments><time datetime=2026-05-09>x</time></div>"), plain), None);
+}
+
+#[test]
+fn a_day_is_read_where_only_style_parts_it_from_a_name_or_only_a_script_has_it() {
+    let day = |html: &str| {
+        read(&format!("<title>A bridge</title><h1>A bridge falls at the weir</h1>{html}")).published.map(|at| at.day())
+    };
+    let glued =
+        format!("<div><span>By</span><a href=/ada>Ada Example</a><span>May 1, 2026</span> | 6 comments</div>{PROSE}");
+    assert_eq!(day(&glued).as_deref(), Some("2026-05-01"));
+    assert_eq!(day(&format!("<div>Ada Example1 May 2026Walks</div>{PROSE}")).as_deref(), Some("2026-05-01"));
+    for data in [
+        r#"{"post":{"publishedAt":"2026-05-01T09:30:00Z","updatedAt":"2026-05-09T00:00:00Z"}}"#,
+        r#"push([1,"{\"published_at\":\"2026-05-01T09:30:00.000+02:00\"}"])"#,
+    ] {
+        assert_eq!(day(&format!("{PROSE}<script>{data}</script>")).as_deref(), Some("2026-05-01"), "{data}");
+    }
+    let video = r#"<script type=application/ld+json>{"@type":"VideoObject","name":"A bridge","uploadDate":"2026-05-01"}</script>"#;
+    assert_eq!(day(&format!("{video}{PROSE}")).as_deref(), Some("2026-05-01"));
+    let article = r#"<script type=application/ld+json>{"@type":"Article","headline":"A bridge","datePublished":"2026-04-30"}</script>"#;
+    assert_eq!(day(&format!("{video}{article}{PROSE}")).as_deref(), Some("2026-04-30"));
+}
+
+#[test]
+fn data_that_names_the_pages_own_path_tells_its_canonical_address() {
+    let of = |head: &str| read(&format!("{head}{PROSE}")).canonical.map(String::from);
+    let linked = |url: &str| {
+        of(&format!(
+            "<script type=application/ld+json>{{\"@type\":\"Article\",\"mainEntityOfPage\":{{\"@id\":\"{url}\"}}}}</script>"
+        ))
+    };
+    let own = "https://site.example.org/news/a-story/";
+    assert_eq!(linked(own).as_deref(), Some(own));
+    assert_eq!(of(&format!("<meta name=twitter:url content={own}>")).as_deref(), Some(own));
+    assert_eq!(linked("https://site.example.org/news/"), None);
+    assert_eq!(linked("https://other.example.net/news/a-story"), None);
+    assert_eq!(
+        of(&format!("<link rel=canonical href=/b><meta name=twitter:url content={own}>")).as_deref(),
+        Some("https://site.example.org/b")
+    );
 }
 
 #[test]
@@ -221,6 +300,37 @@ fn an_author_is_found_below_a_label_and_in_the_tags_of_papers() {
         "<meta name=citation_author content='Ada Example'><meta name=citation_author content='Ben Example'>{PROSE}"
     );
     assert_eq!(of(&paper).as_deref(), Some("Ada Example, Ben Example"));
+}
+
+#[test]
+fn an_author_is_found_in_cards_links_and_lines_and_an_office_is_asked_last() {
+    let of =
+        |html: &str| read(&format!("<title>A bridge</title><h1>A bridge falls at the weir</h1>{html}{PROSE}")).author;
+    let ada = Some("Ada Example".to_owned());
+    for html in [
+        "<meta name=twitter:label1 content='Written by'><meta name=twitter:data1 content='Ada Example'>",
+        "<meta name=twitter:label1 content='Reading time'><meta name=twitter:label2 content='Verfasst von'>\
+         <meta name=twitter:data2 content='Ada Example'>",
+        "<div><img src=/ada.jpg><a href=/authors/ada-example>Ada Example</a></div>",
+        "<p>Ada Example | Senior Writer | July 2, 2026</p>",
+        "<div class=authors-data>& <a href=/u/ada>Ada Example</a> <span>Writer, Weirs</span></div>",
+        "<div class=author-info><p>Article by:</p><a href=#author>Ada Example</a></div>",
+        r#"<script type=application/ld+json>{"@type":"Article","author":{"@type":"Organization","name":"The Weir Company"}}</script>
+           <div>By Ada Example</div>"#,
+    ] {
+        assert_eq!(of(html), ada, "{html}");
+    }
+    let both = "<meta name=dc.creator content='Ada Example'><meta name=dc.creator content='Ben Example'>";
+    assert_eq!(of(both).as_deref(), Some("Ada Example, Ben Example"));
+    let office = r#"<script type=application/ld+json>{"@type":"Article","author":[{"@type":"Organization","name":"The Weir Company"}]}</script>"#;
+    assert_eq!(of(office).as_deref(), Some("The Weir Company"));
+    for none in [
+        "<p>Latest News | July 2, 2026</p>",
+        "<a href=/team/more>Our Whole Team</a>",
+        "<a href=/walks/ada>Ada Example</a>",
+    ] {
+        assert_eq!(of(none), None, "{none}");
+    }
 }
 
 #[test]

@@ -61,7 +61,8 @@ impl Candidate {
             }
         }
         tails::drop_from(outline, span.start, &mut left);
-        lines::drop_from(blocks, title, &mut left);
+        tails::drop_teasers(blocks, &mut left);
+        lines::drop_from(blocks, title, &outline.page, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
         candidate
@@ -130,6 +131,37 @@ impl Candidate {
         let mut whole = Candidate { span: Span { start, ..self.span }, left, ..self.clone() };
         whole.count(outline);
         Some(whole)
+    }
+
+    /// Drops the lines about the author below the text: of the last few, those that begin with the name and go on to say
+    /// who that is.
+    pub(crate) fn drop_life(&mut self, outline: &Outline<'_>, author: &str) {
+        /// Number of blocks at the end that are examined.
+        const LAST: usize = 6;
+        /// Share of the text, in percent, that must stand before them.
+        const BEFORE: usize = 60;
+        /// Maximum width of such a line.
+        const LONGEST: usize = 600;
+        /// Minimum number of words of a name; one alone may be anybody's.
+        const NAME: usize = 2;
+        let names: Vec<String> =
+            author.split([',', ';']).map(text::fold).filter(|name| text::words(name) >= NAME).collect();
+        let kept: Vec<usize> = self.kept(outline).map(|(at, _)| at).collect();
+        let mut before: usize = self.chars;
+        for at in kept.into_iter().rev().take(LAST) {
+            let Some(block) = outline.blocks.get(at) else { continue };
+            before = before.saturating_sub(block.chars);
+            let late = before * 100 >= BEFORE * self.chars && block.chars <= LONGEST;
+            let plain = !matches!(block.tag, Tag::Heading(_) | Tag::Cell | Tag::Pre | Tag::Quote);
+            if late
+                && plain
+                && names.iter().any(|name| lines::is_life(&block.text, name))
+                && let Some(left) = self.left.get_mut(at - self.span.start)
+            {
+                *left = Some("about the author");
+            }
+        }
+        self.count(outline);
     }
 
     /// True if it keeps nearly all sentences of the page that are not in parts beside the article.

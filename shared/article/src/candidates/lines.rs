@@ -6,6 +6,7 @@ use crate::candidates::phrases;
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
+use url::Url;
 
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
@@ -25,8 +26,8 @@ const TURNING: f64 = 0.3;
 /// Number of occurrences from which a short linked line is not part of a text.
 const OFTEN: usize = 3;
 
-/// Drops such lines from the kept blocks. `title` is the headline, folded.
-pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
+/// Drops such lines from the kept blocks. `title` is the headline, folded; `page` is the page's address.
+pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [Option<Reason>]) {
     let mut prose = Vec::new();
     let mut step = 0;
     let mut times: HashMap<&str, usize> = HashMap::new();
@@ -51,6 +52,7 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
         *left = block
             .by_itself
             .get_or_init(|| by_itself(block))
+            .or_else(|| is_own_address(block, page).then_some("the page's own address"))
             .or_else(|| often.then_some("a link that stands there again and again"))
             .or_else(|| if at < first { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain) } else { None });
@@ -163,6 +165,76 @@ fn turns(line: &str) -> bool {
         let marked = behind.starts_with(|c: char| is_arrow(c) || matches!(c, ':' | '：' | '\n' | '|' | '–' | '—'));
         ends && (arrow || marked) && start.to_lowercase() == *turn
     })
+}
+
+/// True if a line tells who a person is whose name, folded, it begins with; or if it is the name alone.
+pub(crate) fn is_life(line: &str, name: &str) -> bool {
+    let start = line.get(..line.floor_char_boundary(4 * name.len() + 64)).unwrap_or(line);
+    let folded = text::fold(start);
+    let Some(rest) = folded.strip_prefix(name) else { return false };
+    rest.is_empty() || IS.iter().any(|word| rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(word)))
+}
+
+/// Words after a name, folded, with which a line begins to tell who that is.
+const IS: [&str; 34] = [
+    "is a ",
+    "is an ",
+    "is the ",
+    "is our ",
+    "is currently ",
+    "is senior ",
+    "is editor",
+    "is associate ",
+    "is professor ",
+    "was a ",
+    "has been ",
+    "has written ",
+    "has covered ",
+    "covers ",
+    "writes ",
+    "reports ",
+    "joined ",
+    "ist ",
+    "schreibt ",
+    "arbeitet ",
+    "è ",
+    "scrive ",
+    "est ",
+    "écrit ",
+    "couvre ",
+    "es ",
+    "escribe ",
+    "é ",
+    "escreve ",
+    "is een ",
+    "schrijft ",
+    "är ",
+    "er ",
+    "jest ",
+];
+
+/// True if a line is the page's own address and nothing else but a short label, as print views end.
+fn is_own_address(block: &Block, page: &Url) -> bool {
+    /// Maximum length of the label, in bytes.
+    const LABEL: usize = 40;
+    let line = block.text.trim();
+    let at = ["http://", "https://", "www."].iter().filter_map(|start| line.find(start)).min();
+    let Some((label, address)) = at.filter(|at| *at <= LABEL).map(|at| line.split_at(at)) else { return false };
+    let plain = address.trim_end_matches(['.', ')', ']', '>', '/']);
+    let bare = |address: &str| {
+        let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+        rest.strip_prefix("www.").unwrap_or(rest).to_ascii_lowercase()
+    };
+    let host = page.host_str().map(bare).unwrap_or_default();
+    let own = format!("{host}{}", page.path().trim_end_matches('/'));
+    let told = bare(plain);
+    let told = told.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+    let same_host = told.strip_prefix(host.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let alone = label.trim().is_empty() && same_host;
+    !host.is_empty()
+        && !address.contains(char::is_whitespace)
+        && !matches!(block.tag, Tag::Pre | Tag::Cell)
+        && (alone || told == own.to_ascii_lowercase())
 }
 
 /// True if a line is JSON.

@@ -11,7 +11,7 @@ use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
 
 /// Names of meta tags for the author.
-const METAS: [&str; 8] = [
+const METAS: [&str; 9] = [
     "author",
     "article:author",
     "dc.creator",
@@ -20,15 +20,46 @@ const METAS: [&str; 8] = [
     "sailthru.author",
     "byl",
     "citation_author",
+    "citation_authors",
+];
+/// Those of which a page has one for each of several authors.
+const REPEATED: [&str; 6] =
+    ["article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author", "citation_authors"];
+/// Labels, folded, that a card for other sites sets before its author (Twitter's `label1` and `data1`, as plugins of
+/// WordPress write them).
+const CARD_LABELS: [&str; 16] = [
+    "written by",
+    "author",
+    "verfasst von",
+    "geschrieben von",
+    "écrit par",
+    "scritto da",
+    "escrito por",
+    "geschreven door",
+    "napisane przez",
+    "skriven av",
+    "skrevet av",
+    "skrevet af",
+    "yazan",
+    "написано автором",
+    "автор",
+    "執筆者",
 ];
 /// Words before a name, in any position.
-const BY: [&str; 24] = [
+const BY: [&str; 31] = [
+    "written by:",
     "written by ",
+    "posted by:",
     "posted by ",
+    "words by:",
     "words by ",
     "reviewed by ",
+    "article by:",
     "article by ",
-    "by: ",
+    "story by:",
+    "story by ",
+    "published by ",
+    "by:",
     "by ",
     "author: ",
     "autor: ",
@@ -85,32 +116,132 @@ pub(crate) fn choose(
 ) -> Option<String> {
     let named = |text: &str| name(text, false, limits);
     let signed = |text: &str| name(text, true, limits);
-    // Scientific papers have one such tag per author.
-    let papers: Vec<&str> = outline.metas_of("citation_author").take(AUTHORS).collect();
-    let between = if papers.iter().any(|name| name.contains(',')) { "; " } else { ", " };
-    let papers = (papers.len() > 1).then(|| papers.join(between));
+    let several: Vec<String> = REPEATED.iter().filter_map(|meta| several(outline, meta)).collect();
     let metas = METAS.iter().filter_map(|meta| outline.meta(&[meta]));
     let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref());
-    let told = told.chain(papers.as_deref()).chain(metas).chain(graph.author);
+    let told = told.chain(several.iter().map(String::as_str)).chain(metas).chain(graph.author).chain(of_card(outline));
     let shown = outline.bylines.iter().map(String::as_str);
     let written = near_headline(outline).filter(|text| starts_with_by(text) || is_reporter(text));
     let labelled = below_label(outline);
+    let profiled = profiles(outline);
+    let dated = near_headline(outline).filter_map(|text| before_day(text));
     let site = site.map(fold);
     let all: Vec<String> = told
         .filter_map(named)
         .chain(shown.filter_map(signed))
         .chain(written.filter_map(signed))
         .chain(labelled.filter_map(signed))
+        .chain(linked.office.as_deref().and_then(named))
+        .chain(profiled.chain(dated).filter(|text| is_person(text)).filter_map(named))
         .collect();
     // A site that names itself as the author often names the writer further down.
     all.iter().find(|name| Some(fold(name)) != site && !is_login(name)).or(all.first()).cloned()
 }
 
+/// Returns the names in the metas of one name, if there are several.
+fn several(outline: &Outline<'_>, meta: &str) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in outline.metas_of(meta).take(AUTHORS).map(str::trim).filter(|name| !name.contains("://")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // Papers name the family first.
+    let between = if names.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+    (names.len() > 1).then(|| names.join(between))
+}
+
+/// Returns the author that the page gives to cards on other sites.
+fn of_card<'a>(outline: &Outline<'a>) -> Option<&'a str> {
+    let pairs = [("twitter:label1", "twitter:data1"), ("twitter:label2", "twitter:data2")];
+    let is_label =
+        |label: &str| outline.meta(&[label]).is_some_and(|label| CARD_LABELS.contains(&fold(label).as_str()));
+    pairs.iter().find(|(label, _)| is_label(label)).and_then(|(_, data)| outline.meta(&[data]))
+}
+
+/// Number of lines after the headline in which a byline may stand.
+const AROUND: usize = 8;
+
+/// Returns the block of the headline.
+fn headline(outline: &Outline<'_>) -> usize {
+    outline.headings.iter().find(|(level, ..)| *level == 1).map_or(0, |(_, _, block)| *block)
+}
+
+/// Returns the texts of links to writers' own pages near the headline.
+fn profiles<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
+    let at = headline(outline);
+    let near = at.saturating_sub(2)..at + AROUND;
+    outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
+}
+
+/// Returns the first part of a line whose other parts have a day in them, as in "Ada Example | 1 May 2026".
+fn before_day(line: &str) -> Option<&str> {
+    let (name, rest) = line.split_once(['|', '·', '•', '–', '—', '\n'])?;
+    let dated = |text: &str| !find(text, &Hints::page(Order::DayFirst)).is_empty();
+    (dated(rest) && !dated(name)).then(|| name.trim())
+}
+
+/// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
+fn is_person(text: &str) -> bool {
+    /// Minimum and maximum number of words.
+    const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
+    let is_name = |word: &str| {
+        let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
+        letters && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
+    };
+    let text = stripped(text, &BY).unwrap_or(text);
+    let mut words = text.split_whitespace();
+    WORDS.contains(&words.clone().count())
+        && words.all(is_name)
+        && !fold(text).split(' ').any(|word| NO_NAMES.contains(&word))
+}
+
+/// Words in lower case within names.
+const PARTICLES: [&str; 16] =
+    ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
+/// Words that begin with a capital letter in labels, and are no part of a name.
+const NO_NAMES: [&str; 36] = [
+    "about",
+    "all",
+    "article",
+    "articles",
+    "best",
+    "blog",
+    "breaking",
+    "by",
+    "category",
+    "editorial",
+    "guide",
+    "home",
+    "how",
+    "in",
+    "last",
+    "latest",
+    "more",
+    "news",
+    "on",
+    "our",
+    "photo",
+    "post",
+    "posts",
+    "posted",
+    "press",
+    "published",
+    "read",
+    "release",
+    "report",
+    "reviews",
+    "staff",
+    "team",
+    "the",
+    "updated",
+    "view",
+    "your",
+];
+
 /// Returns the lines shortly before and after the headline.
 fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
-    /// Number of lines on each side.
-    const AROUND: usize = 8;
-    let at = outline.headings.iter().find(|(level, ..)| *level == 1).map_or(0, |(_, _, block)| *block);
+    let at = headline(outline);
     let end = outline.blocks.len().min(at + AROUND);
     outline
         .blocks
@@ -158,8 +289,9 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     while let Some(rest) = stripped(text, &BY).or_else(|| if signed { stripped(text, &OF) } else { None }) {
         text = rest;
     }
-    let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—']).unwrap_or(text.len());
+    let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
+    let name = without_role(&name);
     let name = name.trim_matches([' ', ',', '-', '–', '.', '&']);
     let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
     let words = name.split_whitespace().count();
@@ -180,6 +312,7 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
                 | "authors"
                 | "by"
                 | "written by"
+                | "article by"
                 | "about the author"
                 | "staff"
                 | "editor"
@@ -193,6 +326,44 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
         );
     (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
 }
+
+/// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
+fn without_role(names: &str) -> &str {
+    let is_role = |part: &str| fold(part).split(' ').any(|word| ROLES.contains(&word));
+    let mut ends = names.match_indices(", ").map(|(at, _)| at);
+    let end = ends.find(|at| names.get(at + 2..).is_some_and(|rest| is_role(rest.split(", ").next().unwrap_or(rest))));
+    end.and_then(|end| names.get(..end)).unwrap_or(names)
+}
+
+/// Words for what people do who write, folded.
+const ROLES: [&str; 26] = [
+    "analyst",
+    "autorin",
+    "chefredakteur",
+    "chefredakteurin",
+    "columnist",
+    "contributor",
+    "contributing",
+    "correspondent",
+    "correspondant",
+    "corresponsal",
+    "corrispondente",
+    "editor",
+    "editora",
+    "freelance",
+    "freelancer",
+    "giornalista",
+    "jornalista",
+    "journalist",
+    "journaliste",
+    "periodista",
+    "redactor",
+    "redactora",
+    "redakteur",
+    "redakteurin",
+    "reporter",
+    "writer",
+];
 
 /// True if a name is one word in lower case, as accounts are named.
 fn is_login(name: &str) -> bool {
@@ -219,6 +390,10 @@ mod tests {
             ("View all posts by Ada Example", "Ada Example"),
             ("Recipe by Ada Example", "Ada Example"),
             ("“Ada Example”", "Ada Example"),
+            ("By Ada Example, Senior Editor", "Ada Example"),
+            ("Ada Example, Ben Example, staff writer", "Ada Example, Ben Example"),
+            ("Article by: Ada Example", "Ada Example"),
+            ("Ada Example <img src=x", "Ada Example"),
             ("Ada Example<img alt='' src=https://a.example/x.png>", "Ada Example"),
         ] {
             assert_eq!(of(line, true).as_deref(), Some(want), "{line}");

@@ -150,12 +150,17 @@ pub(crate) fn text(
     weighed: &Ranking,
     linked: &JsonLd,
     title: Option<&str>,
+    author: Option<&str>,
     limits: &Limits,
 ) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
-    let best = with_lead.as_ref().or(best);
+    let mut best = with_lead.or_else(|| best.cloned());
+    if let (Some(best), Some(author)) = (&mut best, author) {
+        best.drop_life(outline, author);
+    }
+    let best = best.as_ref();
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     if text::width(&chosen.text) < SHORT {
         let (other, steps) = readability::read(tree, limits);

@@ -8,6 +8,7 @@ use crate::read::changes::{LineDates, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
+use std::borrow::Cow;
 use url::Url;
 
 /// Both dates.
@@ -192,13 +193,24 @@ fn moment(
     })
 }
 
-/// Returns the first `datePublished` in the data of a script.
+/// Returns the first date of publication in the data of a script, by the most telling name.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
-    /// Maximum number of occurrences that are tried.
+    /// Names of such a date in the data of common systems. A quote ends them, which may be escaped.
+    const NAMES: [&str; 7] = [
+        "datePublished",
+        "publishedAt\"",
+        "publishedAt\\\"",
+        "published_at\"",
+        "published_at\\\"",
+        "publishDate\"",
+        "publicationDate\"",
+    ];
+    /// Maximum number of occurrences of a name that are tried.
     const TRIES: usize = 4;
     /// Maximum distance between the name and the date: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
-    html.match_indices("datePublished").take(TRIES).find_map(|(at, name)| {
+    let names = NAMES.iter().flat_map(|name| html.match_indices(name).take(TRIES));
+    names.into_iter().find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
         let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
         let start =
@@ -312,8 +324,30 @@ fn of_text<'t>(
     let lines = outline.blocks.iter().enumerate().filter(near);
     lines.map(move |(at, block)| {
         let label = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).filter(|block| block.chars <= LABEL);
-        (at, stated(label.map_or("", |block| block.text.as_str()), &block.text, hints))
+        (at, stated(label.map_or("", |block| block.text.as_str()), &parted(&block.text), hints))
     })
+}
+
+/// Returns a line with spaces where a word ends and another begins without one: pages set the parts of a byline apart by
+/// style alone, as in "Ada ExampleMay 1, 2026".
+fn parted(line: &str) -> Cow<'_, str> {
+    let glued = |(one, two): (char, char)| {
+        (one.is_lowercase() && (two.is_uppercase() || two.is_ascii_digit()))
+            || (one.is_ascii_digit() && two.is_uppercase())
+    };
+    let pairs = || line.chars().zip(line.chars().skip(1));
+    // The "T" and "Z" of an instant are no words.
+    if !pairs().any(glued) || line.split_whitespace().any(|word| parse(word, &Hints::page(Order::DayFirst)).is_some()) {
+        return Cow::Borrowed(line);
+    }
+    let mut out: String = line.chars().take(1).collect();
+    for (one, two) in pairs() {
+        if glued((one, two)) {
+            out.push(' ');
+        }
+        out.push(two);
+    }
+    Cow::Owned(out)
 }
 
 /// Returns the publication date that a line states: the first date near the headline, unless a word marks it as a

@@ -4,6 +4,7 @@
 //! other places that are not rendered, and a directive must not be missed: if the page has more such tags than the tree
 //! shows, its tags are read again, as `scan_head` reads them.
 
+use crate::markup::jsonld::JsonLd;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::links::{bare, resolve};
@@ -56,20 +57,33 @@ pub(crate) fn read(
 }
 
 /// Returns the canonical URL and its source: `link` if all links with the relation `canonical` agree; else `og:url` if
-/// there is none and it stays on the host. Without either, the page's own address is not assumed.
+/// there is none and it stays on the host; else what an article's data (JSON-LD's `mainEntityOfPage`), `twitter:url` or
+/// microdata say of it, if that is the page's own path. Without any, the page's own address is not assumed.
 pub(crate) fn canonical(
     head: &Head,
+    outline: &Outline<'_>,
     graph: &OpenGraph<'_>,
+    linked: &JsonLd,
     page: &Url,
     limits: &Limits,
 ) -> Option<(Url, &'static str)> {
     if head.canonical.is_some() || head.canonical_conflict {
         return head.canonical.clone().map(|url| (url, "link"));
     }
-    let url = resolve(page, graph.url?, limits.url_bytes)?;
-    let same_host = url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
+    let same_host = |url: &Url| url.host_str().zip(page.host_str()).is_some_and(|(a, b)| bare(a) == bare(b));
     // A front page named on every page of a site is a mistake of the template.
-    (same_host && (url.path() != "/" || page.path() == "/")).then_some((url, "og:url"))
+    let shared = graph.url.and_then(|url| resolve(page, url, limits.url_bytes));
+    if let Some(url) = shared.filter(|url| same_host(url) && (url.path() != "/" || page.path() == "/")) {
+        return Some((url, "og:url"));
+    }
+    let own = |told: Option<&str>, by| {
+        let url = resolve(page, told?, limits.url_bytes)?;
+        (same_host(&url) && url.path().trim_end_matches('/') == page.path().trim_end_matches('/')).then_some((url, by))
+    };
+    let micro = outline.props.iter().find(|prop| prop.names.split_ascii_whitespace().any(|n| n == "mainEntityOfPage"));
+    own(linked.address.as_deref(), "jsonld")
+        .or_else(|| own(outline.meta(&["twitter:url"]), "twitter:url"))
+        .or_else(|| own(micro.map(|prop| prop.value.as_str()).filter(|value| !value.is_empty()), "microdata"))
 }
 
 #[cfg(test)]

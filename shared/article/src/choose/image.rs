@@ -25,6 +25,10 @@ pub(crate) fn choose(
     chosen: &Body,
     limits: &Limits,
 ) -> Option<(Url, &'static str)> {
+    // The page names its site's sign: the icon of its window, the logo of its publisher.
+    let signs = outline.icons.iter().copied().chain(linked.logos.iter().map(String::as_str));
+    let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, limits.url_bytes)).collect();
+    let is_emblem = |url: &Url| is_emblem(url) || signs.iter().any(|sign| same_file(sign, url));
     let cards = ["og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"];
     let cards = cards.into_iter().flat_map(|name| outline.metas_of(name).map(move |told| (told, name)));
     let linked = linked.image.as_deref().map(|told| (told, "jsonld"));
@@ -39,11 +43,16 @@ pub(crate) fn choose(
         return Some(own.clone());
     }
     let emblem = told.into_iter().next();
-    of_body(outline, chosen, usable).map(|url| (url, "body")).or(emblem)
+    of_body(outline, chosen, usable, is_emblem).map(|url| (url, "body")).or(emblem)
 }
 
 /// Returns the first large enough picture of the text, or else of the page.
-fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option<Url>) -> Option<Url> {
+fn of_body(
+    outline: &Outline<'_>,
+    chosen: &Body,
+    usable: impl Fn(&str) -> Option<Url>,
+    is_emblem: impl Fn(&Url) -> bool,
+) -> Option<Url> {
     /// Number of blocks above the text in which a lead image may stand.
     const ABOVE: usize = 6;
     let near = |picture: &&Picture<'_>| {
@@ -56,6 +65,14 @@ fn of_body(outline: &Outline<'_>, chosen: &Body, usable: impl Fn(&str) -> Option
     let of = |url: &Url| !is_emblem(url);
     let told = |picture| from(picture).filter(of);
     pictures().filter(near).find_map(told).or_else(|| pictures().find_map(told)).or_else(|| pictures().find_map(from))
+}
+
+/// True if two addresses are of one file, whatever size of it they ask for. Where the path names no file, as of a service
+/// that scales images, the query does.
+fn same_file(one: &Url, two: &Url) -> bool {
+    let path = one.path().to_ascii_lowercase();
+    let is_file = [".png", ".jpg", ".jpeg", ".webp", ".gif", ".ico", ".avif"].iter().any(|end| path.ends_with(end));
+    one.host_str() == two.host_str() && one.path() == two.path() && (is_file || one.query() == two.query())
 }
 
 /// Maximum number of addresses that are examined.

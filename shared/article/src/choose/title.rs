@@ -17,18 +17,18 @@ pub(crate) fn choose(
     limits: &Limits,
 ) -> Option<String> {
     let tidy = |text: &str| line(&references::decode(text), limits.title_chars);
-    let site = graph.site_name.map(tidy).or_else(|| linked.site().map(tidy)).unwrap_or_default();
+    let site = Site::of(outline, graph, linked, micro);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
     let told: Vec<String> =
-        [without_site(&shared, &site, outline), linked_title, without_site(&document, &site, outline)]
+        [without_site(&shared, &site), without_site(&linked_title, &site), without_site(&document, &site)]
             .into_iter()
             .filter(|title| !title.is_empty())
             .collect();
-    let is_site = |text: &str| !site.is_empty() && fold(text) == fold(&site);
     heading(outline, &told, 1)
-        .or_else(|| alone(outline).filter(|text| !is_site(text) && akin(text, &told)))
+        .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
+        .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
         .or_else(|| heading(outline, &told, 2))
         .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
@@ -40,7 +40,8 @@ pub(crate) fn choose(
 fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
-    let told: Vec<String> = told.iter().flat_map(|title| [fold(title), fold(first_part(title))]).collect();
+    let parts = |title: &'_ String| first_parts(title).into_iter().map(fold).collect::<Vec<_>>();
+    let told: Vec<String> = told.iter().flat_map(|title| [vec![fold(title)], parts(title)].concat()).collect();
     let mut best: Option<(&str, f64)> = None;
     for (_, text, _) in outline.headings.iter().filter(|(known, ..)| *known == level) {
         let folded = fold(text);
@@ -69,20 +70,47 @@ fn akin(text: &str, told: &[String]) -> bool {
 
 /// Returns the only `<h1>` of a page, if it is a sentence and not a name.
 fn alone(outline: &Outline<'_>) -> Option<String> {
-    let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
-    let one = ones.next()?;
-    (ones.next().is_none() && words(one) >= 3).then(|| one.clone())
+    only(outline).filter(|one| words(one) >= 3).cloned()
 }
 
-/// Returns the part before the first separator between headline and site name.
-fn first_part(title: &str) -> &str {
-    let marks = PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] });
-    marks.filter_map(|mark| title.find(mark)).min().and_then(|at| title.get(..at)).unwrap_or(title)
+/// Returns the only `<h1>` of a page, if a stated title begins with it: entries of dictionaries, products and profiles
+/// are named by a word or two, and their titles go on with what the page tells of it.
+fn beginning(outline: &Outline<'_>, told: &[String]) -> Option<String> {
+    let one = only(outline)?;
+    let name = fold(one);
+    let begins =
+        |title: &String| fold(title).strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ']));
+    (!name.is_empty() && told.iter().any(begins)).then(|| one.clone())
+}
+
+fn only<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
+    let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
+    ones.next().filter(|_| ones.next().is_none())
+}
+
+/// Returns the parts of a title before each of its first separators.
+fn first_parts(title: &str) -> Vec<&str> {
+    /// Maximum number of parts.
+    const PARTS: usize = 4;
+    let mut ends: Vec<usize> =
+        marks(title).flat_map(|mark| title.match_indices(mark).take(PARTS)).map(|(at, _)| at).collect();
+    ends.sort_unstable();
+    ends.into_iter().take(PARTS).filter_map(|at| title.get(..at)).collect()
+}
+
+/// Returns the separators that may occur in a title.
+fn marks(title: &str) -> impl Iterator<Item = &'static str> {
+    let tight = if title.contains(is_unspaced) { &TIGHT[..] } else { &[] };
+    PARTING.iter().chain(tight).copied()
 }
 
 /// Separators between a headline and the site's name.
-const PARTING: [&str; 13] =
-    [" | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ "];
+const PARTING: [&str; 25] = [
+    " | ", " – ", " — ", " - ", " :: ", " · ", " • ", " » ", " « ", " // ", " / ", "｜", " ｜ ", " ‹ ", " › ", " < ",
+    " > ", " ~ ", " ⋆ ", " ★ ", " ― ", " ‒ ", " -- ", " │ ", " ¦ ",
+];
+/// Marks that also stand within headlines; what they part is the site's name only if it is known.
+const WITHIN: [&str; 3] = [" : ", ": ", "| "];
 /// The same in Chinese and Japanese, which put no spaces around them.
 const TIGHT: [&str; 6] = ["|", "_", "－", "-", "―", "—"];
 
@@ -119,33 +147,106 @@ fn site_beside(document: &str, headline: &str) -> Option<String> {
     (!headline.is_empty() && !rest.is_empty() && single && words(rest) <= WORDS).then(|| rest.to_owned())
 }
 
-/// Returns a title without the site's name at its end or beginning.
-fn without_site(title: &str, site: &str, outline: &Outline<'_>) -> String {
-    let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
-    let label = fold(host.split('.').next().unwrap_or_default()).replace(' ', "");
-    let site = fold(site);
-    let is_site = |part: &str| {
-        let part = fold(part);
-        let tight = part.replace(' ', "");
-        !part.is_empty()
-            && (part == site
-                || tight == host.replace(['.', '-'], "")
-                || tight == label
-                || (label.len() >= 4 && tight.contains(&label)))
-    };
-    let bars = [" | ", " ｜ ", "｜"];
-    for mark in PARTING.iter().chain(if title.contains(is_unspaced) { &TIGHT[..] } else { &[] }) {
-        if let Some((head, tail)) = title.rsplit_once(mark) {
-            let short = words(tail) <= if tail.contains(is_unspaced) { 6 } else { 4 };
-            if is_site(tail) || (bars.contains(mark) && short && words(head) >= 4) {
-                return without_site(head.trim(), &site, outline);
-            }
-            if let Some((first, rest)) = title.split_once(mark)
-                && is_site(first)
-            {
-                return rest.trim().to_owned();
-            }
+/// The names by which a page's site may be called in titles.
+struct Site {
+    /// Names that the page states, folded.
+    names: Vec<String>,
+    /// Labels of the host that can be names.
+    labels: Vec<String>,
+    /// The whole host without dots and hyphens.
+    host: String,
+}
+
+impl Site {
+    /// Labels of hosts that name no site: what is above one, and departments below one.
+    const GENERAL: [&'static str; 20] = [
+        "www", "com", "co", "org", "net", "gov", "edu", "ac", "blog", "blogs", "news", "mobile", "amp", "en", "shop",
+        "store", "docs", "help", "support", "learn",
+    ];
+
+    fn of(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
+        let linked = [&linked.site_name, &linked.publisher, &linked.organization].map(|name| name.as_deref());
+        let told = [graph.site_name, micro.site_name.as_deref(), outline.meta(&["application-name"])];
+        let app = outline.meta(&["apple-mobile-web-app-title"]);
+        let names = linked.into_iter().chain(told).chain([app]).flatten().map(|name| fold(&references::decode(name)));
+        let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
+        let above = host.rsplit_once('.').map_or(host, |(above, _)| above);
+        let labels = above.split('.').filter(|label| label.len() > 1 && !Site::GENERAL.contains(label));
+        Site {
+            names: names.filter(|name| !name.is_empty()).collect(),
+            labels: labels.map(|label| fold(label).replace(' ', "")).collect(),
+            host: host.replace(['.', '-'], ""),
         }
     }
+
+    /// True if the page states that its site is called so.
+    fn is_called(&self, text: &str) -> bool {
+        let text = fold(text);
+        self.names.contains(&text)
+    }
+
+    /// True if a part of a title is the site's name, according to the page or to its host.
+    fn is_named(&self, part: &str) -> bool {
+        /// Maximum number of words of a part that only contains the name.
+        const WORDS: usize = 6;
+        /// Minimum length of a label that is recognized within other words.
+        const LONG: usize = 4;
+        /// Maximum number of words of a part in which a shorter one is a word by itself, as in "BBC News".
+        const FEW: usize = 3;
+        let part = fold(part);
+        let tight = part.replace(' ', "");
+        let initials: String = part.split(' ').filter_map(|word| word.chars().next()).collect();
+        let many = part.split(' ').count();
+        let within = |label: &String| {
+            tight == *label
+                || (label.len() >= LONG && many <= WORDS && tight.contains(label.as_str()))
+                || (label.len() >= FEW && many <= FEW && part.split(' ').any(|word| word == label))
+                || (label.len() >= FEW
+                    && many >= FEW
+                    && (initials == *label || initials.strip_prefix('t') == Some(label)))
+        };
+        !part.is_empty() && (self.names.contains(&part) || tight == self.host || self.labels.iter().any(within))
+    }
+}
+
+/// Returns a title without the site's name at its end or beginning.
+fn without_site(title: &str, site: &Site) -> String {
+    /// Maximum number of names that are removed: a section's and a site's, at both ends.
+    const NAMES: usize = 6;
+    let mut title = title.trim();
+    for _ in 0..NAMES {
+        let Some(rest) = without_name(title, site).filter(|rest| !rest.is_empty()) else { break };
+        title = rest;
+    }
     title.to_owned()
+}
+
+/// Returns a title without one name; `None` if it has none.
+fn without_name<'t>(title: &'t str, site: &Site) -> Option<&'t str> {
+    /// Maximum number of separators of one sort that are tried.
+    const TRIES: usize = 8;
+    let bars = [" | ", " ｜ ", "｜"];
+    // A site's name may have a separator in it.
+    for (at, mark) in marks(title).chain(WITHIN).flat_map(|mark| title.match_indices(mark).take(TRIES)) {
+        let (head, tail) = (title.get(..at)?, title.get(at + mark.len()..)?);
+        if site.is_called(tail) {
+            return Some(head.trim_end());
+        }
+        if site.is_called(head) {
+            return Some(tail.trim_start());
+        }
+    }
+    for mark in marks(title) {
+        let Some((head, tail)) = title.rsplit_once(mark) else { continue };
+        let short = words(tail) <= if tail.contains(is_unspaced) { 6 } else { 4 };
+        if site.is_named(tail) || (bars.contains(&mark) && short && words(head) >= 4) {
+            return Some(head.trim());
+        }
+        if let Some((first, rest)) = title.split_once(mark)
+            && site.is_named(first)
+        {
+            return Some(rest.trim());
+        }
+    }
+    None
 }

@@ -18,7 +18,13 @@ pub(crate) struct JsonLd {
     pub(crate) published: Option<String>,
     pub(crate) modified: Option<String>,
     pub(crate) author: Option<String>,
+    /// Name of an organisation that is given as the author.
+    pub(crate) office: Option<String>,
     pub(crate) image: Option<String>,
+    /// Address of the article's page.
+    pub(crate) address: Option<String>,
+    /// Addresses of the logos of its publisher and of organisations.
+    pub(crate) logos: Vec<String>,
     pub(crate) language: Option<String>,
     /// Name of the website.
     pub(crate) site_name: Option<String>,
@@ -48,8 +54,13 @@ pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     let mut found = JsonLd::default();
     let values: Vec<Value> = outline.json.iter().flat_map(|script| parse(script)).collect();
     let mut reader = Reader { ids: identified(&values), left: limits.json_values };
+    let mut works = Vec::new();
     for value in &values {
-        reader.visit(value, &mut found);
+        reader.visit(value, &mut found, &mut works);
+    }
+    // Videos, products and the like are often only part of an article.
+    if let Some(work) = works.first().filter(|_| found.headline.is_none()) {
+        reader.article(work, &mut found);
     }
     found.steps = (limits.json_values - reader.left) as u64;
     found
@@ -147,7 +158,7 @@ impl<'v> Reader<'v> {
     }
 
     /// Examines an object and those inside it, without recursion.
-    fn visit(&mut self, root: &'v Value, found: &mut JsonLd) {
+    fn visit(&mut self, root: &'v Value, found: &mut JsonLd, works: &mut Vec<&'v Value>) {
         let mut waiting = vec![root];
         while let Some(value) = waiting.pop() {
             if !self.charge(0) {
@@ -163,6 +174,9 @@ impl<'v> Reader<'v> {
                         fill(&mut found.site_name, || self.name(value.get("name")));
                     } else if kinds.iter().any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization")) {
                         fill(&mut found.organization, || self.name(value.get("name")));
+                        self.logo(value, found);
+                    } else if kinds.iter().any(|kind| is_work(kind)) {
+                        works.push(value);
                     } else if kinds.iter().any(|kind| kind.ends_with("Page")) {
                         self.page(value, found);
                     }
@@ -182,8 +196,15 @@ impl<'v> Reader<'v> {
             found.body = Some(body);
         }
         fill(&mut found.headline, || self.first(value, &["headline", "name"]));
-        fill(&mut found.author, || self.names(value.get("author")).or_else(|| self.names(value.get("creator"))));
+        let author = ["author", "creator"].iter().find_map(|key| value.get(*key).filter(|value| !value.is_null()));
+        let slot =
+            if author.is_some_and(|author| self.is_office(author)) { &mut found.office } else { &mut found.author };
+        fill(slot, || self.names(value.get("author")).or_else(|| self.names(value.get("creator"))));
         fill(&mut found.publisher, || self.name(value.get("publisher")));
+        fill(&mut found.address, || self.address(value));
+        if let Some(publisher) = value.get("publisher") {
+            self.logo(publisher, found);
+        }
         self.dates_and_image(value, found);
     }
 
@@ -194,7 +215,7 @@ impl<'v> Reader<'v> {
     }
 
     fn dates_and_image(&mut self, value: &'v Value, found: &mut JsonLd) {
-        fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated"]));
+        fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated", "uploadDate"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));
         let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
@@ -231,6 +252,32 @@ impl<'v> Reader<'v> {
             }
             other => self.string(Some(other)),
         }
+    }
+
+    /// Returns the address that an article gives as that of its page.
+    fn address(&mut self, value: &'v Value) -> Option<String> {
+        let page = value.get("mainEntityOfPage").filter(|_| self.charge(0));
+        let page = page.and_then(|page| self.string(page.get("@id").or(page.get("url")).or(Some(page))));
+        page.or_else(|| self.string(value.get("url")))
+    }
+
+    /// Adds the address of an organisation's logo.
+    fn logo(&mut self, value: &'v Value, found: &mut JsonLd) {
+        /// Maximum number of logos.
+        const LOGOS: usize = 4;
+        let logo = self.image(self.referred(value).get("logo")).filter(|_| found.logos.len() < LOGOS);
+        found.logos.extend(logo);
+    }
+
+    /// True if a value is an organisation, or a list of one.
+    fn is_office(&self, value: &'v Value) -> bool {
+        let value = match value {
+            Value::Array(values) if values.len() == 1 => values.first().unwrap_or(value),
+            other => other,
+        };
+        kinds(self.referred(value))
+            .iter()
+            .any(|kind| matches!(*kind, "Organization" | "NewsMediaOrganization" | "Corporation"))
     }
 
     /// Returns the names of the authors.
@@ -302,6 +349,14 @@ pub(crate) fn is_article(kind: &str) -> bool {
             | "MedicalWebPage"
             | "Recipe"
             | "HowTo"
+    )
+}
+
+/// True for schema.org types of works whose page is about them alone, if it has no article.
+fn is_work(kind: &str) -> bool {
+    matches!(
+        kind,
+        "PodcastEpisode" | "VideoObject" | "AudioObject" | "Question" | "Course" | "Dataset" | "JobPosting" | "Event"
     )
 }
 

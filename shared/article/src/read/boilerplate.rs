@@ -75,6 +75,23 @@ const PARTS: &[(&str, Kind)] = &[
     ("addtoany", Kind::Widget),
     ("addthis", Kind::Widget),
     ("cookie", Kind::Widget),
+    ("privacy-notice", Kind::Widget),
+    ("opt-in", Kind::Widget),
+    ("embed-placeholder", Kind::Widget),
+    ("disclaimer", Kind::Widget),
+    ("affiliate-disclos", Kind::Widget),
+    ("advertiser-disclos", Kind::Widget),
+    ("legal-disclos", Kind::Widget),
+    ("form-disclos", Kind::Widget),
+    ("printfooter", Kind::Chrome),
+    ("print-footer", Kind::Chrome),
+    ("print-header", Kind::Chrome),
+    ("print-url", Kind::Hidden),
+    ("factbox", Kind::Related),
+    ("fact-box", Kind::Related),
+    ("faktabox", Kind::Related),
+    ("faktaboks", Kind::Related),
+    ("faktaruta", Kind::Related),
     ("consent", Kind::Widget),
     ("gdpr", Kind::Widget),
     ("instagram-media", Kind::Widget),
@@ -155,6 +172,13 @@ fn hides(class: &str) -> bool {
             | "screen-reader-text"
             | "screen-reader-only"
             | "noprint"
+            | "print-only"
+            | "only-print"
+            | "printonly"
+            | "print-show"
+            | "visible-print"
+            | "visible-print-block"
+            | "show-for-print"
             | "u-hidden"
             | "is-hidden"
             | "hidden"
@@ -335,8 +359,21 @@ fn trust(name: &str) -> Trust {
 }
 
 /// Parts of names of things beside the article that are running text themselves.
-const WORDY: [&str; 10] =
-    ["cookie", "consent", "gdpr", "advert", "sponsor", "outbrain", "taboola", "comment", "author", "bio"];
+const WORDY: [&str; 13] = [
+    "cookie",
+    "consent",
+    "gdpr",
+    "advert",
+    "sponsor",
+    "outbrain",
+    "taboola",
+    "comment",
+    "author",
+    "bio",
+    "disclaimer",
+    "opt-in",
+    "privacy-notice",
+];
 /// Parts of names, in lower case, that are about the layout of an element and not about its content.
 const LAYOUT: [&str; 18] = [
     "col", "cols", "column", "columns", "flex", "gap", "grid", "has", "layout", "margin", "no", "padding", "row",

@@ -2,6 +2,7 @@
 
 use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
 use curlew_text::date::{Hints, Order, parse_instant};
 use curlew_text::hygiene;
@@ -78,6 +79,26 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
         }
     }
     changed
+}
+
+/// Returns the texts of the links to writers' pages among the first elements of a byline, joined; `None` if there are none.
+pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option<String> {
+    /// Steps into the byline.
+    const NEAR: usize = 48;
+    /// Maximum number of names.
+    const NAMES: usize = 8;
+    let mut names: Vec<String> = Vec::new();
+    for inner in node.descendants().take(NEAR.min(*budget)) {
+        *budget = budget.saturating_sub(1);
+        let Some(element) = inner.value().as_element().filter(|element| element.name() == "a") else { continue };
+        if attr(element, "href").is_some_and(is_profile) {
+            let name = hygiene::line(&text_of(inner, 256, budget), 80);
+            if !name.is_empty() && !names.contains(&name) && names.len() < NAMES {
+                names.push(name);
+            }
+        }
+    }
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// True if the class, the property or the id of an element contains one of the words, which are in lower case.

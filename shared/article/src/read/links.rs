@@ -49,6 +49,50 @@ pub(crate) fn bare(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
 
+/// True if an address is that of a page about one of the site's writers: a name below such a folder.
+pub(crate) fn is_profile(href: &str) -> bool {
+    /// Maximum length of such an address, in bytes.
+    const LONGEST: usize = 400;
+    let path = href.split(['?', '#']).next().unwrap_or_default();
+    let mut parts = path.rsplit('/').filter(|part| !part.is_empty());
+    let name = parts.next().is_some_and(|name| !name.ends_with(".html") || name.len() > 6);
+    let folder = parts.next().unwrap_or_default().to_ascii_lowercase();
+    href.len() <= LONGEST && name && FOLDERS.contains(&folder.as_str())
+}
+
+/// Names of folders of pages about writers, in lower case.
+const FOLDERS: [&str; 29] = [
+    "author",
+    "authors",
+    "auteur",
+    "auteurs",
+    "autor",
+    "autores",
+    "autore",
+    "autori",
+    "autoren",
+    "by",
+    "byline",
+    "columnists",
+    "contributor",
+    "contributors",
+    "experts",
+    "journalist",
+    "journalists",
+    "journaliste",
+    "journalistes",
+    "people",
+    "profile",
+    "profiles",
+    "reporter",
+    "reporters",
+    "staff",
+    "team",
+    "u",
+    "writer",
+    "writers",
+];
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

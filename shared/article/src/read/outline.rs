@@ -240,6 +240,8 @@ pub(crate) struct Moment {
 /// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
+    /// Address of the page.
+    pub(crate) page: Url,
     pub(crate) base: Url,
     pub(crate) limits: Limits,
     /// Name or property in lower case, with the content.
@@ -258,9 +260,13 @@ pub(crate) struct Outline<'a> {
     /// Elements that begin an item of microdata.
     pub(crate) items: Vec<NodeId>,
     pub(crate) bylines: Vec<String>,
+    /// Texts of links to pages about writers, each with the number of blocks before it.
+    pub(crate) profiles: Vec<(String, usize)>,
     pub(crate) moments: Vec<Moment>,
     pub(crate) pictures: Vec<Picture<'a>>,
     pub(crate) image_src: Option<&'a str>,
+    /// Addresses of the site's icons.
+    pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
@@ -277,6 +283,7 @@ impl<'a> Outline<'a> {
     /// Returns an empty outline.
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
         Outline {
+            page: page.clone(),
             base: page.clone(),
             limits: *limits,
             metas: Vec::new(),
@@ -290,9 +297,11 @@ impl<'a> Outline<'a> {
             props: Vec::new(),
             items: Vec::new(),
             bylines: Vec::new(),
+            profiles: Vec::new(),
             moments: Vec::new(),
             pictures: Vec::new(),
             image_src: None,
+            icons: Vec::new(),
             blocks: Vec::new(),
             spans: Vec::new(),
             marks: Vec::new(),

@@ -5,7 +5,8 @@ use crate::read::boilerplate::Names;
 use crate::read::changes::says_change;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, property_value,
+    block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, profiles_in,
+    property_value,
 };
 use crate::read::gate::Limits;
 use crate::read::links;
@@ -107,6 +108,8 @@ const BYTES_A_STEP: u64 = 64;
 const LOOKS: usize = 2_000_000;
 /// Maximum size of JSON-LD that is read, in bytes: parsed it takes many times as much.
 const JSON_BYTES: usize = 1024 * 1024;
+/// Maximum number of the site's icons kept.
+const ICONS: usize = 8;
 /// Maximum number of bylines kept.
 const BYLINES: usize = 24;
 /// Maximum number of machine-readable fragments of each sort kept.
@@ -189,6 +192,11 @@ impl<'a> Walk<'a> {
             self.links += 1;
             self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
             self.turns = attr(element, "rel").is_some_and(links::turns);
+            let profile = self.own_link && attr(element, "href").is_some_and(links::is_profile);
+            if profile && self.out.profiles.len() < BYLINES && !self.in_comments() {
+                let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+                self.out.profiles.push((name, self.out.blocks.len()));
+            }
         }
         if let Some(kind) = block_tag(tag) {
             // A wrapper inside a list item or a quotation adds nothing to it.
@@ -398,6 +406,10 @@ impl<'a> Walk<'a> {
         if canonical && self.out.canonicals.len() < CANONICALS {
             self.out.canonicals.push(href);
         }
+        let icon = |rel: &str| rel.eq_ignore_ascii_case("icon") || rel.eq_ignore_ascii_case("apple-touch-icon");
+        if self.out.icons.len() < ICONS && rel.split_ascii_whitespace().any(icon) {
+            self.out.icons.push(href);
+        }
         if rel.eq_ignore_ascii_case("image_src") {
             self.out.image_src = self.out.image_src.or(Some(href));
         }
@@ -480,7 +492,9 @@ impl<'a> Walk<'a> {
         let author = attr(element, "rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
         if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
-            self.out.bylines.push(hygiene::line(&text_of(node, 512, &mut self.looks), 160));
+            let names = profiles_in(node, &mut self.looks);
+            let shown = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 160));
+            self.out.bylines.push(shown);
         }
         if !is_text && told.date && self.out.moments.len() < MANY {
             let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);

@@ -1,6 +1,7 @@
 //! Properties of pages of all kinds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod below;
 mod fixtures;
 mod hostile;
 mod scripts;

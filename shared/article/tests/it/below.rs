@@ -1,0 +1,60 @@
+//! Texts in the place of embedded parts, and what stands below the text: addresses, boxes, the author's life, teasers.
+
+use curlew_article::{Article, Limits, extract};
+
+fn read(html: &str) -> Article {
+    extract(html, &"https://site.example.org/news/a-story".parse().unwrap(), &Limits::default()).unwrap()
+}
+
+/// Three paragraphs, long enough to be distinguished from their surroundings.
+const PROSE: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
+    the bridge, from where a bus leads back to the station every hour until six.</p>\
+    <p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day and likes \
+    to be asked about the floods that he has seen.</p>\
+    <p>In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its carts, \
+    so that walkers have to take the road.</p>";
+
+#[test]
+fn what_stands_in_the_place_of_embeds_and_below_the_text_is_left_out() {
+    let text = |end: &str| {
+        let meta = "<meta name=author content='Ada Example'>";
+        read(&format!(
+            "<title>A bridge</title>{meta}<article><h1>A bridge falls at the weir</h1>{PROSE}{end}</article>"
+        ))
+        .text
+    };
+    let bare = text("");
+    for dropped in [
+        "<p>Empfohlener externer Inhalt: ich bin damit einverstanden, dass mir externe Inhalte angezeigt werden.</p>",
+        "<p>To watch this, accept all cookies to go on. You can change this at any time in the settings of your browser.</p>",
+        "<p>Pour afficher ce contenu, il faut accepter les traceurs de la plateforme qui le fournit à ses lecteurs.</p>",
+        "<p>The views expressed in this article are the writer’s own and do not necessarily reflect the county’s.</p>",
+        "<p>https://site.example.org/news/a-story</p>",
+        "<p>Read online: www.site.example.org/news/a-story/</p>",
+        "<div class=print-only><p>This page was printed from the pages of the county on the first of May at noon.</p></div>",
+        "<div class=printfooter>Retrieved from the pages of the county on the first of May, at noon or shortly after it.</div>",
+        "<div class=factbox><p>The weir was built in 1790.</p><p>It is nine metres high.</p></div>",
+        "<div><p>Ada Example is a reporter at the county’s paper, and has been writing about bridges for thirty years.</p></div>",
+    ] {
+        assert_eq!(text(dropped), bare, "{dropped}");
+    }
+    let teaser = |n: usize| {
+        format!(
+            "<h3><a href=/n/{n}>What the keeper saw on day {n}</a></h3><p>He had been at the gate since the morning, and then it came.</p>"
+        )
+    };
+    assert_eq!(text(&(0..3).map(teaser).collect::<String>()), bare);
+    for kept in [
+        "<p>The address of the county’s page on the weir is https://county.example.net/weir</p>",
+        "<p>Ben Example is a farmer on the other bank, and has seen the bridge from his window for thirty years.</p>",
+        "<p>The cookies that the keeper’s wife bakes are known on both banks, and are sold at the gate in summer.</p>",
+    ] {
+        assert_ne!(text(kept), bare, "{kept}");
+    }
+    // A page that is a list of links with a few words on each is that list.
+    let list = read(&format!(
+        "<title>Walks</title><main><h1>All our walks</h1>{}</main>",
+        (0..12).map(teaser).collect::<String>()
+    ));
+    assert!(list.text.contains("day 11"), "{}", list.text);
+}
