@@ -256,6 +256,18 @@ const PAGES: &[(&str, Make)] = &[
             graph.get(..1_000_000).map_or("", |g| g.rsplit_once("{\"@id\":\"#a\",\"@type").map_or("", |(g, _)| g))
         )
     }),
+    ("stored-noscript", || format!("<noscript>{}", "<div class=post><p>some word ".repeat(100_000))),
+    ("stored-values", || format!("<script type=application/json>[{}\"\"]</script>", "[],".repeat(160_000))),
+    ("stored-deep", || {
+        let prose = format!("{}\"one of the many words of a text that is long\"{}", "[".repeat(120), "]".repeat(120));
+        format!("<script type=application/json>[{}[]]</script>", format!("{prose},").repeat(1_500))
+    }),
+    ("stored-html", || {
+        let html = "<b><i><p>one of the many words of a text that is long</b> ".repeat(20_000);
+        format!("<script type=application/json>[\"{html}\"]</script>")
+    }),
+    ("stored-rows", || format!("<script>self.__next_f.push([1,\"{}\"])</script>", "1:T\\n".repeat(200_000))),
+    ("stored-lines", || format!("<script>self.__next_f.push([1,\"{}:\"])</script>", "\\n".repeat(500_000))),
     ("json-ld-deep", || format!("<script type=application/ld+json>{}</script>", fill("["))),
     ("not-utf-8", || fill("\u{e2}\u{20ac}\u{201d}")),
 ];

@@ -6,6 +6,8 @@ use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
 use crate::read::outline::{Outline, Tag};
+use crate::read::stored::{self, Stored};
+use crate::read::walk;
 use crate::text;
 use curlew_text::hygiene;
 use scraper::Html;
@@ -27,6 +29,8 @@ pub(crate) struct Body {
 
 /// Width below which other rules are asked too; they must find twice as much.
 const SHORT: usize = 250;
+/// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
+const LITTLE: usize = 600;
 /// Length in characters from which a repeated paragraph is no coincidence.
 const REPEATED: usize = 50;
 
@@ -174,6 +178,31 @@ pub(crate) fn text(
         if text::width(&body) > 2 * text::width(&chosen.text) {
             chosen = Body { text: body, from: "jsonld", steps: chosen.steps, ..Body::default() };
         }
+    }
+    if text::width(&chosen.text) < LITTLE {
+        chosen = or_stored(chosen, tree, outline, title, limits);
+    }
+    chosen
+}
+
+/// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.
+fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Body {
+    for Stored { html, from, steps } in stored::read(tree) {
+        chosen.steps += steps;
+        if html.len() < SHORT {
+            continue;
+        }
+        let mut steps = 0;
+        let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
+        let inner_outline = walk::walk(&inner, &outline.page, limits);
+        let weighed = weigh(&inner, &inner_outline, title, limits);
+        let best = weighed.best.and_then(|at| weighed.candidates.get(at));
+        let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();
+        steps += chosen.steps + inner_outline.steps + weighed.steps;
+        if text::width(&found.text) > 2 * text::width(&chosen.text).max(SHORT / 2) {
+            chosen = Body { text: found.text, from, ..Body::default() };
+        }
+        chosen.steps = steps;
     }
     chosen
 }

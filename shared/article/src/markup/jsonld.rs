@@ -189,7 +189,7 @@ impl<'v> Reader<'v> {
     }
 
     fn article(&mut self, value: &'v Value, found: &mut JsonLd) {
-        let longer = self.first(value, &["articleBody", "text"]);
+        let longer = self.first(value, &["articleBody", "text"]).or_else(|| self.steps_of(value));
         if let Some(body) = longer
             && found.body.as_ref().is_none_or(|known| known.len() < body.len())
         {
@@ -206,6 +206,29 @@ impl<'v> Reader<'v> {
             self.logo(publisher, found);
         }
         self.dates_and_image(value, found);
+    }
+
+    /// Returns the lines of a recipe or of instructions: what it is, what is needed, and each step.
+    fn steps_of(&mut self, value: &'v Value) -> Option<String> {
+        /// Maximum number of lines.
+        const LINES: usize = 400;
+        let mut lines = Vec::new();
+        let parts = ["description", "recipeIngredient", "supply", "tool", "recipeInstructions", "step"];
+        let mut waiting: Vec<&'v Value> = parts.iter().rev().filter_map(|key| value.get(*key)).collect();
+        while let Some(value) = waiting.pop().filter(|_| lines.len() < LINES && self.charge(0)) {
+            match self.referred(value) {
+                Value::Array(values) => waiting.extend(values.iter().rev()),
+                Value::Object(step) => {
+                    let inner = step.get("itemListElement").or(step.get("steps"));
+                    let said = ["text", "name"].iter().find_map(|key| step.get(*key)).filter(|_| inner.is_none());
+                    waiting.extend(inner);
+                    waiting.extend(said.or(step.get("name")));
+                }
+                other => lines.extend(self.string(Some(other))),
+            }
+        }
+        // A description alone is what the page says of itself.
+        (lines.len() > 2).then(|| lines.join("\n"))
     }
 
     /// Reads a page object. It describes the article less reliably, so it only fills fields that are still empty.

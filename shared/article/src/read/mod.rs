@@ -10,5 +10,6 @@ pub(crate) mod outline;
 pub(crate) mod plain;
 pub(crate) mod scan_head;
 pub(crate) mod sink;
+pub(crate) mod stored;
 pub(crate) mod walk;
 pub(crate) mod wordpress;

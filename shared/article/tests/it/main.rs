@@ -7,4 +7,5 @@ mod hostile;
 mod scripts;
 mod sorts;
 mod soup;
+mod stored;
 mod work;

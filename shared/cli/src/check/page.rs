@@ -182,7 +182,9 @@ fn place(candidate: &str) -> Option<&'static str> {
         "main" => "the <main> element",
         "density" => "the part of the page with the most text and the fewest links",
         "readability" => "the part that the readability rules find",
-        "jsonld" => "the articleBody of the JSON-LD, for the page itself shows much less",
+        "jsonld" => "the articleBody or the steps of the JSON-LD, for the page itself shows much less",
+        "noscript" => "what the page keeps for browsers without scripts, for it shows much less itself",
+        "data" => "the data for the page's scripts, for the page itself shows much less",
         _ => return None,
     })
 }

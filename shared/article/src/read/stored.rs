@@ -1,0 +1,229 @@
+//! Finds the text that a page keeps only in places that a browser without scripts does not show, or that a script reads:
+//! `<noscript>`, and the data that Next, Nuxt, Gatsby, Remix and others send along with the page.
+//!
+//! Such data has the text of an article among that of menus, translations and other pages. So the strings that read like
+//! prose are collected with their places, and the way down from the root is followed as long as one branch holds most of
+//! them. All is written as HTML, which is then read as any page.
+
+use crate::read::dom::attr;
+use crate::text;
+use ego_tree::NodeRef;
+use scraper::{Html, Node};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Maximum size of data that is parsed, in bytes: parsed it takes many times as much.
+const DATA_BYTES: usize = 512 * 1024;
+/// Maximum size of the HTML that is written, in bytes.
+const HTML_BYTES: usize = 256 * 1024;
+/// Maximum number of values that are examined.
+const VALUES: usize = 50_000;
+/// Maximum number of strings that are kept.
+const STRINGS: usize = 4_000;
+/// Minimum number of words of a string that is kept.
+const WORDS: usize = 8;
+
+/// HTML found beside the markup.
+#[derive(Debug, Default)]
+pub(crate) struct Stored {
+    pub(crate) html: String,
+    /// Name of the place: `noscript` or `data`.
+    pub(crate) from: &'static str,
+    /// Number of nodes and values examined.
+    pub(crate) steps: u64,
+}
+
+/// Returns what the page keeps in each place.
+pub(crate) fn read(tree: &Html) -> [Stored; 2] {
+    let mut noscript = Stored { from: "noscript", ..Stored::default() };
+    let mut scripts = Vec::new();
+    let mut stream = String::new();
+    let mut bytes = 0;
+    for node in tree.tree.root().descendants() {
+        noscript.steps += 1;
+        let Some(element) = node.value().as_element() else { continue };
+        match element.name() {
+            "noscript" if noscript.html.len() < HTML_BYTES => noscript.html.extend(texts(node)),
+            "script" if bytes < DATA_BYTES => {
+                let code: String = texts(node).collect();
+                let kind = attr(element, "type").unwrap_or_default();
+                bytes += code.len();
+                if bytes > DATA_BYTES || kind.contains("ld+json") {
+                    continue;
+                }
+                if let Some(piece) = streamed(&code) {
+                    stream.push_str(&piece);
+                } else if kind.contains("json") {
+                    scripts.extend(serde_json::from_str::<Value>(&code));
+                } else {
+                    scripts.extend(assigned(&code));
+                }
+            }
+            _ => {}
+        }
+    }
+    noscript.html.truncate(noscript.html.floor_char_boundary(HTML_BYTES));
+    scripts.extend(rows(&stream));
+    let mut data = Stored { from: "data", ..Stored::default() };
+    let strings = prose(&scripts, &mut data.steps);
+    for string in mostly(&strings) {
+        if data.html.len() + string.len() > HTML_BYTES {
+            break;
+        }
+        write(&mut data.html, string);
+    }
+    [noscript, data]
+}
+
+fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
+    node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
+}
+
+/// Returns the piece that a script of Next's adds to the stream of its page: `self.__next_f.push([1,"…"])`.
+fn streamed(code: &str) -> Option<String> {
+    let (_, array) = code.trim_start().split_once("__next_f.push(")?;
+    let values = serde_json::Deserializer::from_str(array).into_iter::<Vec<Value>>().next()?.ok()?;
+    Some(values.get(1).and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+/// Returns the values in the rows of such a stream: JSON after a number and a colon, or text after its length.
+fn rows(stream: &str) -> Vec<Value> {
+    /// Maximum length of a number and a colon, or of a length and a comma, in bytes.
+    const SHORT: usize = 12;
+    let before = |text: &str, mark| text.get(..text.floor_char_boundary(SHORT)).and_then(|start| start.find(mark));
+    let mut out = Vec::new();
+    let mut rest = stream;
+    while !rest.is_empty() && out.len() < STRINGS {
+        let row = before(rest, ':').and_then(|at| rest.get(at + 1..));
+        let long = row.and_then(|row| row.strip_prefix('T'));
+        if let Some((long, at)) = long.and_then(|long| Some((long, before(long, ',')?))) {
+            let Ok(length) = usize::from_str_radix(long.get(..at).unwrap_or_default(), 16) else { break };
+            let after = long.get(at + 1..).unwrap_or_default();
+            let (text, next) = after.split_at(after.floor_char_boundary(length));
+            out.push(Value::String(text.to_owned()));
+            rest = next;
+        } else {
+            let (line, next) = rest.split_once('\n').unwrap_or((rest, ""));
+            let value = before(line, ':').and_then(|at| line.get(at + 1..));
+            out.extend(value.and_then(|value| serde_json::from_str::<Value>(value).ok()));
+            rest = next;
+        }
+    }
+    out
+}
+
+/// Returns the value that a script assigns to a global variable for the state of the page.
+fn assigned(code: &str) -> Option<Value> {
+    /// Parts of the names of such variables.
+    const NAMES: [&str; 8] = [
+        "__NUXT__",
+        "__INITIAL_STATE__",
+        "__PRELOADED_STATE__",
+        "__APOLLO_STATE__",
+        "__remixContext",
+        "__INITIAL_DATA__",
+        "__PAGE_DATA__",
+        "__DATA__",
+    ];
+    let at = NAMES.iter().find_map(|name| code.find(name))?;
+    let (_, value) = code.get(at..)?.split_once('=')?;
+    let value = value.trim_start();
+    let value = value.strip_prefix("JSON.parse(").unwrap_or(value);
+    match serde_json::Deserializer::from_str(value).into_iter::<Value>().next()?.ok()? {
+        Value::String(json) => serde_json::from_str(&json).ok(),
+        other => Some(other),
+    }
+}
+
+/// Strings that read like prose, each with the numbers of the children that lead to it.
+type Strings<'v> = Vec<(Vec<u32>, &'v str)>;
+
+/// Returns the strings that read like prose in the order of the values.
+fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
+    /// Number of strings in one object from which it is a dictionary of the site's words.
+    const DICTIONARY: usize = 40;
+    let mut out = Strings::new();
+    let mut waiting: Vec<(Vec<u32>, &Value)> = numbered(&[], values.iter()).collect();
+    waiting.reverse();
+    while let Some((place, value)) = waiting.pop() {
+        *steps += 1;
+        if *steps > VALUES as u64 || out.len() >= STRINGS {
+            break;
+        }
+        let before = waiting.len();
+        match value {
+            Value::String(string) if text::has_words(string, WORDS) && !is_code(string) => out.push((place, string)),
+            Value::Array(values) if before + values.len() <= VALUES => waiting.extend(numbered(&place, values.iter())),
+            Value::Object(object)
+                if before + object.len() <= VALUES
+                    && object.values().filter(|value| value.is_string()).count() < DICTIONARY =>
+            {
+                waiting.extend(numbered(&place, object.values()));
+            }
+            _ => {}
+        }
+        waiting.get_mut(before..).into_iter().for_each(<[_]>::reverse);
+    }
+    out
+}
+
+/// Returns the containers and strings among some values, each with its place.
+fn numbered<'p, 'v: 'p>(
+    place: &'p [u32],
+    values: impl Iterator<Item = &'v Value> + 'p,
+) -> impl Iterator<Item = (Vec<u32>, &'v Value)> + 'p {
+    let telling = |value: &&Value| value.is_array() || value.is_object() || value.is_string();
+    (0_u32..)
+        .zip(values)
+        .filter(move |(_, value)| telling(value))
+        .map(move |(at, value)| ([place, &[at]].concat(), value))
+}
+
+/// True for programs and style sheets.
+fn is_code(string: &str) -> bool {
+    let start = string.get(..string.floor_char_boundary(400)).unwrap_or(string);
+    start.contains("function(")
+        || start.contains("=>")
+        || start.contains("{\"")
+        || start.contains("@media")
+        || start.contains("px;")
+}
+
+/// Returns the strings below the last branch, from the root on, that holds most of the text.
+fn mostly<'v>(strings: &Strings<'v>) -> Vec<&'v str> {
+    /// Share of the text, in percent, from which one branch is followed.
+    const MOST: usize = 60;
+    let mut chosen: Vec<&(Vec<u32>, &'v str)> = strings.iter().collect();
+    let mut depth = 0;
+    loop {
+        let mut branches: HashMap<u32, usize> = HashMap::new();
+        for (place, string) in &chosen {
+            if let Some(at) = place.get(depth) {
+                *branches.entry(*at).or_default() += string.len();
+            }
+        }
+        let total: usize = chosen.iter().map(|(_, string)| string.len()).sum();
+        let Some((branch, _)) = branches.into_iter().find(|(_, bytes)| bytes * 100 >= MOST * total && total > 0) else {
+            break;
+        };
+        chosen.retain(|(place, _)| place.get(depth) == Some(&branch));
+        depth += 1;
+    }
+    chosen.into_iter().map(|(_, string)| *string).collect()
+}
+
+/// Writes a string as HTML: as it is, or each line as a paragraph.
+fn write(html: &mut String, string: &str) {
+    let marked = ["<p", "<div", "<br", "<h2", "<ul", "<li"].iter().any(|tag| string.contains(tag));
+    if marked {
+        html.push_str("<div>");
+        html.push_str(string);
+        html.push_str("</div>");
+        return;
+    }
+    for line in string.lines().filter(|line| !line.trim().is_empty()) {
+        html.push_str("<p>");
+        html.push_str(&line.replace('&', "&amp;").replace('<', "&lt;"));
+        html.push_str("</p>");
+    }
+}

@@ -1,0 +1,109 @@
+//! Pages whose markup has no text: it is in `<noscript>`, in JSON-LD, or in the data of the page's scripts.
+
+use curlew_article::{Article, Limits, extract, measure};
+
+fn read(html: &str) -> Article {
+    extract(html, &"https://site.example.org/pages/a".parse().unwrap(), &Limits::default()).unwrap()
+}
+
+const WALK: [&str; 3] = [
+    "The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at the bridge, from \
+     where a bus leads back to the station every hour.",
+    "Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a day, and likes \
+     to be asked about the floods.",
+    "In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its \
+     carts, so that walkers take the road.",
+];
+
+/// Asserts that a page has the three paragraphs, from a place, and nothing of some other texts.
+fn assert_walk(body: &str, from: &str, others: &[&str]) {
+    let article = read(&format!("<title>A walk</title><div id=root><h1>A walk along the weir</h1></div>{body}"));
+    assert_eq!(article.from, from, "{body}\n{}", article.text);
+    for part in WALK {
+        assert!(article.text.contains(part), "'{part}' is missing:\n{}", article.text);
+    }
+    for other in others {
+        assert!(!article.text.contains(other), "'{other}' is kept:\n{}", article.text);
+    }
+}
+
+fn paragraphs() -> String {
+    WALK.map(|line| format!("<p>{line}</p>")).concat()
+}
+
+/// Returns a text as a string of JSON.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}
+
+const MENU: &str = "Subscribe to the paper of the valley and read of everything that happens on both banks.";
+
+#[test]
+fn a_page_for_browsers_without_scripts_is_read() {
+    let inner = format!("<nav><a href=/>Home</a></nav><article>{}</article>", paragraphs());
+    assert_walk(&format!("<noscript>{inner}</noscript>"), "noscript", &["Home"]);
+    let shown = format!("<article>{}</article><noscript><p>{}</p></noscript>", paragraphs(), MENU.repeat(6));
+    assert_walk(&shown, "article", &["Subscribe"]);
+}
+
+#[test]
+fn the_data_of_a_pages_scripts_is_read_where_the_markup_has_no_text() {
+    let lines = WALK.map(|line| format!("{{\"type\":\"paragraph\",\"value\":{}}}", quoted(line))).join(",");
+    let menu = quoted(MENU);
+    let page = |body: &str| format!("{{\"props\":{{\"menu\":[{{\"t\":{menu}}}],\"post\":{{\"body\":{body}}}}}}}");
+    let html = quoted(&paragraphs());
+    for data in [page(&html), page(&format!("[{lines}]")), page(&quoted(&WALK.join("\n\n")))] {
+        assert_walk(&format!("<script id=__NEXT_DATA__ type=application/json>{data}</script>"), "data", &["Subscribe"]);
+        assert_walk(&format!("<script>window.__PRELOADED_STATE__ = {data};go()</script>"), "data", &["Subscribe"]);
+        assert_walk(
+            &format!("<script>window.__NUXT__=JSON.parse({});</script>", quoted(&data)),
+            "data",
+            &["Subscribe"],
+        );
+        let (one, two) = data.split_at(data.len() / 2);
+        let push = |piece: &str| format!("<script>self.__next_f.push([1,{}])</script>", quoted(piece));
+        assert_walk(&format!("{}{}", push(&format!("3:{one}")), push(&format!("{two}\n"))), "data", &["Subscribe"]);
+    }
+    let html = paragraphs();
+    let row = format!("2:I[1]\n1f:T{:x},{html}4:[]\n", html.len());
+    assert_walk(&format!("<script>self.__next_f.push([1,{}])</script>", quoted(&row)), "data", &[]);
+}
+
+#[test]
+fn words_of_menus_in_data_are_no_text() {
+    let words = (0..60).map(|n| format!("\"k{n}\":{}", quoted(&format!("{n} {MENU}")))).collect::<Vec<_>>().join(",");
+    let html = format!(
+        "<title>A walk</title><p>Enable scripts.</p><script type=application/json>{{\"messages\":{{{words}}}}}</script>"
+    );
+    assert!(!read(&html).text.contains("Subscribe"));
+}
+
+#[test]
+fn the_steps_of_linked_data_are_read() {
+    let [one, two, three] = WALK.map(quoted);
+    let how = format!(
+        "{{\"@type\":\"HowTo\",\"name\":\"A walk\",\"step\":[{{\"@type\":\"HowToSection\",\"name\":\"To the lock\",\"itemListElement\":[\
+         {{\"@type\":\"HowToStep\",\"text\":{one}}},{{\"@type\":\"HowToStep\",\"text\":{two}}}]}},{{\"@type\":\"HowToStep\",\"text\":{three}}}]}}"
+    );
+    assert_walk(&format!("<script type=application/ld+json>{how}</script>"), "jsonld", &[]);
+    let recipe = format!(
+        "{{\"@type\":\"Recipe\",\"name\":\"A walk\",\"recipeIngredient\":[\"Two boots\",\"A flask of tea\"],\"recipeInstructions\":[{one},{two},{three}]}}"
+    );
+    let text = format!("<script type=application/ld+json>{recipe}</script>");
+    assert_walk(&text, "jsonld", &[]);
+    assert!(read(&text).text.starts_with("Two boots\n\nA flask of tea\n\nThe walk"));
+}
+
+#[test]
+fn data_is_read_in_proportion_to_its_length() {
+    let page = |many: usize| {
+        let deep = format!("{}{}{}", "[".repeat(100), quoted(WALK[0]), "]".repeat(100));
+        let data = vec![deep; many].join(",");
+        let noscript = "<b><div>".repeat(many);
+        format!("<title>A walk</title><script type=application/json>[{data}]</script><noscript>{noscript}</noscript>")
+    };
+    let steps =
+        |many| measure(&page(many), &"https://site.example.org/a".parse().unwrap(), &Limits::default()).1.total();
+    let (one, two) = (steps(1_000), steps(2_000));
+    assert!(two <= one * 5 / 2 + 2_500_000, "{one} steps, and {two} for twice the page");
+}
