@@ -60,6 +60,9 @@ impl Candidate {
                 *reason = Some(kind.reason());
             }
         }
+        for (left, contents) in left.iter_mut().zip(contents(outline).iter().skip(span.start)) {
+            *left = left.or(contents.then_some("the table of contents"));
+        }
         tails::drop_from(outline, span.start, &mut left);
         tails::drop_teasers(blocks, &mut left);
         lines::drop_from(blocks, title, &outline.page, &mut left);
@@ -204,6 +207,11 @@ impl Candidate {
         }
         (self.chars, self.link_chars) = (chars, link_chars);
     }
+}
+
+/// Returns for each block of a page true if it belongs to its table of contents.
+fn contents<'o>(outline: &'o Outline<'_>) -> &'o [bool] {
+    outline.contents.get_or_init(|| lines::of_contents(&outline.blocks))
 }
 
 /// Returns the candidates of every extractor that needs only the outline. `title` is the headline, folded.

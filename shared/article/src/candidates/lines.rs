@@ -60,6 +60,36 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
     drop_headings_of_nothing(blocks, left);
 }
 
+/// Returns for each block true if it belongs to a table of contents: a short line that repeats a heading further down,
+/// among several.
+pub(crate) fn of_contents(blocks: &[Block]) -> Vec<bool> {
+    /// Number of such lines, one shortly after the other, that are a table.
+    const MANY: usize = 3;
+    /// Maximum number of blocks from one to the next.
+    const NEAR: usize = 2;
+    let mut headings: HashMap<String, usize> = HashMap::new();
+    for (at, block) in blocks.iter().enumerate().filter(|(_, block)| matches!(block.tag, Tag::Heading(_))) {
+        headings.insert(text::fold(&block.text), at);
+    }
+    let mut found = vec![false; blocks.len()];
+    if headings.len() < MANY {
+        return found;
+    }
+    let repeats = |at: usize, block: &Block| {
+        block.chars < SHORT
+            && !matches!(block.tag, Tag::Heading(_) | Tag::Cell | Tag::Pre)
+            && headings.get(&text::fold(&block.text)).is_some_and(|heading| *heading > at)
+    };
+    let lines: Vec<usize> =
+        blocks.iter().enumerate().filter(|(at, block)| repeats(*at, block)).map(|(at, _)| at).collect();
+    for run in lines.chunk_by(|one, two| two - one <= NEAR).filter(|run| run.len() >= MANY) {
+        for at in run {
+            found.get_mut(*at).into_iter().for_each(|found| *found = true);
+        }
+    }
+    found
+}
+
 /// Drops headings at the end, whose sections are not kept.
 fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
     let kept = |at: &usize| left.get(*at) == Some(&None);
@@ -127,6 +157,9 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();
     if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && is(&ACTIONS) {
         return Some("a button or a label");
+    }
+    if matches!(block.tag, Tag::Heading(_)) && CONTENTS.contains(&line.as_str()) {
+        return Some("the table of contents");
     }
     let label = block.chars < LABEL && !matches!(block.tag, Tag::Cell | Tag::Item);
     if label && BYLINES.iter().any(|start| line.starts_with(start)) {
@@ -280,6 +313,23 @@ fn below(block: &Block, plain: bool) -> Option<Reason> {
 
 /// Maximum length of a word for related pages, up to its colon, in bytes.
 const RELATED: usize = 24;
+/// Headings of tables of contents, folded.
+const CONTENTS: [&str; 14] = [
+    "contents",
+    "in this article",
+    "índice",
+    "indice",
+    "indice dei contenuti",
+    "inhalt",
+    "inhaltsverzeichnis",
+    "inhoudsopgave",
+    "on this page",
+    "sommaire",
+    "spis treści",
+    "table of contents",
+    "目次",
+    "목차",
+];
 /// Beginnings of lines, folded, that state the writer of the page or its date.
 const BYLINES: [&str; 14] = [
     "written by ",
@@ -358,7 +408,11 @@ const TURNS: [&str; 57] = [
     "下一篇",
 ];
 /// Words before a colon that point to another page.
-const POINTERS: [&str; 27] = [
+const POINTERS: [&str; 31] = [
+    "also check",
+    "also see",
+    "check also",
+    "you may also check",
     "related",
     "related article",
     "related articles",

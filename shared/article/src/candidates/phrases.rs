@@ -102,6 +102,12 @@ const PHRASES: &[&str] = &[
     "les opinions exprimées dans",
     "las opiniones expresadas en",
     "as opiniões expressas neste",
+    // Where a copy is from.
+    " appeared first on ",
+    " first appeared on ",
+    " originally appeared on ",
+    "was originally published on ",
+    "was first published on ",
     // Notices of corrections and of where to write, of print and of sharing.
     "report a mistake in this",
     "see an error in this",

@@ -275,6 +275,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) parts: Vec<Part>,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
+    /// Cached answer: true for each block of the page's table of contents.
+    pub(crate) contents: OnceCell<Vec<bool>>,
     /// Cache of [`Outline::own_box`].
     boxes: OnceCell<Vec<usize>>,
 }
@@ -307,6 +309,7 @@ impl<'a> Outline<'a> {
             marks: Vec::new(),
             parts: Vec::new(),
             steps: 0,
+            contents: OnceCell::new(),
             boxes: OnceCell::new(),
         }
     }

@@ -58,3 +58,27 @@ fn what_stands_in_the_place_of_embeds_and_below_the_text_is_left_out() {
     ));
     assert!(list.text.contains("day 11"), "{}", list.text);
 }
+
+#[test]
+fn a_table_of_contents_is_no_text() {
+    let names = ["From the mill to the bridge", "On to the lock", "What is closed in autumn"];
+    let paragraphs: Vec<&str> = PROSE.split_inclusive("</p>").collect();
+    let parts: String = names.iter().zip(&paragraphs).map(|(name, text)| format!("<h2>{name}</h2>{text}")).collect();
+    let page = |start: &str| {
+        read(&format!(
+            "<title>A walk</title><article><h1>A walk</h1><p>{}</p>{start}{parts}</article>",
+            "A first line on it. ".repeat(8)
+        ))
+        .text
+    };
+    let bare = page("");
+    let items = |names: &[&str]| names.iter().map(|name| format!("<li>{name}</li>")).collect::<String>();
+    for head in ["<h2>Table of contents</h2>", "<h2>Inhalt</h2>", "<p>On this page</p>"] {
+        assert_eq!(page(&format!("{head}<ol>{}</ol>", items(&names))), bare, "{head}");
+    }
+    // One line that is a heading further down is a word of the text, as is a list of other things.
+    assert_ne!(page(&format!("<ol>{}</ol>", items(&names[1..2]))), bare);
+    assert!(
+        page("<h2>What to take</h2><ol><li>Two boots</li><li>A flask of tea</li><li>A map</li></ol>").contains("A map")
+    );
+}
