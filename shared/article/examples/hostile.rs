@@ -263,11 +263,11 @@ const PAGES: &[(&str, Make)] = &[
         format!("<script type=application/json>[{}[]]</script>", format!("{prose},").repeat(1_500))
     }),
     ("stored-html", || {
-        let html = "<b><i><p>one of the many words of a text that is long</b> ".repeat(20_000);
+        let html = "<b><i><p>one of the many words of a text that is long</b> ".repeat(4_000);
         format!("<script type=application/json>[\"{html}\"]</script>")
     }),
-    ("stored-rows", || format!("<script>self.__next_f.push([1,\"{}\"])</script>", "1:T\\n".repeat(200_000))),
-    ("stored-lines", || format!("<script>self.__next_f.push([1,\"{}:\"])</script>", "\\n".repeat(500_000))),
+    ("stored-rows", || format!("<script>self.__next_f.push([1,\"{}\"])</script>", "1:T\\n".repeat(100_000))),
+    ("stored-lines", || format!("<script>self.__next_f.push([1,\"{}:\"])</script>", "\\n".repeat(250_000))),
     ("json-ld-deep", || format!("<script type=application/ld+json>{}</script>", fill("["))),
     ("not-utf-8", || fill("\u{e2}\u{20ac}\u{201d}")),
 ];

@@ -141,6 +141,11 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             Some("https://cdn.example.com/x.png"),
         ),
         ("<img src=favicon.ico>", None),
+        ("<meta property=og:image content=/><img src=/own.jpg>", Some("https://site.example.org/own.jpg")),
+        (
+            "<meta property=og:image content=/media/undefined><img src=/own.jpg>",
+            Some("https://site.example.org/own.jpg"),
+        ),
         // The sign of the site, whatever its file is called.
         (
             "<link rel='shortcut icon' href=/heron.png><meta property=og:image content=/heron.png?w=1200><img src=/own.jpg>",

@@ -112,7 +112,10 @@ fn is_ornament(url: &Url) -> bool {
     let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
     let words =
         ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
-    kind || words.iter().any(|word| name.contains(word))
+    // A template that was left empty names the front page, or nothing.
+    let empty = (path == "/" && url.query().is_none()) || matches!(name, "undefined" | "null" | "false");
+    kind || empty
+        || words.iter().any(|word| name.contains(word))
         || path.contains("/avatar")
         || url.host_str().is_some_and(|host| host.ends_with("gravatar.com"))
 }
