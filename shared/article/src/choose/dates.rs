@@ -4,7 +4,7 @@ use crate::choose::body::Body;
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
-use crate::read::changes::{LineDates, stated};
+use crate::read::changes::{LineDates, says_published, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
@@ -74,7 +74,7 @@ pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
         // A guessed date must not be later than the last change.
         None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
-    let published = published.or_else(|| in_script(told.html, hints)).or_else(|| {
+    let published = published.or_else(|| in_script(told.html, hints)).or_else(|| labelled(told, hints)).or_else(|| {
         let (at, source) = modified?;
         Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
     });
@@ -366,6 +366,33 @@ fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Times
     }
     None
 }
+
+/// Returns the day of a line that says that it is that of publication, wherever it stands in the article or shortly below
+/// it, as themes have it that close a post with its date.
+fn labelled(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    /// Maximum width of such a line.
+    const LONGEST: usize = 120;
+    let (outline, place) = (told.outline, Place::of(told.outline, told.chosen));
+    let end = place.end.saturating_add(Place::AROUND);
+    let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments | Kind::Related);
+    let elsewhere = |at: usize| {
+        outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
+    };
+    let lines = outline.blocks.iter().enumerate().take(end).filter(|(at, block)| {
+        block.chars <= LONGEST
+            && place.below_top(*at)
+            && block.text.contains(char::is_numeric)
+            && says_published(&block.text)
+    });
+    let at = lines
+        .take(TRIES)
+        .filter(|(at, _)| !elsewhere(*at))
+        .find_map(|(_, block)| stated("", &parted(&block.text), hints).published)?;
+    Some((at, DateSource { from: "text", confidence: Confidence::Low, zone: None }))
+}
+
+/// Maximum number of lines that are tried that speak of publication.
+const TRIES: usize = 16;
 
 /// Maximum length of a line above a date that may be its label.
 const LABEL: usize = 30;

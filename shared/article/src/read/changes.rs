@@ -46,6 +46,49 @@ pub(crate) fn says_change(text: &str) -> bool {
     }
 }
 
+/// True if a line has a word for publication.
+pub(crate) fn says_published(line: &str) -> bool {
+    let line = line.to_lowercase();
+    PUBLISHED.iter().any(|word| line.contains(word))
+}
+
+/// Beginnings of words for publication, in lower case.
+const PUBLISHED: [&str; 33] = [
+    "published",
+    "posted on",
+    "posted:",
+    "posted by",
+    "first posted",
+    "publicad",
+    "publicat",
+    "veröffentlicht",
+    "erschienen am",
+    "erstellt am",
+    "publié",
+    "pubblicat",
+    "gepubliceerd",
+    "geplaatst",
+    "opublikowan",
+    "data publikacji",
+    "publicerad",
+    "publisert",
+    "udgivet",
+    "julkaistu",
+    "опубликован",
+    "дата публикации",
+    "опубліковано",
+    "δημοσιεύ",
+    "yayın tarihi",
+    "yayınlan",
+    "نُشر",
+    "نشر في",
+    "发布",
+    "發布",
+    "公開日",
+    "投稿日",
+    "掲載日",
+];
+
 /// Beginnings of such words, in lower case.
 const CHANGED: [&str; 50] = [
     "updated",
