@@ -6,7 +6,12 @@ use std::sync::LazyLock;
 /// True if a short paragraph contains a phrase that only such sentences contain.
 pub(crate) fn is_about_the_page(text: &str) -> bool {
     let Some(automaton) = AUTOMATON.as_ref() else { return false };
-    automaton.is_match(text) || is_reading_time(text)
+    automaton.is_match(text) || is_reading_time(text) || is_feed_footer(text)
+}
+
+/// True for the line that WordPress adds to a post in a feed, which copies keep.
+fn is_feed_footer(text: &str) -> bool {
+    text.starts_with("The post ") && text.contains(" appeared first on ")
 }
 
 /// True for `5 min read`, `Lesezeit: 3 Minuten`, `Tempo di lettura: 4 minuti`.
@@ -103,16 +108,22 @@ const PHRASES: &[&str] = &[
     "las opiniones expresadas en",
     "as opiniões expressas neste",
     // Where a copy is from.
-    " appeared first on ",
-    " first appeared on ",
-    " originally appeared on ",
-    "was originally published on ",
-    "was first published on ",
+    "this article first appeared",
+    "this article originally appeared",
+    "this article was first published",
+    "this article was originally published",
+    "this post first appeared",
+    "this post originally appeared",
+    "this post was originally published",
+    "this story first appeared",
+    "this story originally appeared",
+    "this story was originally published",
     // Notices of corrections and of where to write, of print and of sharing.
     "report a mistake in this",
     "see an error in this",
-    "spotted an error",
-    "fehler gefunden",
+    "spotted an error in this",
+    "fehler im text gefunden",
+    "haben sie einen fehler gefunden",
     "hai trovato un errore",
     "permalink:",
     "short url:",
@@ -302,12 +313,19 @@ mod tests {
             "Iscriviti alla newsletter",
             "저작권자 © 무단 전재 및 재배포 금지",
             "記事・写真の無断転載を禁じます。",
+            "The post A bridge falls appeared first on The Weir.",
             "5 min read",
             "Lesezeit: 3 Minuten",
         ] {
             assert!(is_about_the_page(line), "{line}");
         }
-        for line in ["The harbour was closed for 5 minutes.", "He read the letter.", "They signed the treaty in May."] {
+        for line in [
+            "The harbour was closed for 5 minutes.",
+            "He read the letter.",
+            "They signed the treaty in May.",
+            "The county's paper was first published on the first of May, and its keeper appeared first on its front page.",
+            "Bei der Prüfung wurden mehrere Fehler gefunden.",
+        ] {
             assert!(!is_about_the_page(line), "{line}");
         }
     }
