@@ -67,11 +67,14 @@ pub(crate) fn of_contents(blocks: &[Block]) -> Vec<bool> {
     const MANY: usize = 3;
     /// Maximum number of blocks from one to the next.
     const NEAR: usize = 2;
+    /// Maximum number of blocks that are examined, from the top.
+    const BLOCKS: usize = 4_000;
+    let mut found = vec![false; blocks.len()];
+    let blocks = blocks.get(..BLOCKS).unwrap_or(blocks);
     let mut headings: HashMap<String, usize> = HashMap::new();
     for (at, block) in blocks.iter().enumerate().filter(|(_, block)| matches!(block.tag, Tag::Heading(_))) {
         headings.insert(text::fold(&block.text), at);
     }
-    let mut found = vec![false; blocks.len()];
     if headings.len() < MANY {
         return found;
     }
