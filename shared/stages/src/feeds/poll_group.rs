@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use curlew_model::{ExtractJob, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::group_lease::Taking;
-use curlew_ports::{Clock, PortError};
+use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -27,13 +27,35 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it.
+/// The jobs that are left of polls: each goes back into the queue as a new message, whatever came of it. Groups that wait do so
+/// together, since their polls then run side by side, and those of several messages one after the other.
 struct Left<'a> {
     clock: &'a dyn Clock,
     jobs: Mutex<Vec<(Job, Timestamp)>>,
 }
 
 impl Left<'_> {
+    /// Sends them.
+    ///
+    /// # Errors
+    /// The errors of the queue.
+    async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
+        let (mut groups, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
+        for (job, due) in self.jobs.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match job {
+                Job::Polls(job) => {
+                    groups.extend(job.groups);
+                    from = from.max(due);
+                }
+                job => sent.push((job, due)),
+            }
+        }
+        if !groups.is_empty() {
+            sent.push((Job::Polls(PollsJob { groups }), from));
+        }
+        if sent.is_empty() { Ok(()) } else { queue.send(&sent).await }
+    }
+
     /// A poll that goes on as a job of its own.
     fn push_now(&self, poll: &PollJob) {
         self.push(&Job::Poll(poll.clone()), self.clock.now());
@@ -155,10 +177,7 @@ impl Poll {
         }
         let run = futures::stream::iter(lanes).map(Ok);
         run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, &left)).await?;
-        let left = left.jobs.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if !left.is_empty() {
-            self.intake.queue.send(&left).await?;
-        }
+        left.send(self.intake.queue.as_ref()).await?;
         for Hold(groups, group) in &held {
             if let Err(error) = groups.finish(*group).await {
                 // The polls are settled; were the job run again, all of them would be.
