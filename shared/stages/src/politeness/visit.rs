@@ -145,7 +145,7 @@ impl Politeness {
         let others: Vec<PollGroup> = state.polled_in.iter().copied().filter(|other| *other != group).collect();
         let GroupUse::Ended(ended) = groups.uses(&others, host).await? else { return Ok(None) };
         let (before, length) = (state.clone(), self.rules.brief_length());
-        let (state, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+        let (state, admission) = admit(state, host, &self.rules_for(host), owner, length, now, seed);
         let Admission::Granted(lease) = admission else { return Ok(None) };
         if lease.until > covered.until {
             return Ok(None);
@@ -177,13 +177,13 @@ impl Politeness {
             waits(WaitReason::Outage, until);
             return Ok(LeaseOutcome::Busy(until));
         }
-        let ledger = self.ledger.as_ref();
+        let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
         let first = ledger.load_eventual(host).await?;
         let is_first_visit = first.1 == Version::ABSENT;
         let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
             let before = state.clone();
-            let (next, admission) = admit(state, host, &self.rules, owner, length, now, seed);
+            let (next, admission) = admit(state, host, &rules, owner, length, now, seed);
             let joins = group.filter(|_| self.poll_groups.is_some() && matches!(admission, Admission::Granted(_)));
             let next = joins.map_or(next.clone(), |group| group_lease::join(next, group));
             (next.clone(), (next, admission, before))

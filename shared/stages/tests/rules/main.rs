@@ -115,6 +115,18 @@ async fn our_own_hour_being_used_up_never_counts_against_a_page() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_platform_may_be_visited_all_day() {
+    let world = TestWorld::new();
+    let (name, page) = (host("wordpress.com"), "https://blog.wordpress.com/a");
+    let window = Window { began: world.now(), spent: world.politeness.rules.window };
+    let state = curlew_model::HostState { window, ..Default::default() };
+    world.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
+    world.web.serve(page, "text/html", html(""));
+    assert_eq!(world.fetch(&visit("wordpress.com", &[page], &new())).await, Verdict::Done);
+    assert!(world.calls(CallKind::Page).iter().any(|call| call.url == page));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_redirect_to_a_held_host_holds_up_only_its_own_page() {
     let world = TestWorld::new();
     world.web.answer("https://example.org/a", moved(302, "https://other.example/a"));
