@@ -4,6 +4,7 @@ use crate::ids::SourceKey;
 use crate::slot::Slot;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Number of groups of a slot: with 100,000 feeds a group has 52 of them.
 const GROUPS_OF_SLOT: u16 = 4;
@@ -29,6 +30,11 @@ impl PollGroup {
         PollGroup(PLATFORMS | u16::try_from(hash % u64::from(PLATFORMS)).unwrap_or(0))
     }
 
+    /// Returns true if it has the feeds of a platform.
+    pub const fn is_of_platform(self) -> bool {
+        self.0 >= PLATFORMS
+    }
+
     /// Returns its number, from 0.
     pub const fn number(self) -> u16 {
         self.0
@@ -47,4 +53,20 @@ pub struct GroupLease {
     pub until: Timestamp,
     /// True if all polls of that slot were settled, at `until`.
     pub is_finished: bool,
+    /// Files that polls of this group have asked for.
+    #[serde(default, skip_serializing_if = "Unchanged::is_empty")]
+    pub unchanged: Unchanged,
+}
+
+/// Times at which files were asked for and were as the stored copies say, so that no copy had to be written for that: in
+/// minutes since 1970, by a hash of what the copy is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Unchanged(pub BTreeMap<u64, i64>);
+
+impl Unchanged {
+    /// Returns true if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }

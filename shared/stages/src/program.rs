@@ -236,6 +236,7 @@ impl Program {
                 blobs: blobs.clone(),
                 ledger: ports.ledger.clone(),
                 robots: ports.robots.clone(),
+                poll_groups: politeness.poll_groups.clone(),
                 blocks: blocks.clone(),
                 queue: queue.clone(),
                 fetch: politeness.fetch.clone(),

@@ -5,10 +5,12 @@
 //! written that and reads the leases of the groups that the state names ([`HostState::polled_in`]). So at least one of them
 //! sees the other and steps back.
 
+use crate::address::hash64;
 use crate::politeness::admission::{CLOCKS_DIFFER, spend_untold};
 use crate::politeness::pace;
+use crate::robots::MAX_AGE;
 use crate::rules::Rules;
-use curlew_model::{GroupLease, HostState, Millis, PollGroup, SourceKey, Timestamp};
+use curlew_model::{GroupLease, HostState, Millis, Origin, PollGroup, SourceKey, Timestamp, Unchanged};
 
 /// Maximum number of groups that a host key is polled in by shared leases: each of them costs every visit a read. Feeds beyond
 /// them are polled under leases of the host key's own.
@@ -16,6 +18,11 @@ const MAX_GROUPS: usize = 4;
 /// Time after which the end of a shared lease means nothing any more: by then every pause has passed and the burst allowance is
 /// whole again.
 const REMEMBERED: Millis = Millis::from_mins(10);
+/// Maximum number of files that are noted as unchanged in the lease of a group, which is some 10 KB.
+const MAX_UNCHANGED: usize = 1_000;
+/// Age of a stored robots.txt from which on it is written again even if it has not changed: so it is known to be no older, and
+/// a store that forgets old copies keeps it.
+const WRITTEN_AGAIN: Millis = Millis::from_days(7);
 
 /// Answer to polls that ask for the lease of their group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +49,44 @@ pub fn take(
         Some(lease) if lease.is_finished && is_theirs(lease) => Taking::Done,
         Some(lease) if !lease.is_finished && lease.until > now => Taking::Busy(lease.until),
         Some(lease) if !lease.is_finished && is_theirs(lease) => Taking::Broken,
-        _ => Taking::Taken(GroupLease { due, first: first.clone(), until: now + length, is_finished: false }),
+        _ => {
+            let mut unchanged = found.map(|lease| lease.unchanged.clone()).unwrap_or_default();
+            unchanged.0.retain(|_, minute| fresh_until(*minute) > now);
+            let until = now + length;
+            Taking::Taken(GroupLease { due, first: first.clone(), until, is_finished: false, unchanged })
+        }
     }
+}
+
+/// Returns until when a robots.txt that was as its copy says may be used without asking again.
+fn fresh_until(minute: i64) -> Timestamp {
+    Timestamp::from_millis(minute.saturating_mul(60_000)) + MAX_AGE
+}
+
+/// Notes that the robots.txt of an origin was asked for and has not changed since its copy was written. False if it is not noted, and
+/// the copy has to be written: it is too old, or there are too many notes.
+pub fn note_unchanged(notes: &mut Unchanged, origin: &Origin, written: Timestamp, now: Timestamp) -> bool {
+    let is_noted = written + WRITTEN_AGAIN > now && notes.0.len() < MAX_UNCHANGED;
+    if is_noted {
+        notes.0.insert(hash64(origin.as_str()), now.minute());
+    }
+    is_noted
+}
+
+/// Returns until when the copy of a robots.txt may be used without asking again, by the notes of polls; `None` if they say nothing
+/// of the copy that was written then.
+pub fn unchanged_until(notes: &Unchanged, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
+    let minute = *notes.0.get(&hash64(origin.as_str()))?;
+    (minute > written.minute()).then(|| fresh_until(minute))
+}
+
+/// Adds the notes of another group.
+pub fn join_notes(mut notes: Unchanged, others: &Unchanged) -> Unchanged {
+    for (file, minute) in &others.0 {
+        let known = notes.0.entry(*file).or_insert(*minute);
+        *known = (*known).max(*minute);
+    }
+    notes
 }
 
 /// Returns the lease with which all polls under it were settled.
@@ -119,6 +162,26 @@ mod tests {
         assert!(matches!(taking(Some(&done), at(480), at(480)), Taking::Taken(_)), "the next cycle's are others");
         let rest = take(Some(&done), (at(0), &key("1")), LENGTH, at(4));
         assert!(matches!(rest, Taking::Taken(_)), "and so are those of another message");
+    }
+
+    #[test]
+    fn a_file_that_has_not_changed_is_noted_for_a_day_and_its_copy_written_again_after_a_week() {
+        let origin = Origin::new("https://a.example:443").unwrap_or_else(|e| panic!("{e}"));
+        let mut notes = Unchanged::default();
+        assert_eq!(unchanged_until(&notes, &origin, at(0)), None);
+        assert!(note_unchanged(&mut notes, &origin, at(0), at(1_500)));
+        assert_eq!(unchanged_until(&notes, &origin, at(0)), Some(at(1_500) + MAX_AGE));
+        assert_eq!(unchanged_until(&notes, &origin, at(1_500)), None, "another visit has written what it found then");
+        assert!(!note_unchanged(&mut notes, &origin, at(0), at(7 * 1_440)));
+        let lease = |unchanged| GroupLease { due: at(0), first: key("0"), until: at(1), is_finished: true, unchanged };
+        let kept = |now| match taking(Some(&lease(notes.clone())), now, now) {
+            Taking::Taken(lease) => lease.unchanged,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kept(at(1_500 + 1_439)), notes);
+        assert!(kept(at(1_500 + 1_440)).is_empty());
+        let mut full = Unchanged((0..MAX_UNCHANGED as u64).map(|file| (file, 0)).collect());
+        assert!(!note_unchanged(&mut full, &origin, at(0), at(1)));
     }
 
     #[test]

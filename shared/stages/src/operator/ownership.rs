@@ -6,9 +6,10 @@ use crate::catalog::listing::all_keys;
 use crate::catalog::object;
 use crate::operator::block::{BlockedBy, Blocks};
 use crate::operator::suggest::{Refusal, RefusedAddress, shortened};
+use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::visit::robots::compile;
 use crate::stage::StageError;
-use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, Timestamp};
+use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, PollGroup, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
@@ -35,6 +36,8 @@ pub struct Owners {
     pub ledger: Arc<dyn HostLedger>,
     /// Their robots.txt files as last fetched.
     pub robots: Arc<dyn RobotsStore>,
+    /// Leases of poll groups, which have notes of them.
+    pub poll_groups: Option<Arc<PollGroups>>,
     /// Blocks and unblocks hosts.
     pub blocks: Blocks,
     /// Takes the jobs for longer work.
@@ -219,18 +222,21 @@ impl Owners {
             hold: state.hold_at(now).map(|hold| (hold.until, hold.reason.as_str())),
             wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
             pause: self.rules.min_pause.max(state.crawl_delay),
-            robots: self.robots_of(&home).await?,
+            robots: self.robots_of(&home, &state.polled_in).await?,
             report: all.report,
         })
     }
 
     /// Returns the host's robots.txt, over whichever scheme it was read.
-    async fn robots_of(&self, home: &Url) -> Result<Option<RobotsSeen>, StageError> {
+    async fn robots_of(&self, home: &Url, polled_in: &[PollGroup]) -> Result<Option<RobotsSeen>, StageError> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
             let Some(home) = ownership::home_url(host, scheme) else { continue };
             let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
-            let Some(copy) = self.robots.get(&origin).await? else { continue };
+            let Some(mut copy) = self.robots.get(&origin).await? else { continue };
+            if let Some(groups) = &self.poll_groups {
+                copy = groups.with_notes(copy, &origin, polled_in).await?;
+            }
             let now = self.clock.now();
             let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
             let shown = copy.body.len().min(ROBOTS_SHOWN);

@@ -7,8 +7,8 @@ use crate::operator::descriptions::{job_subject, page_state, site_state, why};
 use crate::operator::lookup::Lookup;
 use crate::stage::StageError;
 use curlew_model::{
-    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, SiteSource, SiteState,
-    Source, Timestamp, Window,
+    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, PollGroup, SiteSource,
+    SiteState, Source, Timestamp, Window,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -224,7 +224,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     keep_latest(&mut latest);
     let named = |page: &Page| page.feed.as_ref().and_then(|key| names.get(key).cloned());
     let latest = latest.iter().map(|page| fetched(page, named(page))).collect();
-    let robots = robots(lookup, &origins).await?;
+    let robots = robots(lookup, &origins, &state.polled_in).await?;
     let next = next(lookup, &host, &feeds, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
     let next_call = next_call(&state, rules, now);
@@ -310,12 +310,19 @@ fn fetched(page: &Page, feed: Option<String>) -> PageReport {
     }
 }
 
-async fn robots(lookup: &Lookup, origins: &BTreeSet<Url>) -> Result<Vec<RobotsReport>, StageError> {
+async fn robots(
+    lookup: &Lookup,
+    origins: &BTreeSet<Url>,
+    polled_in: &[PollGroup],
+) -> Result<Vec<RobotsReport>, StageError> {
     let politeness = &lookup.politeness;
     let mut found = BTreeMap::new();
     for url in origins {
         let Ok(origin) = address::origin(url) else { continue };
-        if let Some(copy) = politeness.robots.get(&origin).await? {
+        if let Some(mut copy) = politeness.robots.get(&origin).await? {
+            if let Some(groups) = &politeness.poll_groups {
+                copy = groups.with_notes(copy, &origin, polled_in).await?;
+            }
             found.insert(origin.to_string(), rules_of(origin.to_string(), &copy, &politeness.token));
         }
     }

@@ -1,9 +1,10 @@
 //! Leases that polls of a group share, as this process has them and as it finds those of others.
 
 use crate::stage::StageError;
-use curlew_model::{GroupLease, HostKey, Millis, PollGroup, SourceKey, Timestamp};
+use curlew_model::{GroupLease, HostKey, Millis, Origin, PollGroup, SourceKey, Timestamp, Unchanged};
 use curlew_policy::politeness::group_lease::{self, GroupUse, Taking};
-use curlew_ports::{Clock, GroupLeases, PortError, Version};
+use curlew_policy::robots::MAX_AGE;
+use curlew_ports::{Clock, GroupLeases, PortError, RobotsCopy, Version};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +40,24 @@ pub(crate) struct GroupVisit<'a> {
     pub(crate) until: Timestamp,
     /// End of the group's lease before that.
     pub(crate) before: Timestamp,
+}
+
+impl GroupVisit<'_> {
+    /// Returns until when a robots.txt, whose copy was written then, may be used by what polls of the group have noted.
+    pub(crate) fn unchanged_until(&self, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
+        group_lease::unchanged_until(&self.groups.held().get(&self.group)?.lease.unchanged, origin, written)
+    }
+
+    /// Notes in the group's lease that a robots.txt has not changed since its copy was written. False if the copy has to be
+    /// written instead: the row of a platform is written every few minutes, and notes of its many sites would make that dear.
+    pub(crate) fn note_unchanged(&self, origin: &Origin, written: Timestamp, now: Timestamp) -> bool {
+        if self.group.is_of_platform() {
+            return false;
+        }
+        let mut all = self.groups.held();
+        let Some(held) = all.get_mut(&self.group) else { return false };
+        group_lease::note_unchanged(&mut held.lease.unchanged, origin, written, now)
+    }
 }
 
 impl Drop for GroupVisit<'_> {
@@ -117,19 +136,23 @@ impl PollGroups {
         Some(GroupVisit { groups: self, group, host: host.clone(), until: held.lease.until, before: held.before })
     }
 
-    /// Returns how polls of these groups use a host key: the lease that is in force the longest, or the last end.
+    /// Returns how polls of these groups use a host key: the lease that is in force the longest, or the last end; and the files
+    /// that they have noted.
     ///
     /// # Errors
     /// The errors of the store.
-    pub(crate) async fn uses(&self, groups: &[PollGroup], host: &HostKey) -> Result<GroupUse, StageError> {
-        let mut last = GroupUse::Ended(Timestamp::MIN);
+    pub(crate) async fn uses(&self, groups: &[PollGroup], host: &HostKey) -> Result<(GroupUse, Unchanged), StageError> {
+        let (mut last, mut noted) = (GroupUse::Ended(Timestamp::MIN), Unchanged::default());
         for group in groups {
             let found = match self.own_use(*group, host) {
                 Some(own) => own,
-                None => {
-                    let (found, _) = self.store.load(*group).await?;
-                    found.map_or(GroupUse::Ended(Timestamp::MIN), |it| group_lease::group_use(&it, self.clock.now()))
-                }
+                None => match self.store.load(*group).await?.0 {
+                    Some(lease) => {
+                        noted = group_lease::join_notes(noted, &lease.unchanged);
+                        group_lease::group_use(&lease, self.clock.now())
+                    }
+                    None => GroupUse::Ended(Timestamp::MIN),
+                },
             };
             last = match (last, found) {
                 (GroupUse::InForce(a), GroupUse::InForce(b)) => GroupUse::InForce(a.max(b)),
@@ -137,7 +160,30 @@ impl PollGroups {
                 (in_force @ GroupUse::InForce(_), _) | (_, in_force) => in_force,
             };
         }
-        Ok(last)
+        Ok((last, noted))
+    }
+
+    /// Returns the copy of a robots.txt with the times at which it was last asked for, and may be used until, by the notes of
+    /// these groups.
+    ///
+    /// # Errors
+    /// The errors of the store.
+    pub(crate) async fn with_notes(
+        &self,
+        copy: RobotsCopy,
+        origin: &Origin,
+        groups: &[PollGroup],
+    ) -> Result<RobotsCopy, StageError> {
+        let mut noted = Unchanged::default();
+        for group in groups {
+            if let Some(lease) = self.store.load(*group).await?.0 {
+                noted = group_lease::join_notes(noted, &lease.unchanged);
+            }
+        }
+        Ok(match group_lease::unchanged_until(&noted, origin, copy.fetched_at) {
+            Some(fresh_until) => RobotsCopy { fetched_at: fresh_until - MAX_AGE, fresh_until, ..copy },
+            None => copy,
+        })
     }
 
     /// The use under a lease that this process has. A host key that was not used yet is free: whoever begins to use it reads

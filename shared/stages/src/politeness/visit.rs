@@ -13,7 +13,7 @@ use crate::politeness::signing::{SignatureMode, Signer};
 use crate::stage::StageError;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
-    Validators,
+    Unchanged, Validators,
 };
 use curlew_policy::address::without_credentials;
 use curlew_policy::chance::mix;
@@ -81,6 +81,8 @@ pub struct Visit<'a> {
     pub(crate) failure: Option<Failure>,
     /// The lease of a poll group that covers this visit.
     covered: Option<GroupVisit<'a>>,
+    /// Files that polls of the host key have noted in the leases of other groups.
+    noted: Unchanged,
 }
 
 /// Outcome of fetching a URL.
@@ -143,7 +145,7 @@ impl Politeness {
             return Ok(None);
         }
         let others: Vec<PollGroup> = state.polled_in.iter().copied().filter(|other| *other != group).collect();
-        let GroupUse::Ended(ended) = groups.uses(&others, host).await? else { return Ok(None) };
+        let (GroupUse::Ended(ended), noted) = groups.uses(&others, host).await? else { return Ok(None) };
         let (before, length) = (state.clone(), self.rules.brief_length());
         let (state, admission) = admit(state, host, &self.rules_for(host), owner, length, now, seed);
         let Admission::Granted(lease) = admission else { return Ok(None) };
@@ -157,7 +159,7 @@ impl Politeness {
         let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
         let mut visit = Visit::new(self, host.clone(), grant, version);
         visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
-        visit.covered = Some(covered);
+        (visit.covered, visit.noted) = (Some(covered), noted);
         Ok(Some(LeaseOutcome::Granted(Box::new(visit))))
     }
 
@@ -219,11 +221,12 @@ impl Politeness {
             return Ok(LeaseOutcome::Granted(visit));
         };
         match groups.uses(&in_groups, &visit.state.host).await {
-            Ok(GroupUse::Ended(ended)) => {
+            Ok((GroupUse::Ended(ended), noted)) => {
                 visit.state.after_group(ended, &self.rules, self.clock.now(), mix(seed));
+                visit.noted = noted;
                 Ok(LeaseOutcome::Granted(visit))
             }
-            Ok(GroupUse::InForce(until)) => {
+            Ok((GroupUse::InForce(until), _)) => {
                 visit.close().await?;
                 let now = self.clock.now();
                 let until = admission::busy_until(until, now, seed);
@@ -254,7 +257,8 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
-        Visit { politeness, state, ledger_row, compiled, licenses, post: None, failure: None, covered: None }
+        let (post, failure, covered, noted) = (None, None, None, Unchanged::default());
+        Visit { politeness, state, ledger_row, compiled, licenses, post, failure, covered, noted }
     }
 
     /// Returns the time since the lease was asked for.

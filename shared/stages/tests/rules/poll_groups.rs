@@ -228,3 +228,31 @@ async fn dispatch_sends_what_is_due_as_one_job_and_polls_of_a_platform_as_one_gr
     sent.dedup();
     assert_eq!(sent.len(), urls.len());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_has_not_changed_is_noted_and_its_copy_written_once_a_week() {
+    let (mut world, first) = world_of(3).await;
+    let web = world.web.clone();
+    let asked = || web.calls().iter().filter(|call| call.url.ends_with("/robots.txt")).count();
+    let names: Vec<String> = first.polls.iter().map(|poll| poll.url.replace("/feed", "/robots.txt")).collect();
+    names.iter().for_each(|url| world.web.serve(url, "text/plain", "User-agent: *\nDisallow: /x\n"));
+    let origin = address::origin(&url::Url::parse(&first.polls[0].url).unwrap()).unwrap();
+    let fetched_at = async |world: &TestWorld| world.politeness.robots.get(&origin).await.unwrap().unwrap().fetched_at;
+    // The first time each host takes a lease of its own, and joins.
+    run(&world, &first).await;
+    let (written, mut job) = (fetched_at(&world).await, first.clone());
+    let mut days = 0;
+    while fetched_at(&world).await == written {
+        days += 1;
+        assert!(days < 10, "the copy is written again");
+        for (hours, calls) in [(9, 0), (16, 3)] {
+            // Nothing but the store knows it: another process polls.
+            world = TestWorld::sharing(&world);
+            let before = asked();
+            job = later(&world, &job, hours).await;
+            assert_eq!(run(&world, &job).await, Verdict::Done);
+            assert_eq!(asked() - before, calls, "day {days}, after {hours} hours");
+        }
+    }
+    assert_eq!(days, 7);
+}

@@ -1,12 +1,13 @@
 //! [`GroupLeases`].
 
 use super::samples::{at, group, race, source_key_in};
-use curlew_model::GroupLease;
+use curlew_model::{GroupLease, Unchanged};
 use curlew_ports::{GroupLeases, PortError, Version};
 use std::sync::Arc;
 
 fn lease(n: i64) -> GroupLease {
-    GroupLease { due: at(n), first: source_key_in(7, 0), until: at(n + 1), is_finished: n % 2 == 1 }
+    let unchanged = Unchanged((0..n.unsigned_abs()).map(|file| (u64::MAX - file, n)).collect());
+    GroupLease { due: at(n), first: source_key_in(7, 0), until: at(n + 1), is_finished: n % 2 == 1, unchanged }
 }
 
 /// Nobody ever had it.

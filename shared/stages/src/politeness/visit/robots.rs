@@ -8,9 +8,10 @@ use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
 use curlew_policy::address;
+use curlew_policy::politeness::group_lease;
 use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::Permission;
-use curlew_policy::robots::{self, Fetched, Robots, Standing, WhileUnreachable};
+use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -69,11 +70,17 @@ impl Visit<'_> {
             self.compiled.insert(origin.clone(), rules.clone());
             return Ok(Ok(rules));
         }
-        let copy = match self.politeness.robots.get(origin).await? {
-            Some(copy) if now < copy.fresh_until => copy,
-            old => match self.ask(url, old).await? {
+        let stored = self.politeness.robots.get(origin).await?;
+        let noted = stored.as_ref().and_then(|copy| self.unchanged_until(origin, copy));
+        let copy = match stored {
+            Some(copy) if now < copy.fresh_until.max(noted.unwrap_or(now)) => {
+                RobotsCopy { fresh_until: copy.fresh_until.max(noted.unwrap_or(now)), ..copy }
+            }
+            old => match self.ask(url, old.clone()).await? {
                 RobotsFetch::Fetched(copy) => {
-                    self.politeness.robots.put(origin, &copy).await?;
+                    if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
+                        self.politeness.robots.put(origin, &copy).await?;
+                    }
                     *copy
                 }
                 RobotsFetch::NotNow(end) => return Ok(Err(end)),
@@ -94,6 +101,23 @@ impl Visit<'_> {
         self.politeness.known.keep(origin, rules.clone(), copy.fresh_until);
         self.compiled.insert(origin.clone(), rules.clone());
         Ok(Ok(rules))
+    }
+
+    /// Returns until when a copy may be used by what polls have noted.
+    fn unchanged_until(&self, origin: &Origin, copy: &RobotsCopy) -> Option<Timestamp> {
+        let own = self.covered.as_ref().and_then(|covered| covered.unchanged_until(origin, copy.fetched_at));
+        own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at))
+    }
+
+    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of a poll
+    /// group, which is written anyway, has room for those of many hosts.
+    fn notes_unchanged(&self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
+        let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
+        let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
+            && new.fresh_until == new.fetched_at + MAX_AGE;
+        let Some(covered) = self.covered.as_ref().filter(|_| is_usual) else { return false };
+        RobotsCopy { body_at, fetched_at, fresh_until, ..new.clone() } == *old
+            && covered.note_unchanged(origin, old.fetched_at, new.fetched_at)
     }
 
     /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for it.
