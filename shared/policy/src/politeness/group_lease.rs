@@ -18,6 +18,8 @@ const MAX_GROUPS: usize = 4;
 /// Time after which the end of a shared lease means nothing any more: by then every pause has passed and the burst allowance is
 /// whole again.
 const REMEMBERED: Millis = Millis::from_mins(10);
+/// Time after which polls ask again for a lease that is in force: most of them are given back long before they run out.
+const ASK_AGAIN: Millis = Millis::from_mins(1);
 /// Maximum number of files that are noted as unchanged in the lease of a group, which is some 10 KB.
 const MAX_UNCHANGED: usize = 1_000;
 /// Age of a stored robots.txt from which on it is written again even if it has not changed: so it is known to be no older, and
@@ -47,7 +49,7 @@ pub fn take(
     let is_theirs = |lease: &GroupLease| lease.due == due && lease.first == *first;
     match found {
         Some(lease) if lease.is_finished && is_theirs(lease) => Taking::Done,
-        Some(lease) if !lease.is_finished && lease.until > now => Taking::Busy(lease.until),
+        Some(lease) if !lease.is_finished && lease.until > now => Taking::Busy(lease.until.min(now + ASK_AGAIN)),
         Some(lease) if !lease.is_finished && is_theirs(lease) => Taking::Broken,
         _ => {
             let mut unchanged = found.map(|lease| lease.unchanged.clone()).unwrap_or_default();
@@ -155,8 +157,9 @@ mod tests {
     #[test]
     fn polls_of_a_slot_have_the_lease_once_and_a_second_delivery_does_nothing() {
         let Taking::Taken(lease) = taking(None, at(0), at(1)) else { panic!("nobody had it") };
-        assert_eq!(taking(Some(&lease), at(0), at(2)), Taking::Busy(at(6)));
-        assert_eq!(taking(Some(&lease), at(480), at(2)), Taking::Busy(at(6)), "other polls wait, too");
+        assert_eq!(taking(Some(&lease), at(0), at(2)), Taking::Busy(at(3)));
+        let shortly = at(6) - Millis(1);
+        assert_eq!(taking(Some(&lease), at(480), shortly), Taking::Busy(at(6)), "other polls wait, too");
         let done = finish(lease, at(3));
         assert_eq!(taking(Some(&done), at(0), at(4)), Taking::Done);
         assert!(matches!(taking(Some(&done), at(480), at(480)), Taking::Taken(_)), "the next cycle's are others");

@@ -12,6 +12,7 @@ use curlew_policy::address;
 use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -175,6 +176,8 @@ impl Poll {
                 Taking::Broken => polls.polls.iter().for_each(|poll| left.push_now(poll)),
             }
         }
+        // Those that take the longest go first, so that none of them begins when all others have ended.
+        lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
         let run = futures::stream::iter(lanes).map(Ok);
         run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, &left)).await?;
         left.send(self.intake.queue.as_ref()).await?;
