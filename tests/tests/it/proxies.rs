@@ -18,6 +18,8 @@ const SOON: Duration = Duration::from_secs(30);
 const FORM_AGE: Duration = Duration::from_millis(3_100);
 /// More searches than one visitor has in the time that they take, also on a busy machine: the allowance grows meanwhile.
 const MANY: usize = 1_000;
+/// Fewer searches than a new visitor has.
+const FEW: usize = 5;
 
 fn example(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("contrib").join(name);
@@ -132,7 +134,9 @@ fn serves_visitors(proxy: &Proxy) {
     let refused = (0..MANY).find(|_| proxy.ask("127.0.0.3", "GET", "/api/search?q=tide", &lie, "").status == 429);
     assert!(refused.is_some(), "no visitor is refused");
     let lie = [("X-Forwarded-For", "198.51.100.9")];
-    assert_eq!(proxy.ask("127.0.0.3", "GET", "/api/search?q=tide", &lie, "").status, 429, "a lie helps");
+    // A slow machine's next request may come when the allowance has grown by one again; a new one would have room for all of these.
+    let is_refused = (0..FEW).any(|_| proxy.ask("127.0.0.3", "GET", "/api/search?q=tide", &lie, "").status == 429);
+    assert!(is_refused, "a lie helps");
     assert_eq!(proxy.ask("127.0.0.4", "GET", "/api/search?q=tide", &[], "").status, 200, "another visitor");
 }
 
