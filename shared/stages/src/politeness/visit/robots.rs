@@ -70,12 +70,9 @@ impl Visit<'_> {
             self.compiled.insert(origin.clone(), rules.clone());
             return Ok(Ok(rules));
         }
-        let stored = self.politeness.robots.get(origin).await?;
-        let noted = stored.as_ref().and_then(|copy| self.unchanged_until(origin, copy));
+        let stored = self.politeness.robots.get(origin).await?.map(|copy| self.with_note(origin, copy));
         let copy = match stored {
-            Some(copy) if now < copy.fresh_until.max(noted.unwrap_or(now)) => {
-                RobotsCopy { fresh_until: copy.fresh_until.max(noted.unwrap_or(now)), ..copy }
-            }
+            Some(copy) if now < copy.fresh_until => copy,
             old => match self.ask(url, old.clone()).await? {
                 RobotsFetch::Fetched(copy) => {
                     if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
@@ -103,10 +100,11 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// Returns until when a copy may be used by what polls have noted.
-    fn unchanged_until(&self, origin: &Origin, copy: &RobotsCopy) -> Option<Timestamp> {
+    /// Returns a stored copy with the time until which it may be used by what polls have noted since.
+    fn with_note(&self, origin: &Origin, copy: RobotsCopy) -> RobotsCopy {
         let own = self.covered.as_ref().and_then(|covered| covered.unchanged_until(origin, copy.fetched_at));
-        own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at))
+        let noted = own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at));
+        RobotsCopy { fresh_until: copy.fresh_until.max(noted.unwrap_or(copy.fresh_until)), ..copy }
     }
 
     /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of a poll
