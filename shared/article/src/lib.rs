@@ -1,8 +1,8 @@
 //! HTML to article: title, text, main image, canonical URL, dates, author, language. Pure.
 //!
 //! There are two entry points. [`scan_head`] is one cheap pass over the tags, for the fetch stage: canonical URL, page
-//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Before a tree is
-//! built, a proof that the page is `plain`, or else the same count of tags, shows that it is neither slow nor deep.
+//! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Both read the same pieces
+//! of a page (`curlew_text::html`); while the tree is built, all that could make it slow or deep is counted.
 //!
 //! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
 //! `readability`, …) reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each
@@ -43,7 +43,7 @@ use choose::{author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
 use curlew_text::charset::{self, Document};
 use markup::{jsonld, microdata, opengraph};
-use read::{dom, gate, outline, plain, walk};
+use read::{dom, gate, outline, walk};
 use std::borrow::Cow;
 use url::Url;
 
@@ -131,13 +131,10 @@ fn read<T>(
     also: impl FnOnce(&outline::Outline<'_>, &body::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
-    plain::check_end_tags(html, limits)?;
-    let marks = plain::scan(html, limits);
-    let seen = if marks.is_some() { None } else { Some(scan_head(html, page, limits)?) };
     let tree = dom::build(html, limits, &mut work.tree)?;
     let outline = walk::walk(&tree, page, limits);
     work.walk = outline.steps;
-    let head = head::read(html, marks, seen, &outline, limits, page)?;
+    let head = head::read(html, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
     let linked = jsonld::read(&outline, limits);
     let micro = microdata::read(&tree, &outline);

@@ -8,7 +8,14 @@ pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() {
         return text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     }
-    text.chars().filter(|c| !c.is_whitespace()).map(|c| if is_wide(c) { 2 } else { 1 }).sum()
+    let of = |c: char| match c {
+        // Nearly all characters are ASCII, or at least below the first wide one.
+        ..'\u{80}' => usize::from(!matches!(c, '\t'..='\r' | ' ')),
+        ..'\u{1100}' => usize::from(!matches!(c, '\u{85}' | '\u{A0}')),
+        _ if c.is_whitespace() => 0,
+        _ => 1 + usize::from(is_wide(c)),
+    };
+    text.chars().map(of).sum()
 }
 
 /// True for characters of scripts that do not separate words by spaces or have few letters (UAX #11, "wide").

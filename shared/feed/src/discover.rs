@@ -2,18 +2,16 @@
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
+use curlew_text::html::{Piece, Pieces};
 use curlew_text::references;
-use lol_html::{ElementContentHandlers, HtmlRewriter, MemorySettings, Selector, Settings};
 use serde::Serialize;
-use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashSet;
 use url::Url;
 
 /// Maximum number of links of a page that are examined; a page has a handful.
 const MAX_LINKS: usize = 200;
-/// Maximum memory for parsing a page, in bytes.
-const MAX_MEMORY: usize = 8 * 1024 * 1024;
+/// Maximum number of attributes of a link that are examined.
+const MAX_ATTRIBUTES: usize = 64;
 
 /// A feed that a page names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -36,10 +34,8 @@ pub struct FeedLink {
 /// `<base href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned. Never
 /// fails: a page that exceeds a limit gives the feeds found so far.
 pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<FeedLink> {
-    let found = RefCell::new(PageLinks::default());
     let text = charset::decode(html, content_type, Document::Feed).text;
-    collect(&text, &found);
-    let found = found.into_inner();
+    let found = collect(&text);
     let limits = Limits::default();
     let base = found.base.as_deref().and_then(|b| page.join(b).ok()).filter(|b| matches!(b.scheme(), "http" | "https"));
     let base = base.as_ref().unwrap_or(page);
@@ -70,17 +66,18 @@ struct Link {
     title: String,
 }
 
-fn collect(html: &str, found: &RefCell<PageLinks>) {
-    let Ok(selector) = "link, base".parse::<Selector>() else { return };
-    let handler = ElementContentHandlers::default().element(|element: &mut lol_html::html_content::Element<'_, '_>| {
-        let value = |name: &str| references::decode(&element.get_attribute(name).unwrap_or_default()).trim().to_owned();
-        let mut found = found.borrow_mut();
-        if element.tag_name() == "base" {
+fn collect(html: &str) -> PageLinks {
+    let mut found = PageLinks::default();
+    let mut pieces = Pieces::new(html, MAX_ATTRIBUTES);
+    while let Some(piece) = pieces.next_without_tree() {
+        let Piece::Start(tag) = piece else { continue };
+        let value = |name: &str| references::decode(pieces.attribute(name).unwrap_or_default()).trim().to_owned();
+        if tag.name.eq_ignore_ascii_case("base") {
             let href = value("href");
             if found.base.is_none() && !href.is_empty() {
                 found.base = Some(href);
             }
-        } else if found.links.len() < MAX_LINKS {
+        } else if tag.name.eq_ignore_ascii_case("link") && found.links.len() < MAX_LINKS {
             let rel = value("rel").to_ascii_lowercase();
             let words = |word: &str| rel.split_whitespace().any(|r| r == word);
             if (words("alternate") || words("feed")) && !words("stylesheet") {
@@ -89,18 +86,8 @@ fn collect(html: &str, found: &RefCell<PageLinks>) {
                 found.links.push(Link { rel, media_type, href: value("href"), title: value("title") });
             }
         }
-        Ok(())
-    });
-    let memory = MemorySettings::new().with_max_allowed_memory_usage(MAX_MEMORY);
-    let settings = Settings::new()
-        .append_element_content_handler((Cow::Owned(selector), handler))
-        .with_memory_settings(memory)
-        .with_strict(false);
-    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
-    if rewriter.write(html.as_bytes()).is_ok() {
-        // Links found so far are kept, even if the end of the page is broken.
-        let _ = rewriter.end();
     }
+    found
 }
 
 /// Returns the link's address, without the obsolete prefix `feed:`.

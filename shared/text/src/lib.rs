@@ -4,5 +4,6 @@
 
 pub mod charset;
 pub mod date;
+pub mod html;
 pub mod hygiene;
 pub mod references;

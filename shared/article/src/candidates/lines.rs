@@ -183,7 +183,7 @@ fn is_pointer(line: &str) -> bool {
 fn points(line: &str, pointer: &str) -> bool {
     let Some(start) = line.get(..pointer.len()) else { return false };
     let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
-    start.to_lowercase() == pointer && rest.starts_with([':', '：', '–', '>', '»', '|'])
+    rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
 }
 
 /// True if a line says that a link leads to the previous or next post: such a word, with an arrow before it, or a mark
@@ -254,7 +254,8 @@ fn is_own_address(block: &Block, page: &Url) -> bool {
     /// Maximum length of the label, in bytes.
     const LABEL: usize = 40;
     let line = block.text.trim();
-    let at = ["http://", "https://", "www."].iter().filter_map(|start| line.find(start)).min();
+    let beginning = line.get(..line.ceil_char_boundary(LABEL + "https://".len())).unwrap_or(line);
+    let at = ["http://", "https://", "www."].iter().filter_map(|start| beginning.find(start)).min();
     let Some((label, address)) = at.filter(|at| *at <= LABEL).map(|at| line.split_at(at)) else { return false };
     let plain = address.trim_end_matches(['.', ')', ']', '>', '/']);
     let bare = |address: &str| {

@@ -166,20 +166,24 @@ pub(crate) fn text(
     }
     let best = best.as_ref();
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
-    if text::width(&chosen.text) < SHORT {
+    let mut width = text::width(&chosen.text);
+    if width < SHORT {
         let (other, steps) = readability::read(tree, limits);
-        if text::width(&other) > 2 * text::width(&chosen.text) {
-            chosen = Body { text: other, from: "readability", ..Body::default() };
+        let others = text::width(&other);
+        if others > 2 * width {
+            (chosen, width) = (Body { text: other, from: "readability", ..Body::default() }, others);
         }
         chosen.steps = steps;
     }
     if let Some(body) = &linked.body {
         let body = paragraphs(body, limits);
-        if text::width(&body) > 2 * text::width(&chosen.text) {
+        let others = text::width(&body);
+        if others > 2 * width {
             chosen = Body { text: body, from: "jsonld", steps: chosen.steps, ..Body::default() };
+            width = others;
         }
     }
-    if text::width(&chosen.text) < LITTLE {
+    if width < LITTLE {
         chosen = or_stored(chosen, tree, outline, title, limits);
     }
     chosen
@@ -239,7 +243,7 @@ fn push(out: &mut String, paragraph: &str, left: &mut usize) {
     if !out.is_empty() {
         out.push_str("\n\n");
     }
-    out.extend(paragraph.chars().take(*left));
+    out.push_str(hygiene::head(paragraph, *left));
     *left = left.saturating_sub(paragraph.chars().count() + 2);
 }
 

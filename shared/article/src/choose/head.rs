@@ -9,9 +9,10 @@ use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::links::{bare, resolve};
 use crate::read::outline::Outline;
-use crate::read::plain::Marks;
 use crate::read::scan_head::{HeadScan, one_of, scan_head};
+use curlew_text::html::Pieces;
 use curlew_text::hygiene::line;
+use memchr::memchr_iter;
 use url::Url;
 
 /// Statements of the tags to robots.
@@ -29,31 +30,45 @@ impl From<HeadScan> for Head {
     }
 }
 
-/// Takes the head from the tags already scanned, or from the tree's outline if that is complete; `marks` is the result
-/// of a quick look at the tags.
+/// Takes the head from the tree's outline if that is complete, or else from the tags.
 ///
 /// # Errors
 /// If the page breaks one of the limits.
-pub(crate) fn read(
-    html: &str,
-    marks: Option<Marks>,
-    seen: Option<HeadScan>,
-    outline: &Outline<'_>,
-    limits: &Limits,
-    page: &Url,
-) -> Result<Head, Unreadable> {
-    let hidden =
-        marks.is_none_or(|marks| marks.metas > outline.meta_tags || (marks.canonical && outline.canonicals.is_empty()));
-    if let Some(seen) = seen {
-        return Ok(seen.into());
-    }
-    if hidden {
+pub(crate) fn read(html: &str, outline: &Outline<'_>, limits: &Limits, page: &Url) -> Result<Head, Unreadable> {
+    if hides_tags(html, outline) {
         return scan_head(html, page, limits).map(Head::from);
     }
     let (canonical, canonical_conflict) = one_of(outline.canonicals.iter().copied(), &outline.base, limits.url_bytes);
     let robots = outline.robots.iter().take(limits.robots_metas);
     let robots_meta = robots.map(|(name, content)| (name.clone(), line(content, limits.robots_bytes))).collect();
     Ok(Head { canonical, canonical_conflict, robots_meta })
+}
+
+/// True if there may be a `meta` tag, or a link with the relation `canonical`, that the tree does not show. Whatever looks like
+/// the beginning of a tag counts, also in comments and scripts.
+fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
+    /// Maximum number of bytes of a link that are read, so that links within links are not read again and again.
+    const LINK_BYTES: usize = 4_096;
+    /// Maximum number of attributes of such a link.
+    const ATTRIBUTES: usize = 32;
+    let mut metas = 0;
+    memchr_iter(b'<', html.as_bytes()).any(|at| {
+        let tag = html.get(at..).unwrap_or_default();
+        let named =
+            |name: &[u8]| tag.as_bytes().get(1..=name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+        metas += usize::from(named(b"meta"));
+        if outline.canonicals.is_empty() && named(b"link") {
+            let head = tag.get(..tag.ceil_char_boundary(LINK_BYTES)).unwrap_or(tag);
+            let mut pieces = Pieces::new(head, ATTRIBUTES);
+            let ends = pieces.next_piece(|| false).is_some();
+            let rel = pieces.attribute("rel").unwrap_or_default();
+            let is_canonical = rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"));
+            if !ends || is_canonical || pieces.has_too_many_attributes() {
+                return true;
+            }
+        }
+        metas > outline.meta_tags
+    })
 }
 
 /// Returns the canonical URL and its source: `link` if all links with the relation `canonical` agree; else `og:url` if

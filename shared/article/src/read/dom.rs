@@ -3,12 +3,10 @@
 use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::sink::{CountingSink, Guard, TreeLimits};
+use crate::read::tokens::Tokens;
 use ego_tree::iter::Edge;
 use ego_tree::{NodeId, NodeRef, Tree};
-use html5ever::TokenizerResult;
-use html5ever::buffer_queue::BufferQueue;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
+use html5ever::tokenizer::{Token, TokenSink};
 use scraper::node::Element;
 use scraper::{Html, Node};
 use std::collections::HashMap;
@@ -17,7 +15,7 @@ use std::collections::HashMap;
 const FREE_STEPS: u64 = 4_000_000;
 /// Additional steps of the tree builder per byte, beyond [`FREE_STEPS`]. Real pages take less than one.
 const STEPS_A_BYTE: u64 = 8;
-/// Bytes that the tokenizer is given before the open elements are counted again.
+/// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
 /// Builds the tree piece by piece, and stops as soon as it grows too deep or too large, or takes too many steps. Adds
@@ -31,25 +29,21 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
     let sink = CountingSink::new(document, TreeLimits { nodes, attributes: limits.attributes, attributes_together });
     let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
-    let tokenizer = Tokenizer::new(Guard::new(sink, most_steps), TokenizerOpts::default());
-    let input = BufferQueue::default();
-    let mut rest = html;
-    let mut outcome = Ok(());
-    while !rest.is_empty() && outcome.is_ok() {
-        let (piece, next) = rest.split_at(rest.ceil_char_boundary(PIECE));
-        input.push_back(StrTendril::from_slice(piece));
-        // It stops at the end of each script, and scripts are never run.
-        while !matches!(tokenizer.feed(&input), TokenizerResult::Done) {}
-        rest = next;
-        outcome = tokenizer.sink.check(limits);
+    let guard = Guard::new(sink, most_steps);
+    let mut tokens = Tokens::new(html, limits);
+    let mut outcome = Ok(true);
+    while outcome == Ok(true) {
+        outcome = tokens.pass(&guard, PIECE).and_then(|goes_on| guard.check(limits).map(|()| goes_on));
     }
+    let mut outcome = outcome.map(drop);
     if outcome.is_ok() {
-        tokenizer.end();
-        outcome = tokenizer.sink.check(limits);
+        let _end = guard.process_token(Token::EOFToken, 1);
+        guard.end();
+        outcome = guard.check(limits);
     }
-    *steps += tokenizer.sink.sink().steps();
+    *steps += guard.sink().steps();
     outcome?;
-    let mut tree = tokenizer.sink.finish();
+    let mut tree = guard.finish();
     settle_streamed(&mut tree, limits);
     *steps += tree.tree.values().len() as u64;
     if is_deep(&tree, limits) { Err(Unreadable::TooDeep) } else { Ok(tree) }
@@ -117,7 +111,7 @@ fn takes(html: &Html, place: NodeId, part: NodeId, limits: &Limits) -> bool {
 /// Returns the value of an attribute.
 pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     // A scan over the few attributes of a tag is faster than interning the name to look it up.
-    element.attrs().find(|(key, _)| *key == name).map(|(_, value)| value)
+    element.attrs.iter().find(|(key, _)| &*key.local == name).map(|(_, value)| &**value)
 }
 
 /// Returns all text below a node, with a space at each beginning and end of an element, up to `max` bytes or one

@@ -1,13 +1,9 @@
 //! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
-use crate::read::gate::{Depth, admit};
-use crate::read::gate::{Limits, Unreadable};
+use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::links::resolve;
+use curlew_text::html::{Piece, Pieces, Tag};
 use curlew_text::{hygiene::line, references};
-use lol_html::html_content::{Element, TextChunk};
-use lol_html::{HtmlRewriter, MemorySettings, Settings, element, end_tag, text};
-use std::cell::RefCell;
-use std::rc::Rc;
 use url::Url;
 
 /// Statements of a page about itself in its tags.
@@ -35,6 +31,8 @@ pub struct HeadScan {
 
 /// Maximum size of the licences in a page, in bytes; what follows is dropped.
 const RSL_BYTES: usize = 64 * 1024;
+/// Maximum size of a title that is read, in bytes; most of it may be characters that vanish.
+const TITLE_BYTES: usize = 64 * 1024;
 /// The media type of licences (RSL 1.0).
 const RSL: &str = "application/rsl+xml";
 
@@ -47,126 +45,81 @@ pub struct Refresh {
     pub target: Option<Url>,
 }
 
-/// Memory limit of the tag reader in bytes: a longer tag is an attack.
-const READER_BYTES: usize = 8 * 1024 * 1024;
-
-/// Reads the tags of a page once, in linear time, and counts depth, tags and attributes as it goes.
+/// Reads the tags of a page once, in linear time.
 ///
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Unreadable> {
     admit(html, limits)?;
-    let seen = Rc::new(RefCell::new(Scan::new(*limits)));
-    let at_element = {
-        let seen = Rc::clone(&seen);
-        element!("*", move |tag| {
-            let serial = seen.borrow_mut().start(tag)?;
-            if tag.can_have_content() {
-                let seen = Rc::clone(&seen);
-                tag.on_end_tag(end_tag!(move |_| {
-                    seen.borrow_mut().depth.end(serial);
-                    Ok(())
-                }))?;
-            }
-            Ok(())
-        })
-    };
-    let at_title = {
-        let seen = Rc::clone(&seen);
-        text!("title", move |chunk: &mut TextChunk<'_>| {
-            seen.borrow_mut().title_text(chunk);
-            Ok(())
-        })
-    };
-    let at_license = {
-        let seen = Rc::clone(&seen);
-        text!("script[type='application/rsl+xml' i]", move |chunk: &mut TextChunk<'_>| {
-            let rsl = &mut seen.borrow_mut().rsl;
-            let room = RSL_BYTES.saturating_sub(rsl.len());
-            let text = chunk.as_str();
-            rsl.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
-            Ok(())
-        })
-    };
-    let settings = Settings::new()
-        .append_element_content_handler(at_element)
-        .append_element_content_handler(at_title)
-        .append_element_content_handler(at_license)
-        .with_strict(false)
-        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(READER_BYTES));
-    let outcome = {
-        let mut reader = HtmlRewriter::new(settings, |_: &[u8]| {});
-        reader.write(html.as_bytes()).and_then(|()| reader.end())
-    };
-    let mut seen = seen.borrow_mut();
-    match (seen.refused, outcome) {
-        (Some(why), _) => Err(why),
-        // The only other possible failure is the reader's memory limit: one enormous tag.
-        (None, Err(_)) => Err(Unreadable::TooLarge),
-        (None, Ok(())) => Ok(seen.finish(page)),
+    let mut scan = Scan::new(*limits);
+    let mut pieces = Pieces::new(html, limits.attributes);
+    while let Some(piece) = pieces.next_without_tree() {
+        match piece {
+            Piece::Start(tag) => scan.start(&tag, &pieces)?,
+            Piece::End(name) => scan.end(name),
+            Piece::Text(text, _) => scan.text(text),
+            Piece::Comment(_) | Piece::Doctype(_) => {}
+        }
     }
+    Ok(scan.finish(page))
 }
 
 /// Returns the contents of the meta tags of this name in a page's head, in order. Tags after the head do not count,
 /// since they may come from visitors.
 pub fn head_metas(html: &str, name: &str) -> Vec<String> {
-    let found = Rc::new(RefCell::new((false, Vec::new())));
-    let (at_body, at_meta) = (Rc::clone(&found), Rc::clone(&found));
-    let wanted = name.to_owned();
-    let settings = Settings::new()
-        .append_element_content_handler(element!("*", move |tag| {
-            let is_of_head =
-                ["html", "head", "meta", "title", "link", "base", "script", "style", "noscript", "template"];
-            if !is_of_head.contains(&tag.tag_name().as_str()) {
-                at_body.borrow_mut().0 = true;
-            }
-            Ok(())
-        }))
-        .append_element_content_handler(element!("meta[name][content]", move |tag| {
-            let mut found = at_meta.borrow_mut();
-            let is_it = tag.get_attribute("name").is_some_and(|it| it.trim().eq_ignore_ascii_case(&wanted));
-            if is_it && !found.0 {
-                found.1.extend(tag.get_attribute("content").map(|content| references::decode(&content).into_owned()));
-            }
-            Ok(())
-        }))
-        .with_strict(false)
-        .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(READER_BYTES));
-    let mut reader = HtmlRewriter::new(settings, |_: &[u8]| {});
-    // A tag that is too long for the reader ends the scan; tags before it count.
-    reader.write(html.as_bytes()).and_then(|()| reader.end()).ok();
-    found.take().1
+    const OF_HEAD: [&str; 10] =
+        ["html", "head", "meta", "title", "link", "base", "script", "style", "noscript", "template"];
+    let mut found = Vec::new();
+    let mut pieces = Pieces::new(html, Limits::default().attributes);
+    while let Some(piece) = pieces.next_without_tree() {
+        let Piece::Start(tag) = piece else { continue };
+        if !OF_HEAD.iter().any(|of_head| tag.name.eq_ignore_ascii_case(of_head)) {
+            break;
+        }
+        let is_it = |it: &str| it.trim().eq_ignore_ascii_case(name);
+        if tag.name.eq_ignore_ascii_case("meta") && pieces.attribute("name").is_some_and(is_it) {
+            found.extend(pieces.attribute("content").map(|content| references::decode(content).into_owned()));
+        }
+    }
+    found
 }
 
 /// State of the scan; references stay as written until the base is known.
 struct Scan {
     limits: Limits,
-    depth: Depth,
-    refused: Option<Unreadable>,
     base: Option<String>,
     canonicals: Vec<String>,
     robots_meta: Vec<(String, String)>,
     images: [Option<String>; 3],
     title: String,
     title_done: bool,
+    /// Where the next text belongs.
+    reading: Reading,
     refresh: Option<String>,
     license: Option<String>,
     rsl: String,
     tags: usize,
 }
 
+/// Texts that the scan keeps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    None,
+    Title,
+    Rsl,
+}
+
 impl Scan {
     fn new(limits: Limits) -> Scan {
         Scan {
             limits,
-            depth: Depth::new(),
-            refused: None,
             base: None,
             canonicals: Vec::new(),
             robots_meta: Vec::new(),
             images: [None, None, None],
             title: String::new(),
             title_done: false,
+            reading: Reading::None,
             refresh: None,
             license: None,
             rsl: String::new(),
@@ -174,23 +127,55 @@ impl Scan {
         }
     }
 
-    fn start(&mut self, tag: &Element<'_, '_>) -> Result<u32, Unreadable> {
-        let name = tag.tag_name();
+    fn start(&mut self, tag: &Tag<'_>, pieces: &Pieces<'_>) -> Result<(), Unreadable> {
         self.tags += 1;
-        let counted = self.depth.start(&name, tag.attributes().len(), tag.can_have_content(), &self.limits);
-        if let Err(why) = counted {
-            self.refused = Some(why);
+        if self.tags > self.limits.tags {
+            return Err(Unreadable::TooManyTags);
         }
-        match name.as_str() {
-            "base" if self.base.is_none() => self.base = attribute(tag, "href"),
-            "link" => self.link(tag),
-            "meta" => self.meta(tag),
-            _ => {}
+        if pieces.has_too_many_attributes() {
+            return Err(Unreadable::TooManyAttributes);
         }
-        counted
+        let named = |name: &str| tag.name.eq_ignore_ascii_case(name);
+        if named("base") && self.base.is_none() {
+            self.base = attribute(pieces, "href");
+        } else if named("link") {
+            self.link(pieces);
+        } else if named("meta") {
+            self.meta(pieces);
+        } else if named("title") {
+            self.reading = Reading::Title;
+        } else if named("script") && pieces.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case(RSL)) {
+            self.reading = Reading::Rsl;
+        }
+        Ok(())
     }
 
-    fn link(&mut self, tag: &Element<'_, '_>) {
+    fn end(&mut self, name: &str) {
+        if self.reading == Reading::Title && name.eq_ignore_ascii_case("title") {
+            self.title_done = !self.title.trim().is_empty();
+            // Blanks of empty titles must not be scanned again with each following title.
+            if !self.title_done {
+                self.title.clear();
+            }
+        }
+        self.reading = Reading::None;
+    }
+
+    fn text(&mut self, text: &str) {
+        match self.reading {
+            Reading::Title if !self.title_done => {
+                let room = TITLE_BYTES.saturating_sub(self.title.len());
+                self.title.push_str(text.get(..text.ceil_char_boundary(room)).unwrap_or(text));
+            }
+            Reading::Rsl => {
+                let room = RSL_BYTES.saturating_sub(self.rsl.len());
+                self.rsl.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+            }
+            Reading::Title | Reading::None => {}
+        }
+    }
+
+    fn link(&mut self, tag: &Pieces<'_>) {
         let (Some(rel), Some(href)) = (attribute(tag, "rel"), attribute(tag, "href")) else { return };
         for rel in rel.split_ascii_whitespace() {
             if rel.eq_ignore_ascii_case("canonical") && self.canonicals.len() < CANONICALS {
@@ -206,7 +191,7 @@ impl Scan {
         }
     }
 
-    fn meta(&mut self, tag: &Element<'_, '_>) {
+    fn meta(&mut self, tag: &Pieces<'_>) {
         let Some(content) = attribute(tag, "content") else { return };
         if attribute(tag, "http-equiv").is_some_and(|v| v.trim().eq_ignore_ascii_case("refresh")) {
             self.refresh.get_or_insert(content);
@@ -222,19 +207,6 @@ impl Scan {
                 self.robots_meta.push((name, content));
             }
             _ => {}
-        }
-    }
-
-    fn title_text(&mut self, chunk: &TextChunk<'_>) {
-        if !self.title_done && self.title.len() < self.limits.title_chars.saturating_mul(8) {
-            self.title.push_str(chunk.as_str());
-        }
-        if chunk.last_in_text_node() {
-            self.title_done = !self.title.trim().is_empty();
-            // Blanks of empty titles must not be scanned again with each following title.
-            if !self.title_done {
-                self.title.clear();
-            }
         }
     }
 
@@ -276,10 +248,9 @@ fn keep(slots: &mut [Option<String>; 3], slot: usize, value: &str) {
     }
 }
 
-/// Returns an attribute's value with its entities decoded, which the tag reader leaves as written.
-fn attribute(tag: &Element<'_, '_>, name: &str) -> Option<String> {
-    tag.get_attribute(name)
-        .map(|value| if value.contains('&') { references::decode(&value).into_owned() } else { value })
+/// Returns an attribute's value with its references resolved.
+fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
+    tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
 /// True if a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).

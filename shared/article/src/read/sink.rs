@@ -11,11 +11,12 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSin
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, LocalName, QualName};
+use html5ever::{Attribute, QualName};
 use scraper::{Html, HtmlTreeSink};
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
-use std::collections::BTreeSet;
+use std::collections::HashSet;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it (HTML,
 /// "push onto the list of active formatting elements").
@@ -42,8 +43,8 @@ pub(crate) struct CountingSink {
     limits: TreeLimits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
-    /// Distinct formatting elements.
-    kinds: RefCell<BTreeSet<(LocalName, Vec<Attribute>)>>,
+    /// Hashes of distinct formatting elements. The key of the hashes is the set's own, so nobody makes two that are equal.
+    kinds: RefCell<HashSet<u64>>,
     /// Upper bound on the formatting elements that the tree builder remembers.
     listed: Cell<usize>,
     refused: Cell<Option<Unreadable>>,
@@ -92,12 +93,26 @@ impl CountingSink {
         }
         let mut kinds = self.kinds.borrow_mut();
         if kinds.len() < KINDS {
-            kinds.insert((tag.name.clone(), tag.attrs.clone()));
+            let hash = kinds.hasher().hash_one(Looks(tag));
+            kinds.insert(hash);
         }
         drop(kinds);
         self.charge(self.listed.get() * (1 + COMPARISON * tag.attrs.len()));
         // Only one link is remembered at a time.
         self.recount(self.listed.get() + usize::from(&*tag.name != "a"));
+    }
+}
+
+/// Name and attributes of a tag, as they are hashed: by their letters, since the hash that a name brings has 32 bits.
+struct Looks<'t>(&'t Tag);
+
+impl Hash for Looks<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.name[..].hash(hasher);
+        for attribute in &self.0.attrs {
+            attribute.name.local[..].hash(hasher);
+            attribute.value[..].hash(hasher);
+        }
     }
 }
 

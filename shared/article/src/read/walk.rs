@@ -214,7 +214,7 @@ impl<'a> Walk<'a> {
             self.line.push_str(" | ");
         }
         let kind = self.names.kind(element);
-        if element.attrs().any(|(name, _)| matches!(name, "itemprop" | "rel" | "class")) {
+        if element.attrs.iter().any(|(name, _)| matches!(&*name.local, "itemprop" | "rel" | "class")) {
             self.annotations(node, element);
         }
         if let Some(level) = heading(tag)
@@ -350,11 +350,11 @@ impl<'a> Walk<'a> {
                 if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
             for line in lines {
                 let before = text.len();
-                for word in line.split_whitespace() {
-                    if text.len() > before && !text.ends_with('\n') {
-                        text.push(' ');
-                    }
-                    text.push_str(word);
+                // White space of ASCII is found faster; `clean` leaves no other kind of it.
+                if line.is_ascii() {
+                    push_words(&mut text, line.split_ascii_whitespace());
+                } else {
+                    push_words(&mut text, line.split_whitespace());
                 }
                 if text.len() > before {
                     text.push('\n');
@@ -517,5 +517,14 @@ impl<'a> Walk<'a> {
 
     fn in_comments(&self) -> bool {
         self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
+    }
+}
+
+/// Appends words to a text that is empty or ends with a line break, with a space between two.
+fn push_words<'a>(text: &mut String, mut words: impl Iterator<Item = &'a str>) {
+    text.push_str(words.next().unwrap_or_default());
+    for word in words {
+        text.push(' ');
+        text.push_str(word);
     }
 }

@@ -33,13 +33,11 @@ fn around(extra: &str) -> String {
 fn b01_divs_nested_without_end_are_too_deep() {
     assert_eq!(read("<div>".repeat(16_000)), Err(Unreadable::TooDeep));
     assert_eq!(read("<div>".repeat(20_000)), Err(Unreadable::TooDeep));
-    assert_eq!(look(&"<div>".repeat(16_000)), Err(Unreadable::TooDeep));
 }
 
 #[test]
 fn b02_lists_in_lists_are_too_deep() {
     assert_eq!(read("<ul><li>".repeat(16_000)), Err(Unreadable::TooDeep));
-    assert_eq!(look(&"<ul><li>".repeat(16_000)), Err(Unreadable::TooDeep));
 }
 
 #[test]
@@ -80,8 +78,8 @@ fn b04_attributes_that_are_put_together_from_many_tags_are_refused() {
         assert_eq!(read(around(&many)), Err(Unreadable::TooManyAttributes), "{tag}");
     }
     assert!(read(around("<html lang=en><body class=a><html id=b>")).is_ok());
-    // Attributes of end tags mean nothing, but the tokenizer compares them.
-    assert_eq!(read(around(&format!("</p{}{}>", names(1), names(2)))), Err(Unreadable::TooManyAttributes));
+    // Attributes of end tags mean nothing, and nothing compares them.
+    assert!(read(around(&format!("</p{}{}>", names(1), names(2)))).is_ok());
     // Each paragraph opens the element again, with all of them.
     let again = format!("<p><b{}>{}", names(1), "<p>x".repeat(100_000));
     assert_eq!(read(again), Err(Unreadable::TooManyAttributes));

@@ -1,8 +1,8 @@
 use super::{Answer, CheckError, Question, bad_input, fields};
 use curlew_ports::InlinePool;
 use curlew_screen::Page;
-use curlew_stages::pages::image::{opened, scaled_down};
-use curlew_stages::pages::judge::{Judge, Picture};
+use curlew_stages::pages::image::scaled_down;
+use curlew_stages::pages::judge::Judge;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -19,13 +19,11 @@ pub(super) async fn answer(question: &Question, judge: &Judge) -> Answer {
         language: question.text("language"),
         host: url.as_ref().and_then(Url::host_str),
     };
-    let pixels = image.as_deref().and_then(opened);
-    let picture = image.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
-    let screened = judge.page(&InlinePool, &page, picture).await;
+    let screened = judge.page(&InlinePool, &page, image.as_deref()).await;
     let screening = screened.map_err(|why| CheckError { kind: "unreadable", message: why.to_string() })?;
     let mut answer = fields(json!(screening));
     answer.insert("explanation".into(), Value::from(screening.explain()));
-    if let (Some(eye), true) = (judge.eye(), picture.is_some()) {
+    if let (Some(eye), true) = (judge.eye(), image.is_some()) {
         answer.insert("classifier".into(), Value::from(eye));
     }
     Ok(answer)

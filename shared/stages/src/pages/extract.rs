@@ -7,8 +7,7 @@ use crate::catalog::segment::{self, Draft, segment_year};
 use crate::catalog::thumbnails::Pictures;
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
-use crate::pages::image::opened;
-use crate::pages::judge::{Judge, Picture};
+use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
@@ -282,12 +281,10 @@ impl Extract {
             Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
             Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
         };
-        let pixels = jpeg.as_deref().and_then(opened);
-        let picture = jpeg.as_deref().zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
         let language = article.language.as_deref();
         let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
         let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
-        let screening = match told(self.judge.page(self.pool.as_ref(), &page, picture).await)? {
+        let screening = match told(self.judge.page(self.pool.as_ref(), &page, jpeg.as_deref()).await)? {
             Ok(screening) => with_override(screening, &rules, &job.url),
             Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
         };

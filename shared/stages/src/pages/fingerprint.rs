@@ -34,8 +34,12 @@ const WITHOUT_SPACES: &[(char, char)] = &[
 pub fn of_text(text: &str) -> Option<Fingerprint> {
     let head = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
     let mut features = Features::default();
-    for c in head.chars().flat_map(char::to_lowercase) {
-        features.take(c);
+    for c in head.chars() {
+        if c.is_ascii() {
+            features.take(c.to_ascii_lowercase());
+        } else {
+            c.to_lowercase().for_each(|c| features.take(c));
+        }
     }
     features.end_of_word();
     features.end_of_run();
@@ -45,12 +49,29 @@ pub fn of_text(text: &str) -> Option<Fingerprint> {
 
 /// Each bit as most features have it.
 fn by_majority(features: &HashSet<u64, Plain>) -> Fingerprint {
+    /// The lowest bit of each byte: eight bits are counted at once, each in a byte of its own.
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
     let mut ones = [0u32; BITS];
-    for feature in features {
+    let mut counts = [0u64; 8];
+    let mut add = |counts: &mut [u64; 8]| {
         for (bit, count) in ones.iter_mut().enumerate() {
-            *count += u32::from(feature >> bit & 1 == 1);
+            *count += u32::from(counts[bit % 8].to_le_bytes()[bit / 8]);
+        }
+        *counts = [0; 8];
+    };
+    let mut counted = 0;
+    for feature in features {
+        for (shift, count) in counts.iter_mut().enumerate() {
+            *count += feature >> shift & LOWEST;
+        }
+        counted += 1;
+        // A byte holds no more.
+        if counted == u8::MAX {
+            add(&mut counts);
+            counted = 0;
         }
     }
+    add(&mut counts);
     let half = features.len() as u32;
     let bits = ones.iter().enumerate().filter(|(_, count)| **count * 2 > half);
     Fingerprint(bits.fold(0, |sum, (bit, _)| sum | 1 << bit))
@@ -131,7 +152,7 @@ impl Features {
 }
 
 fn is_without_spaces(c: char) -> bool {
-    WITHOUT_SPACES.iter().any(|(first, last)| (first..=last).contains(&&c))
+    c >= WITHOUT_SPACES[0].0 && WITHOUT_SPACES.iter().any(|(first, last)| (first..=last).contains(&&c))
 }
 
 /// The offset basis of FNV-1a with 64 bits.

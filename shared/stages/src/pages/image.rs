@@ -54,13 +54,58 @@ pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes) -> Result<R
 pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
     let (decoder, _) = opened_for(bytes)?;
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
-    // `thumbnail` would enlarge a smaller one.
-    let small = picture.thumbnail(THUMBNAIL.0.min(picture.width()), THUMBNAIL.1.min(picture.height()));
+    // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
+    let small = match picture {
+        DynamicImage::ImageRgb8(pixels) => averaged(&pixels),
+        other => other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height())).into_rgb8(),
+    };
     let mut jpeg = Vec::new();
-    JpegEncoder::new_with_quality(&mut jpeg, QUALITY)
-        .encode_image(&DynamicImage::ImageRgb8(small.to_rgb8()))
-        .map_err(|e| e.to_string())?;
+    JpegEncoder::new_with_quality(&mut jpeg, QUALITY).encode_image(&small).map_err(|e| e.to_string())?;
     Ok(jpeg.into())
+}
+
+/// Scales an image down until it fits; each pixel becomes the average of those whose place it takes.
+fn averaged(pixels: &RgbImage) -> RgbImage {
+    let (width, height) = pixels.dimensions();
+    let (across, down) = (f64::from(width) / f64::from(THUMBNAIL.0), f64::from(height) / f64::from(THUMBNAIL.1));
+    let ratio = across.max(down).max(1.0);
+    let scaled = |side: u32| ((f64::from(side) / ratio).round() as u32).clamp(1, side.max(1));
+    let (columns, rows) = (scaled(width), scaled(height));
+    // The number of pixels of a side that belong to each of its places.
+    let parts = |places: u32, side: u32| -> Vec<u32> {
+        let edge = |at: u32| (u64::from(at) * u64::from(side)).div_ceil(u64::from(places)) as u32;
+        (0..places).map(|at| edge(at + 1) - edge(at)).collect()
+    };
+    let widths = parts(columns, width);
+    let mut out = Vec::with_capacity(columns as usize * rows as usize * 3);
+    let mut sums = vec![[0_u32; 3]; columns as usize];
+    let mut lines = pixels.as_raw().chunks_exact(width as usize * 3);
+    for high in parts(rows, height) {
+        sums.fill([0; 3]);
+        for line in lines.by_ref().take(high as usize) {
+            let mut line = line.as_chunks::<3>().0.iter();
+            for (sum, wide) in sums.iter_mut().zip(&widths) {
+                let [mut red, mut green, mut blue] = *sum;
+                let mut left = *wide;
+                // This crate is compiled for its size, by which a range would be a call for each pixel.
+                while left > 0
+                    && let Some(pixel) = line.next()
+                {
+                    red += u32::from(pixel[0]);
+                    green += u32::from(pixel[1]);
+                    blue += u32::from(pixel[2]);
+                    left -= 1;
+                }
+                *sum = [red, green, blue];
+            }
+        }
+        for ([red, green, blue], wide) in sums.iter().zip(&widths) {
+            let many = (wide * high).max(1);
+            let mean = |sum: u32| ((sum + many / 2) / many) as u8;
+            out.extend_from_slice(&[mean(*red), mean(*green), mean(*blue)]);
+        }
+    }
+    RgbImage::from_raw(columns, rows, out).unwrap_or_default()
 }
 
 /// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
@@ -120,6 +165,22 @@ mod tests {
             let jpeg = scaled_down(&png(width, height)).unwrap_or_default();
             let read = image::load_from_memory(&jpeg).unwrap_or_default();
             assert_eq!((read.width(), read.height()), scaled);
+        }
+    }
+
+    /// The averages are those of the library's `thumbnail`, but for pixels on an edge that a rounding error moves.
+    #[test]
+    fn averages_are_those_of_the_library() {
+        for (width, height) in [(640, 360), (320, 214), (60, 50), (1_000, 333), (901, 1_207), (10_000, 48), (48, 900)] {
+            let drawn = RgbImage::from_fn(width, height, |x, y| {
+                image::Rgb([(x % 251) as u8, (y % 241) as u8, ((x * y / 7) % 256) as u8])
+            });
+            let small = averaged(&drawn);
+            let theirs = DynamicImage::ImageRgb8(drawn).thumbnail(THUMBNAIL.0.min(width), THUMBNAIL.1.min(height));
+            assert_eq!((small.width(), small.height()), (theirs.width(), theirs.height()), "{width}x{height}");
+            let theirs = theirs.into_rgb8();
+            let differ = small.pixels().zip(theirs.pixels()).filter(|(one, other)| one != other).count();
+            assert!(differ * 50 <= small.pixels().len(), "{width}x{height}: {differ} pixels differ");
         }
     }
 

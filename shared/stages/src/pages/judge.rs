@@ -7,7 +7,6 @@ use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
-use image::RgbImage;
 use lru::LruCache;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -31,15 +30,6 @@ pub struct Judge {
     detections: Mutex<LruCache<String, Vec<Detection>>>,
     /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
-}
-
-/// A thumbnail: its JPEG bytes, and the pixels that they decode to.
-#[derive(Clone, Copy)]
-pub struct Picture<'a> {
-    /// The file.
-    pub jpeg: &'a [u8],
-    /// The decoded image.
-    pub pixels: &'a RgbImage,
 }
 
 impl fmt::Debug for Judge {
@@ -118,23 +108,18 @@ impl Judge {
         Ok(rules)
     }
 
-    /// Judges a page by its words, and, if they let it pass, by its image as well. An image that cannot be classified says
+    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. An image that cannot be classified says
     /// nothing: the page is judged by its words alone.
     ///
     /// # Errors
     /// If its words take too long to weigh, or cannot be weighed now.
-    pub async fn page(
-        &self,
-        pool: &dyn CpuPool,
-        page: &Page<'_>,
-        image: Option<Picture<'_>>,
-    ) -> Result<Screening, CpuError> {
+    pub async fn page(&self, pool: &dyn CpuPool, page: &Page<'_>, image: Option<&[u8]>) -> Result<Screening, CpuError> {
         let words = self.screened(pool, page, Vec::new()).await?;
         if words.verdict == Verdict::Reject {
             return Ok(words);
         }
         let detections = match image {
-            Some(image) => self.detect(image).await,
+            Some(jpeg) => self.detect(jpeg).await.unwrap_or_default(),
             None => Vec::new(),
         };
         if detections.is_empty() { Ok(words) } else { self.screened(pool, page, detections).await }
@@ -158,20 +143,21 @@ impl Judge {
 
     /// Judges a thumbnail that came later than its page's words.
     pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
-        let pixels = if self.may_reject_by_image() { opened(jpeg)? } else { return None };
-        let detections = self.detect(Picture { jpeg, pixels: &pixels }).await;
+        let detections = if self.may_reject_by_image() { self.detect(jpeg).await? } else { return None };
         Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))
     }
 
-    async fn detect(&self, image: Picture<'_>) -> Vec<Detection> {
-        let Some(eye) = &self.eye else { return Vec::new() };
-        let key = hash_hex(image.jpeg);
+    /// Returns the labels of a thumbnail; `None` if it is no picture of a thumbnail's size.
+    async fn detect(&self, jpeg: &[u8]) -> Option<Vec<Detection>> {
+        let Some(eye) = &self.eye else { return Some(Vec::new()) };
+        let key = hash_hex(jpeg);
         if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return detections.clone();
+            return Some(detections.clone());
         }
-        let (width, height) = image.pixels.dimensions();
-        let Some(rgb) = Rgb::new(width as usize, height as usize, image.pixels.as_raw()) else { return Vec::new() };
-        match eye.classify(&ImageInput { rgb, jpeg: image.jpeg }).await {
+        let pixels = opened(jpeg)?;
+        let (width, height) = pixels.dimensions();
+        let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw())?;
+        Some(match eye.classify(&ImageInput { rgb, jpeg }).await {
             Ok(detections) => {
                 self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(key, detections.clone());
                 detections
@@ -180,6 +166,6 @@ impl Judge {
                 tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
                 Vec::new()
             }
-        }
+        })
     }
 }

@@ -3,8 +3,6 @@
 use super::{Fetch, Item, PageFacts, VisitRun};
 use crate::catalog::segment::thumbnail;
 use crate::pages::extract::{image_id_of, with_override};
-use crate::pages::image::opened;
-use crate::pages::judge::Picture;
 use crate::parsing::told;
 use crate::stage::StageError;
 use curlew_article::Article;
@@ -85,11 +83,9 @@ impl Fetch {
             host: host.as_deref(),
         };
         let jpeg = image.and_then(|image| image.thumbnail.as_deref());
-        let pixels = jpeg.and_then(opened);
-        let picture = jpeg.zip(pixels.as_ref()).map(|(jpeg, pixels)| Picture { jpeg, pixels });
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
         // What takes too long to judge is not taken by extraction either, and the page stays as it was.
-        let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, picture).await)?;
+        let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, jpeg).await)?;
         Ok(screening.is_ok_and(|screening| with_override(screening, &rules, &page.url).verdict == Judged::Reject))
     }
 }
