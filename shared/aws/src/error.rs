@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use curlew_model::Millis;
 use curlew_ports::PortError;
 use std::error::Error;
+use std::fmt;
 
 /// Time to wait after the services have asked to slow down; the SDK has retried by itself before that.
 const SLOW_DOWN: Millis = Millis(1_000);
@@ -52,6 +53,10 @@ impl Asked<'_> {
         match fault {
             ServiceFault::Throttled => PortError::Throttled { retry_after: SLOW_DOWN },
             ServiceFault::Refused => corrupt(format!("what was sent to {}", self.place()), message),
+            ServiceFault::Forbidden => {
+                let (action, place) = (denied_action(message).map(str::to_owned), self.place());
+                PortError::unavailable(self.sentence(fault), MissingRight { action, place, source: Box::new(error) })
+            }
             _ => PortError::unavailable(self.sentence(fault), error),
         }
     }
@@ -105,6 +110,53 @@ impl Asked<'_> {
     fn place(self) -> String {
         format!("the {} {}", self.kind, self.name)
     }
+}
+
+/// A right that the credentials lack: the cause of an error of a port.
+#[derive(Debug)]
+pub struct MissingRight {
+    action: Option<String>,
+    place: String,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl MissingRight {
+    /// Returns the missing right, if that is the cause of this error.
+    pub fn of(error: &PortError) -> Option<&MissingRight> {
+        match error {
+            PortError::Unavailable { source: Some(source), .. } => source.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// Returns the action, such as `dynamodb:GetItem`, if AWS named it.
+    pub fn action(&self) -> Option<&str> {
+        self.action.as_deref()
+    }
+
+    /// Returns the part of the stack in words, such as "the table curlew-hosts".
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+impl fmt::Display for MissingRight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+impl Error for MissingRight {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.source()
+    }
+}
+
+/// Returns the action that a refusal names: `User: … is not authorized to perform: dynamodb:Scan on resource: …`. SQS writes it in
+/// lower case.
+fn denied_action(message: &str) -> Option<&str> {
+    let action = message.split_once("to perform: ")?.1.split_whitespace().next()?;
+    action.contains(':').then_some(action)
 }
 
 /// Classifies an error by its code; the codes are in the services' lists of common errors, and in each service's own.
@@ -181,7 +233,15 @@ pub(crate) fn again(error: &PortError) -> PortError {
         PortError::NotFound(what) => PortError::NotFound(what.clone()),
         PortError::Throttled { retry_after } => PortError::Throttled { retry_after: *retry_after },
         PortError::Unavailable { what, source } => {
-            let source = source.as_ref().map(|source| chain(source.as_ref()).into());
+            let source = source.as_ref().map(|source| {
+                let causes = chain(source.as_ref()).into();
+                match MissingRight::of(error) {
+                    Some(MissingRight { action, place, .. }) => {
+                        MissingRight { action: action.clone(), place: place.clone(), source: causes }.into()
+                    }
+                    None => causes,
+                }
+            });
             PortError::Unavailable { what: what.clone(), source }
         }
         PortError::Corrupt { what, why } => PortError::Corrupt { what: what.clone(), why: why.clone() },

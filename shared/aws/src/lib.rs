@@ -14,6 +14,7 @@ mod chance;
 mod connection;
 mod endpoint;
 mod error;
+mod functions;
 mod groups;
 mod hosts;
 mod item;
@@ -35,10 +36,12 @@ mod version;
 
 pub use connection::Connection;
 pub use endpoint::Endpoint;
+pub use error::MissingRight;
+pub use functions::{DeployedFunction, ExecutionQuota, Functions, SmokeAnswer};
 pub use groups::GroupTable;
 pub use hosts::HostTable;
 pub use jobs::{Jobs, ReadError};
-pub use mappings::{Mapping, Mappings};
+pub use mappings::{MAPPINGS, Mapping, Mappings, mapping_ids};
 pub use marks::MarkTable;
 pub use names::Names;
 pub use objects::Objects;
@@ -47,6 +50,7 @@ pub use provision::{find_bucket, provision};
 pub use robots::RobotsTable;
 pub use sources::SourceTable;
 pub use store::Store;
+pub use version::KNOWN_VERSION;
 
 #[cfg(test)]
 mod tests;

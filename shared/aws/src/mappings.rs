@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::error::Asked;
 use aws_sdk_lambda::Client;
-use curlew_model::Timestamp;
+use curlew_model::{Stage, Timestamp};
 use curlew_ports::PortError;
 
 /// The mappings of a stack, by the ids that AWS gave them.
@@ -20,6 +20,21 @@ pub struct Mapping {
     pub state: String,
     /// The time of its last change.
     pub changed_at: Timestamp,
+    /// Maximum number of invocations at once, if it has one.
+    pub max_concurrency: Option<u32>,
+}
+
+/// Environment variable of dispatch that names the mappings: `stage=id`, with spaces between them.
+pub const MAPPINGS: &str = "CURLEW_MAPPINGS";
+
+/// Returns the ids that the value of [`MAPPINGS`] names; `None` if it does not name queues and mappings.
+pub fn mapping_ids(text: &str) -> Option<Vec<(Stage, String)>> {
+    let named = |word: &str| {
+        let (name, id) = word.split_once('=')?;
+        let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;
+        (!id.is_empty()).then(|| (stage, id.to_owned()))
+    };
+    text.split_ascii_whitespace().map(named).collect()
 }
 
 impl Mappings {
@@ -36,7 +51,11 @@ impl Mappings {
         let answer = self.client.get_event_source_mapping().uuid(id).send().await;
         let answer = answer.map_err(|error| self.asked("read", id).failed(error))?;
         let changed_at = answer.last_modified.and_then(|time| time.to_millis().ok()).unwrap_or_default();
-        Ok(Mapping { state: answer.state.unwrap_or_default(), changed_at: Timestamp::from_millis(changed_at) })
+        Ok(Mapping {
+            state: answer.state.unwrap_or_default(),
+            changed_at: Timestamp::from_millis(changed_at),
+            max_concurrency: answer.scaling_config.and_then(|scaling| scaling.maximum_concurrency?.try_into().ok()),
+        })
     }
 
     /// Switches a mapping on or off, which takes AWS up to a minute.

@@ -42,6 +42,11 @@ impl Names {
         format!("{}-dead", self.queue(stage))
     }
 
+    /// Returns the queue of events that the schedules could not get done.
+    pub(crate) fn schedules_dead_queue(&self) -> String {
+        self.part("schedules-dead")
+    }
+
     /// Returns the prefix of a stack's data buckets; account and region follow.
     pub(crate) fn bucket_prefix(stack: &str) -> String {
         format!("{stack}-data")

@@ -8,7 +8,7 @@ use curlew_ports::{PortError, Version};
 
 /// Version that this program writes; it reads this and all earlier ones.
 /// Since 2 a host key's state names the poll groups whose leases count as its own.
-const KNOWN: u32 = 2;
+pub const KNOWN_VERSION: u32 = 2;
 /// Key of the item, among the marks: the functions that read it may read those.
 const KEY: &str = "m#version";
 
@@ -21,30 +21,44 @@ impl Store {
     pub async fn check_version(&self) -> Result<(), PortError> {
         check(self.marks().table(), self.name()).await
     }
+
+    /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use it.
+    ///
+    /// # Errors
+    /// [`PortError::Corrupt`] if it is no version, transport errors.
+    pub async fn version(&self) -> Result<Option<u32>, PortError> {
+        Ok(read(self.marks().table(), self.name()).await?.map(|(found, _)| found))
+    }
 }
 
 async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
-    let what = || format!("the version of the stack {stack}");
-    let seen = match table.get("read the version", item::key(KEY), Read::Eventual).await? {
+    let seen = match read(table, stack).await? {
         None => Version::ABSENT,
-        Some(item) => {
-            let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
-            let found: u32 = found.parse().map_err(|e| corrupt(what(), e))?;
-            if found > KNOWN {
-                let why = format!(
-                    "it is {found}, but this program knows only versions up to {KNOWN}: use or deploy a newer curlew"
-                );
-                return Err(corrupt(what(), why));
-            }
-            if found == KNOWN {
-                return Ok(());
-            }
-            item::version(what, &item)?
+        Some((found, _)) if found > KNOWN_VERSION => {
+            let why = format!(
+                "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
+            );
+            return Err(corrupt(name(stack), why));
         }
+        Some((KNOWN_VERSION, _)) => return Ok(()),
+        Some((_, seen)) => seen,
     };
-    match table.swap("keep the version", item::key(KEY), seen, text(KNOWN.to_string())).await {
+    match table.swap("keep the version", item::key(KEY), seen, text(KNOWN_VERSION.to_string())).await {
         // Another process was first.
         Ok(_) | Err(PortError::Conflict) => Ok(()),
         Err(other) => Err(other),
     }
+}
+
+/// Returns the version of the stack, and that of its item.
+async fn read(table: &Table, stack: &str) -> Result<Option<(u32, Version)>, PortError> {
+    let what = || name(stack);
+    let Some(item) = table.get("read the version", item::key(KEY), Read::Eventual).await? else { return Ok(None) };
+    let found = item::state(what, &item)?.as_s().map_err(|_| corrupt(what(), "it is no text"))?;
+    let found = found.parse().map_err(|e| corrupt(what(), e))?;
+    Ok(Some((found, item::version(what, &item)?)))
+}
+
+fn name(stack: &str) -> String {
+    format!("the version of the stack {stack}")
 }

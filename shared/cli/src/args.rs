@@ -236,6 +236,11 @@ pub(crate) enum Command {
         #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
         listen: SocketAddr,
     },
+    /// Examine the store and what works on it, and say what to do; it fails if something does not work
+    Doctor {
+        #[command(flatten)]
+        output: Output,
+    },
     /// Show counts, held hosts, parked jobs, and the reasons why pages were rejected
     Status {
         #[command(flatten)]

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod commands;
 mod config;
+mod doctor;
 #[cfg(test)]
 mod documents;
 mod export;
@@ -26,6 +27,8 @@ use anyhow::Result;
 use args::{Cli, Command, Shared};
 use clap::error::ErrorKind;
 use commands::Place;
+use config::Collector;
+use curlew_wiring::LogForm;
 use futures::FutureExt;
 use std::process::ExitCode;
 use tokio::sync::oneshot;
@@ -76,19 +79,38 @@ fn run(cli: Cli) -> Result<()> {
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),
-        command => with_settings(command, &cli.shared),
+        // It goes on with wrong settings, and says what is wrong.
+        Command::Doctor { output } => {
+            let loaded = config::load(&cli.shared, std::env::vars());
+            let (collector, log) = loaded.as_ref().map_or((None, LogForm::Text), |c| (c.collector.clone(), c.log));
+            let place = Place::of(&cli.shared);
+            let data = cli.shared.data.clone();
+            let work = async move { commands::doctor::run(loaded, data, &place, output.json).await };
+            on_runtime(collector.as_ref(), log, &cli.shared, work)
+        }
+        command => {
+            let config = config::load(&cli.shared, std::env::vars())?;
+            let (collector, log) = (config.collector.clone(), config.log);
+            let work = commands::run(command, config, Place::of(&cli.shared));
+            on_runtime(collector.as_ref(), log, &cli.shared, work)
+        }
     }
 }
 
-fn with_settings(command: Command, shared: &Shared) -> Result<()> {
-    let config = config::load(shared, std::env::vars())?;
-    let (layer, export) = config.collector.as_ref().map(optional::spans).transpose()?.unzip();
-    log::start(config.log, shared.verbose, layer);
+/// Runs a command with its log, and with the export of spans if there is a collector for them.
+fn on_runtime(
+    collector: Option<&Collector>,
+    log: LogForm,
+    shared: &Shared,
+    work: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    let (layer, export) = collector.map(optional::spans).transpose()?.unzip();
+    log::start(log, shared.verbose, layer);
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (end, ended) = oneshot::channel::<()>();
     let exporting = export.map(|export| runtime.spawn(export(ended.map(drop).boxed())));
-    let done = runtime.block_on(commands::run(command, config, Place::of(shared)));
+    let done = runtime.block_on(work);
     drop(end);
     if let Some(Err(error)) = exporting.map(|exporting| runtime.block_on(exporting)) {
         tracing::error!(%error, "the export of spans has ended early");

@@ -5,6 +5,7 @@
 
 use crate::config::Collector;
 use anyhow::Result;
+use curlew_ports::PortError;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::Ports;
 use futures::future::BoxFuture;
@@ -24,8 +25,14 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
     let bucket = curlew_aws::find_bucket(&connection, name).await?;
     let store = curlew_aws::Store::new(&connection, curlew_aws::Names { stack: name.to_owned(), bucket });
     store.check_version().await?;
+    Ok(ports(&store))
+}
+
+/// Returns the ports to the store of a stack.
+#[cfg(feature = "aws")]
+pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
     let (hosts, jobs) = (store.hosts(), store.jobs());
-    Ok(Ports {
+    Ports {
         ledger: hosts.clone(),
         hosts,
         robots: store.robots(),
@@ -36,7 +43,21 @@ pub(crate) async fn stack(name: &str) -> Result<Ports> {
         inbox: jobs,
         blobs: store.objects(),
         groups: Some(store.groups()),
-    })
+    }
+}
+
+/// Returns the right that the credentials lack, if that is the cause of an error: `action` on a part of the stack, unless AWS names
+/// another action.
+#[cfg(feature = "aws")]
+pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
+    let denied = curlew_aws::MissingRight::of(error)?;
+    Some(format!("{} on {}", denied.action().unwrap_or(action), denied.place()))
+}
+
+/// Returns nothing: the store of this machine knows no rights.
+#[cfg(not(feature = "aws"))]
+pub(crate) fn missing_right(_: &PortError, _: &str) -> Option<String> {
+    None
 }
 
 /// Refuses a stack: this build has no store for one.

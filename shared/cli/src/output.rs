@@ -1,6 +1,6 @@
 //! Writes to standard output and standard error. A closed pipe ends the command quietly.
 
-use curlew_model::{Fault, Faults};
+use curlew_model::{Fault, Faults, Millis};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -54,6 +54,18 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 /// Returns the same with the verb: `1 page is`, `2 pages are`.
 pub(crate) fn count_are(number: u64, noun: &str) -> String {
     format!("{} {}", count(number, noun), if number == 1 { "is" } else { "are" })
+}
+
+/// Returns a length of time in words.
+pub(crate) fn length(time: Millis) -> String {
+    const MINUTE: u64 = 60_000;
+    const HOUR: u64 = 60 * MINUTE;
+    match time.0 {
+        ms @ 0..1_000 => format!("{ms} ms"),
+        ms @ 1_000..MINUTE => format!("{:.1} s", ms as f64 / 1e3),
+        ms @ MINUTE..HOUR => format!("{:.1} min", ms as f64 / 6e4),
+        ms => format!("{:.1} h", ms as f64 / 3.6e6),
+    }
 }
 
 /// True if a character controls a terminal or the order of its text: control characters, line separators, and marks of

@@ -1,5 +1,7 @@
 //! Figures of this process, as Linux gives them (proc(5)); zero or none where there is no `/proc`.
 
+use std::path::Path;
+
 /// Clock ticks a second, as Linux reports them to programs.
 const TICKS: f64 = 100.0;
 
@@ -26,6 +28,19 @@ pub(crate) fn resident_bytes() -> u64 {
 /// Returns the number of files and connections that this process has open.
 pub(crate) fn open_descriptors() -> u64 {
     std::fs::read_dir("/proc/self/fd").map_or(0, |all| all.count() as u64)
+}
+
+/// Returns the bytes that the file system of a folder has left, where that can be told.
+#[cfg(unix)]
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
+/// Returns nothing: this system is not asked.
+#[cfg(not(unix))]
+pub(crate) fn free_bytes(_: &Path) -> Option<u64> {
+    None
 }
 
 /// Returns a number of `/proc/self/stat`, counted from the one behind the program's name.

@@ -69,6 +69,11 @@ impl World {
         if !config.have_file() {
             config = config.over_text(STACK_SETTINGS, &stack_settings(ports.blobs.as_ref()).await?.0)?;
         }
+        World::of_ports(config, ports)
+    }
+
+    /// Builds the stages over the ports of a stack.
+    pub(crate) fn of_ports(mut config: Config, ports: Ports) -> Result<World> {
         // This machine calls no site: the functions do, and they have a contact of their own.
         config.contact.get_or_insert_with(|| "https://curlew.invalid/".to_owned());
         let keys = KeyStore::Objects(ports.blobs.clone());

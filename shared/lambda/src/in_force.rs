@@ -21,9 +21,9 @@ const ACCEPTED: &str = "config/accepted.toml";
 const MAX_TEXT: usize = 1 << 20;
 /// Interval at which it is read.
 const READ_EVERY: Millis = Millis::from_mins(1);
-/// The part of a function's memory that large bodies may take, in percent. What is made of them while they are read takes
-/// about as much again.
-const BODIES_PERCENT: usize = 40;
+/// The part of a function's memory that large bodies may take, in percent. What is made of them, and buffers that grow, take up to
+/// three times as much.
+const BODIES_PERCENT: usize = 20;
 /// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
 const SITEMAP_PERCENT: usize = 10;
 
@@ -200,7 +200,7 @@ mod tests {
         let now = function.current().await.unwrap_or_else(|e| panic!("{e}"));
         assert!(now.settings.paused && !now.is_rejected);
         assert_eq!(now.settings.workers, 7);
-        assert_eq!(now.settings.limits.bodies_bytes.map(|bytes| bytes >> 20), Some(102));
+        assert_eq!(now.settings.limits.bodies_bytes.map(|bytes| bytes >> 20), Some(51));
         assert_eq!(now.settings.limits.sitemap_bytes.map(|bytes| bytes >> 20), Some(25));
         blobs.delete(STACK_SETTINGS).await.unwrap();
         function.clock.sleep(READ_EVERY).await;

@@ -1,7 +1,7 @@
 //! Mappings that rest: at each tick dispatch looks which queues are used, and switches their mappings by the rule of
 //! `curlew_policy::mapping_rest`. Nothing fails by it: what could not be seen or switched is tried again by the next tick.
 
-use curlew_aws::{Jobs, Mapping, Mappings};
+use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, Stage, Timestamp};
 use curlew_policy::mapping_rest::{MappingState, QueueMemory, Switch};
 use curlew_ports::{Clock, PortError};
@@ -9,8 +9,6 @@ use curlew_stages::stage::with_causes;
 use futures::future::join_all;
 use std::sync::{Mutex, PoisonError};
 
-/// The mappings of the stack, written `stage=id`, with spaces between them.
-const MAPPINGS: &str = "CURLEW_MAPPINGS";
 /// Seconds for which a queue is not used until its mapping rests; 0 for never.
 const REST_AFTER: &str = "CURLEW_REST_AFTER";
 /// Maximum time that a tick takes for it.
@@ -32,13 +30,7 @@ impl RestPlan {
         let seconds = value(REST_AFTER).unwrap_or_default();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse() };
         let after = Millis::from_secs(seconds.map_err(|_| format!("{REST_AFTER} is no number of seconds"))?);
-        let named = |word: &str| {
-            let (name, id) = word.split_once('=')?;
-            let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;
-            (!id.is_empty()).then(|| (stage, id.to_owned()))
-        };
-        let text = value(MAPPINGS).unwrap_or_default();
-        let mappings: Option<Vec<_>> = text.split_ascii_whitespace().map(named).collect();
+        let mappings = mapping_ids(&value(MAPPINGS).unwrap_or_default());
         let mappings = mappings.ok_or_else(|| format!("{MAPPINGS} does not name queues and mappings"))?;
         Ok(if after == Millis::ZERO { RestPlan::default() } else { RestPlan { mappings, after } })
     }

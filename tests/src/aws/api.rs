@@ -125,6 +125,20 @@ impl Api {
         self.iam(&[[("Action", "PutRolePolicy")].as_slice(), &put].concat());
     }
 
+    /// Makes an identity with this policy; returns its access key and the secret of that.
+    ///
+    /// # Panics
+    /// If that fails.
+    #[track_caller]
+    pub fn create_user(&self, name: &str, document: &Value) -> [String; 2] {
+        let (document, user) = (document.to_string(), ("UserName", name));
+        self.iam(&[("Action", "CreateUser"), user]);
+        self.iam(&[("Action", "PutUserPolicy"), user, ("PolicyName", "own"), ("PolicyDocument", &document)]);
+        let key = self.iam(&[("Action", "CreateAccessKey"), user]);
+        ["AccessKeyId", "SecretAccessKey"]
+            .map(|part| between(&key, &format!("<{part}>"), &format!("</{part}>")).remove(0))
+    }
+
     #[track_caller]
     fn iam(&self, fields: &[(&str, &str)]) -> String {
         let field = |(name, value): &(&str, &str)| format!("&{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC));

@@ -135,6 +135,14 @@ impl Stack {
         Child::spawn(self.curlew(args)).wait(LIMIT)
     }
 
+    /// Runs the operator's program on a stack of another name, with the same endpoint.
+    pub fn run_elsewhere(&self, name: &str, args: &[&str]) -> Ran {
+        let mut command = curlew(["--aws", "--stack", name]);
+        command.args(args).env("HOME", self.home.path());
+        on_endpoint(&mut command, &self.endpoint);
+        Child::spawn(command).wait(LIMIT)
+    }
+
     /// Calls one of its functions, such as `dispatch`, and waits for its answer.
     #[track_caller]
     pub fn invoke(&self, function: &str, event: &Value) -> Invoked {

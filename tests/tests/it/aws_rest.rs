@@ -1,11 +1,12 @@
 //! Mappings of a deployed stack rest while nothing is to be done: the deployed dispatch switches them off, by its own role, and on
-//! again when a site is named. The site is crawled then.
+//! again when a site is named. The site is crawled then. Such a stack is well, as `curlew doctor` says; and it says what is wrong
+//! when something is.
 
 use curlew_fixtureweb::{Uniform, judge};
 use curlew_model::Stage;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::Stack;
-use curlew_tests::{BRISK, BRISK_PAUSE, Steps, Web};
+use curlew_tests::{BRISK, BRISK_PAUSE, Child, Ran, Steps, Web};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ const PAGES: usize = 3;
 const LIMIT: Duration = Duration::from_secs(240);
 /// Time between two ticks.
 const TICK: Duration = Duration::from_secs(2);
+/// Key of the settings of the stack.
+const SETTINGS: &str = "config/curlew.toml";
 
 #[test]
 fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
@@ -50,6 +53,7 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
             stack.told()
         );
     });
+    examining(&mut steps, &stack);
     steps.step("paused, nothing is switched", || {
         stack.run(&["config", "pause"]).ok();
         stack.restart();
@@ -61,6 +65,81 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
         assert_eq!(states(&stack)[Stage::Poll as usize], "Enabled");
     });
     steps.end();
+}
+
+/// Examines the stack while all is well, and while something is not.
+fn examining(steps: &mut Steps, stack: &Stack) {
+    let api = stack.api();
+    steps.step("doctor: all is well", || {
+        // A tick may be a while ago.
+        stack.invoked("dispatch", &json!({}));
+        let said = stack.run(&["doctor"]).ok().stdout;
+        assert!(said.lines().count() >= 15 && said.lines().all(|line| line.starts_with("ok ")), "{said}");
+        assert!(said.contains("discover, poll, fetch, extract resting"), "{said}");
+        assert!(said.contains("sites are told https://curlew.test/contact"), "{said}");
+        let told = stack.run(&["doctor", "--json"]).ok().json();
+        let keys: Vec<&str> = told["checks"][0].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!((&told["ok"], keys), (&json!(true), vec!["check", "found", "level", "remedy", "see"]));
+    });
+    steps.step("doctor: a dead letter, and settings that cannot be used", || {
+        let queue = json!({ "QueueName": stack.called("fetch-dead") });
+        let queue = api.call("AmazonSQS.GetQueueUrl", &queue)["QueueUrl"].clone();
+        api.call("AmazonSQS.SendMessage", &json!({ "QueueUrl": queue, "MessageBody": "this is no JSON" }));
+        api.put_object(stack.bucket(), SETTINGS, b"[web]\ntitel = \"x\"\n");
+        let said = wrong(&stack.run(&["doctor", "--json"]));
+        api.delete_object(stack.bucket(), SETTINGS);
+        let found = |check: &str, level: &str, words: &str| {
+            let is_so =
+                |row: &&Value| row["check"] == check && row["level"] == level && row.to_string().contains(words);
+            assert!(said.iter().any(|row| is_so(&row)), "{check} {level} {words}: {said:#?}");
+        };
+        found("given_up", "warning", "1 job of fetch given up");
+        found("settings", "failed", "config/curlew.toml, line 2, column 1: there is no setting `titel`");
+        let others = ["given_up", "settings", "functions"];
+        assert!(said.iter().all(|row| others.iter().any(|check| row["check"] == *check)), "{said:#?}");
+        api.call("AmazonSQS.PurgeQueue", &json!({ "QueueUrl": queue }));
+    });
+    steps.step("doctor: rights that are missing", || {
+        let table = format!("arn:aws:dynamodb:*:*:table/{}", stack.called("pages"));
+        let web = format!("arn:aws:lambda:*:*:function:{}*", stack.called("web"));
+        let policy = json!({ "Version": "2012-10-17", "Statement": [
+            { "Effect": "Allow", "Action": "*", "Resource": "*" },
+            { "Effect": "Deny", "Action": "dynamodb:Scan", "Resource": table },
+            { "Effect": "Deny", "Action": "lambda:GetFunction", "Resource": web },
+            { "Effect": "Deny", "Action": "sqs:GetQueueAttributes", "Resource": "*" },
+        ] });
+        let [key, secret] = api.create_user("watcher", &policy);
+        let mut doctor = stack.curlew(&["doctor", "--json"]);
+        doctor.env("AWS_ACCESS_KEY_ID", key).env("AWS_SECRET_ACCESS_KEY", secret);
+        let said = wrong(&Child::spawn(doctor).wait(LIMIT));
+        let found: Vec<&str> = said.iter().map(|row| row["found"].as_str().unwrap()).collect();
+        let queues = Stage::ALL.map(|stage| stack.called(stage.as_str()));
+        let queues = queues.iter().map(|queue| format!("sqs:GetQueueAttributes on the queue {queue}"));
+        let rights = [
+            format!("dynamodb:Scan on the table {}", stack.called("pages")),
+            format!("lambda:GetFunction on the function {}", stack.called("web")),
+        ];
+        for right in rights.into_iter().chain(queues) {
+            let is_said = found.iter().any(|found| found.eq_ignore_ascii_case(&format!("missing right: {right}")));
+            assert!(is_said, "{right}: {said:#?}");
+        }
+        assert!(said.iter().all(|row| row["check"] == "rights" && row["level"] == "failed"), "{said:#?}");
+    });
+    steps.step("doctor: no such stack", || {
+        let elsewhere = stack.run_elsewhere("nobody", &["doctor"]);
+        assert!(elsewhere.code() == 1 && elsewhere.stdout.contains("nobody-data"), "{elsewhere:?}");
+        assert_eq!(elsewhere.stdout.lines().count(), 1, "{elsewhere:?}");
+    });
+}
+
+/// Returns the checks that are not well of a run that has failed.
+#[track_caller]
+fn wrong(ran: &Ran) -> Vec<Value> {
+    assert_eq!(ran.code(), 1, "{ran:?}");
+    let told = ran.json();
+    assert_eq!(told["ok"], false, "{told}");
+    let rows = told["checks"].as_array().expect("a list").iter();
+    rows.filter(|row| row["level"] != "ok").cloned().collect()
 }
 
 /// Has dispatch run until something is so.

@@ -196,6 +196,31 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
         let said = store.run(&["status"]).ok().stdout;
         assert!(said.contains("rejected: media_type") && said.contains("too_many_requests"), "{said}");
     });
+    steps.step("doctor", || {
+        let report = store.run(&["doctor", "--json"]).ok().json();
+        let rows = report["checks"].as_array().unwrap();
+        let of = |level: &str| -> Vec<&str> {
+            rows.iter().filter(|row| row["level"] == level).map(|row| text(row, "check")).collect()
+        };
+        assert_eq!((&report["ok"], of("warning"), of("failed")), (&json!(true), vec!["contact"], vec![]), "{report}");
+        let checks = ["store", "settings", "paused", "sites", "schedule", "backlog", "given_up", "index", "holds"];
+        assert_eq!(of("ok"), checks);
+        let said = store.run(&["doctor"]).ok().stdout;
+        assert!(said.contains("ok       holds      1 host is on hold (1 too_many_requests)"), "{said}");
+        assert!(said.contains("warning  contact  ") && said.contains("--contact"), "{said}");
+        // Wrong settings keep no other check from being made.
+        let wrong = store.around().join("wrong.toml");
+        std::fs::write(&wrong, "contact = \"a@b.example\"\nworkers = 0\n").unwrap();
+        let ran = store.run(&["doctor", "--json", "--config", wrong.to_str().unwrap()]);
+        let report = ran.json();
+        let rows = report["checks"].as_array().unwrap();
+        let failed: Vec<&Value> = rows.iter().filter(|row| row["level"] == "failed").collect();
+        assert_eq!((ran.code(), failed.len(), rows.len()), (1, 1, checks.len() - 1), "{report}");
+        assert!(text(failed[0], "found").contains("workers must be"), "{report}");
+        let ran = Store::alone().run(&["doctor"]);
+        assert!(ran.code() == 1 && ran.stdout.contains("crawl something first"), "{ran:?}");
+        assert!(ran.stderr.starts_with("curlew: 1 check failed"), "{ran:?}");
+    });
     steps.step("what is not there", || {
         for what in ["sites", "feeds", "pages", "holds", "parked", "audit"] {
             store.run(&[what, "show", "http://nowhere.test/"]).refused(1, &["nowhere.test"]);

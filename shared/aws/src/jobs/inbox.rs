@@ -89,8 +89,8 @@ impl Inbox for Jobs {
 
     /// Leaves out parked jobs: each of them would be read.
     async fn glance(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
-        let live = self.counts(stage, self.address(stage).await?).await?;
-        let dead = self.counts(stage, self.dead_address(stage).await?).await?;
+        let live = self.counts(&self.names.queue(stage), self.address(stage).await?).await?;
+        let dead = self.counts(&self.names.dead_queue(stage), self.dead_address(stage).await?).await?;
         Ok(QueueCount { ready: live[0], waiting: live[2], in_flight: live[1], dead: dead[0] + dead[1] })
     }
 
@@ -153,7 +153,26 @@ impl Jobs {
     /// # Errors
     /// Transport errors.
     pub async fn messages(&self, stage: Stage) -> Result<u64, PortError> {
-        Ok(self.counts(stage, self.address(stage).await?).await?.into_iter().sum())
+        Ok(self.counts(&self.names.queue(stage), self.address(stage).await?).await?.into_iter().sum())
+    }
+
+    /// Returns about how many events of the schedules have failed for good; they lie in a queue of their own.
+    ///
+    /// # Errors
+    /// Transport errors.
+    pub async fn dead_events(&self) -> Result<u64, PortError> {
+        let name = self.names.schedules_dead_queue();
+        let found = self.sqs.get_queue_url().queue_name(&name).send().await;
+        let address = found.map_err(|e| self.asked("find a queue", &name).failed(e))?.queue_url.unwrap_or_default();
+        Ok(self.counts(&name, &address).await?.into_iter().sum())
+    }
+
+    /// Reads a row of a parked job, to see whether that is permitted.
+    ///
+    /// # Errors
+    /// Transport errors.
+    pub async fn try_parked(&self) -> Result<(), PortError> {
+        self.all_parked(1).await.map(drop)
     }
 
     /// Returns a message as a delivery, and stores it until its visibility timeout ends.
@@ -183,15 +202,14 @@ impl Jobs {
     }
 
     /// Returns the approximate numbers of messages that are available, in flight and delayed.
-    async fn counts(&self, stage: Stage, address: &str) -> Result<[u64; 3], PortError> {
+    async fn counts(&self, name: &str, address: &str) -> Result<[u64; 3], PortError> {
         const NAMES: [QueueAttributeName; 3] = [
             QueueAttributeName::ApproximateNumberOfMessages,
             QueueAttributeName::ApproximateNumberOfMessagesNotVisible,
             QueueAttributeName::ApproximateNumberOfMessagesDelayed,
         ];
-        let name = self.names.queue(stage);
         let ask = self.sqs.get_queue_attributes().queue_url(address).set_attribute_names(Some(NAMES.to_vec()));
-        let answer = ask.send().await.map_err(|e| self.asked("count the jobs", &name).failed(e))?;
+        let answer = ask.send().await.map_err(|e| self.asked("count the jobs", name).failed(e))?;
         let counts = answer.attributes.unwrap_or_default();
         Ok(NAMES.map(|name| counts.get(&name).and_then(|n| n.parse().ok()).unwrap_or(0)))
     }

@@ -24,6 +24,14 @@ const PAGE: usize = 250;
 const AT_ONCE: i64 = 8;
 
 impl Jobs {
+    /// Returns the time until which parked jobs were released; `None` if none ever were.
+    ///
+    /// # Errors
+    /// Transport errors.
+    pub async fn released_until(&self, marks: &dyn Marks) -> Result<Option<Timestamp>, PortError> {
+        Ok(marks.load(MARK).await?.0)
+    }
+
     /// Sends parked jobs that are due at `now` to their queues; returns their number. Several callers may run at once:
     /// some jobs are then sent twice. After an outage it takes several calls, each of bounded work.
     ///

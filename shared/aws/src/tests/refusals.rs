@@ -2,7 +2,7 @@
 
 use super::poll;
 use super::server::{Answer, Server};
-use crate::{Connection, Names, Store};
+use crate::{Connection, Functions, MissingRight, Names, SmokeAnswer, Store};
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Millis, PageId, SourceKey, Stage, Timestamp};
 use curlew_ports::{Blobs, HostLedger, Inbox, Pages, PortError, Queue, Sources, Version};
@@ -132,7 +132,53 @@ async fn what_the_role_may_not_do_names_the_place() {
     let json = Answer::refusal(400, "AccessDeniedException", "not authorized");
     for error in all_say(json, Answer::xml(403, "AccessDenied", "Access Denied")).await {
         assert!(sentence(&error).contains("check the role's policy"), "{error}");
+        assert_eq!(MissingRight::of(&error).and_then(MissingRight::action), None, "AWS did not say it");
     }
+}
+
+#[tokio::test]
+async fn a_missing_right_is_known_by_its_action_and_place() {
+    let said =
+        "User: arn:aws:iam::1:user/eve is not authorized to perform: sqs:sendmessage on resource: x because no policy";
+    let json = Answer::refusal(400, "AccessDeniedException", said);
+    let [table, queue, bucket] = all_say(json, Answer::xml(403, "AccessDenied", said)).await;
+    for (error, place) in [(table, "the table s-hosts"), (queue, "the queue s-poll"), (bucket, "the bucket s-data-1-x")]
+    {
+        let right = MissingRight::of(&error).unwrap_or_else(|| panic!("{error:?}"));
+        assert_eq!((right.action(), right.place()), (Some("sqs:sendmessage"), place));
+    }
+    let [error, ..] = all_say(Answer::refusal(500, "InternalServerError", "oh"), Answer::xml(500, "x", "oh")).await;
+    assert!(MissingRight::of(&error).is_none() && MissingRight::of(&PortError::Conflict).is_none());
+}
+
+#[tokio::test]
+async fn functions_are_looked_at_by_their_alias_and_answer_their_smoke_test() {
+    let configuration = r#"{"State": "Active", "Environment": {"Variables": {"CURLEW_CONTACT": "a@b.example"}}}"#;
+    let found =
+        format!(r#"{{"Configuration": {configuration}, "Concurrency": {{"ReservedConcurrentExecutions": 20}}}}"#);
+    let broken = r#"{"Configuration": {"State": "Failed", "StateReason": "the role is gone"}}"#;
+    let answers = [
+        Answer::json(200, found),
+        Answer::json(200, broken),
+        Answer::json(200, r#"{"function": "poll", "version": "1.2.3", "settings_rejected": true, "paused": false}"#),
+        Answer::json(200, "[]"),
+        Answer::json(200, r#"{"AccountLimit": {"ConcurrentExecutions": 10, "UnreservedConcurrentExecutions": 7}}"#),
+        Answer::refusal(404, "ResourceNotFoundException", "no such function"),
+    ];
+    let server = Server::saying(answers).await;
+    let functions = Functions::new(&Connection::to(&server.url).await, "s");
+    let web = functions.read("web").await.expect("is there");
+    assert_eq!((web.fault, web.reserved), (None, Some(20)));
+    assert_eq!(web.environment.get("CURLEW_CONTACT").map(String::as_str), Some("a@b.example"));
+    assert_eq!(functions.read("poll").await.expect("is there").fault.as_deref(), Some("the role is gone"));
+    let answer = functions.smoke_test("poll").await.expect("answers");
+    assert_eq!(answer, SmokeAnswer { version: "1.2.3".to_owned(), settings_rejected: true });
+    let odd = functions.smoke_test("poll").await.expect_err("is no answer");
+    assert!(odd.to_string().contains("the answer of the function s-poll"), "{odd}");
+    let quota = functions.quota().await.expect("answers");
+    assert_eq!((quota.all, quota.unreserved), (10, 7));
+    let missing = functions.read("fetch").await.expect_err("is not there");
+    assert!(missing.to_string().contains("the function s-fetch does not exist"), "{missing}");
 }
 
 #[tokio::test]

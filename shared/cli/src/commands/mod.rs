@@ -7,6 +7,7 @@ mod blocks;
 pub(crate) mod config;
 mod crawl;
 mod demo;
+pub(crate) mod doctor;
 mod failures;
 mod fsck;
 pub(crate) mod health;
@@ -171,8 +172,9 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Import { what: Import::Warc { files }, json } => {
             warc::import(&*place.alone(config).await?, &files, json).await
         }
-        // They need no store, and ran before the settings were read.
+        // They need no store, or none that can be opened, and ran before the settings were read.
         Command::Check { .. }
+        | Command::Doctor { .. }
         | Command::Init(_)
         | Command::Completions { .. }
         | Command::Man { .. }

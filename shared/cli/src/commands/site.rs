@@ -1,10 +1,10 @@
 //! `curlew sites show HOST`: shows the stored state of one host key, and its next jobs.
 
 use crate::history;
-use crate::output::{self, ADDRESS, count, shown};
+use crate::output::{self, ADDRESS, count, length, shown};
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{Millis, Timestamp};
+use curlew_model::Timestamp;
 use curlew_stages::operator::site_report::{BotWall, PaceReport, RobotsReport, SiteReport};
 use serde_json::Value;
 use url::Url;
@@ -79,18 +79,6 @@ fn print(report: &SiteReport) -> Result<()> {
         output::line(&format!("  {}  {:9}  {}", next.at, next.what, shown(&next.about, ADDRESS)))?;
     }
     Ok(())
-}
-
-/// Returns a length of time in words.
-fn length(time: Millis) -> String {
-    const MINUTE: u64 = 60_000;
-    const HOUR: u64 = 60 * MINUTE;
-    match time.0 {
-        ms @ 0..1_000 => format!("{ms} ms"),
-        ms @ 1_000..MINUTE => format!("{:.1} s", ms as f64 / 1e3),
-        ms @ MINUTE..HOUR => format!("{:.1} min", ms as f64 / 6e4),
-        ms => format!("{:.1} h", ms as f64 / 3.6e6),
-    }
 }
 
 /// Returns an origin as people write it: without its scheme's default port.

@@ -1,5 +1,6 @@
 //! The state of the store in numbers, gathered at a bounded cost.
 
+use crate::process::free_bytes;
 use crate::world::World;
 use curlew_embedded::StoreSize;
 use curlew_model::{HoldReason, Millis, Stage};
@@ -74,15 +75,4 @@ impl Gauges {
         self.free = free_bytes(&world.config.data);
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn free_bytes(folder: &std::path::Path) -> Option<u64> {
-    let system = rustix::fs::statvfs(folder).ok()?;
-    Some(system.f_bavail.saturating_mul(system.f_frsize))
-}
-
-#[cfg(not(unix))]
-fn free_bytes(_: &std::path::Path) -> Option<u64> {
-    None
 }

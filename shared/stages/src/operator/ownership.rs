@@ -15,6 +15,7 @@ use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
 use curlew_policy::site::ownership::{self, GrantExtent, NotNow};
 use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::{Host, Url};
 
@@ -124,6 +125,14 @@ pub enum RequestOutcome {
     Refused,
 }
 
+/// Returns the groups whose leases may have notes of a host's robots.txt.
+fn notes_of(polled_in: &[PollGroup], report: Option<&HostReport>) -> BTreeSet<PollGroup> {
+    let feeds = report.iter().flat_map(|report| &report.feeds);
+    let of_feeds =
+        feeds.filter_map(|feed| Some(address::slot_group(&address::source_key(&Url::parse(&feed.url).ok()?))));
+    polled_in.iter().copied().chain(of_feeds).collect()
+}
+
 impl Owners {
     /// Returns the host that somebody names as theirs in canonical form; takes the host of an address, if one is typed.
     ///
@@ -222,20 +231,20 @@ impl Owners {
             hold: state.hold_at(now).map(|hold| (hold.until, hold.reason.as_str())),
             wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
             pause: self.rules.min_pause.max(state.crawl_delay),
-            robots: self.robots_of(&home, &state.polled_in).await?,
+            robots: self.robots_of(&home, &notes_of(&state.polled_in, all.report.as_ref())).await?,
             report: all.report,
         })
     }
 
     /// Returns the host's robots.txt, over whichever scheme it was read.
-    async fn robots_of(&self, home: &Url, polled_in: &[PollGroup]) -> Result<Option<RobotsSeen>, StageError> {
+    async fn robots_of(&self, home: &Url, noted_in: &BTreeSet<PollGroup>) -> Result<Option<RobotsSeen>, StageError> {
         let host = home.host_str().unwrap_or_default();
         for scheme in ["https", "http"] {
             let Some(home) = ownership::home_url(host, scheme) else { continue };
             let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
             let Some(mut copy) = self.robots.get(&origin).await? else { continue };
             if let Some(groups) = &self.poll_groups {
-                copy = groups.with_notes(copy, &origin, polled_in).await?;
+                copy = groups.with_notes(copy, &origin, noted_in).await?;
             }
             let now = self.clock.now();
             let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;

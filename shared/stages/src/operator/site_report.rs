@@ -8,7 +8,7 @@ use crate::operator::lookup::Lookup;
 use crate::stage::StageError;
 use curlew_model::{
     BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, PollGroup, SiteSource,
-    SiteState, Source, Timestamp, Window,
+    SiteState, Source, SourceKey, Timestamp, Window,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -192,12 +192,16 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     let (now, rules) = (politeness.clock.now(), politeness.rules.as_ref());
     let (state, _) = politeness.ledger.load(&host).await?;
     let is_ours = |text: &str| Url::parse(text).is_ok_and(|url| politeness.key_of(&url).is_ok_and(|key| key == host));
-    let mut origins: BTreeSet<Url> = [url.clone()].into();
-    let mut note = |text: &str| origins.extend(Url::parse(text).ok().and_then(|url| url.join("/").ok()));
+    let mut origins: BTreeMap<Url, BTreeSet<PollGroup>> = [(url.clone(), BTreeSet::new())].into();
+    let mut note = |text: &str, feed: Option<&SourceKey>| {
+        if let Some(home) = Url::parse(text).ok().and_then(|url| url.join("/").ok()) {
+            origins.entry(home).or_default().extend(feed.map(address::slot_group));
+        }
+    };
     let (mut sites, mut feeds, mut history, mut names) = (vec![], vec![], vec![], BTreeMap::new());
     each_source(lookup.sources.as_ref(), |source| {
         if is_ours(source.url()) {
-            note(source.url());
+            note(source.url(), matches!(source, Source::Feed(_)).then(|| source.key()));
             match &source {
                 Source::Site(row) => sites.push(site(row, now)),
                 Source::Feed(row) => feeds.push(feed(row, rules, now)),
@@ -212,7 +216,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     let (mut pages, mut latest): (BTreeMap<String, u64>, Vec<Page>) = Default::default();
     each_page(lookup.pages.as_ref(), |page| {
         if page.host == host {
-            note(&page.url);
+            note(&page.url, None);
             *pages.entry(page_state(&page.state).to_owned()).or_default() += 1;
             latest.push(page);
             if latest.len() > 10 * PAGES {
@@ -312,16 +316,17 @@ fn fetched(page: &Page, feed: Option<String>) -> PageReport {
 
 async fn robots(
     lookup: &Lookup,
-    origins: &BTreeSet<Url>,
+    origins: &BTreeMap<Url, BTreeSet<PollGroup>>,
     polled_in: &[PollGroup],
 ) -> Result<Vec<RobotsReport>, StageError> {
     let politeness = &lookup.politeness;
     let mut found = BTreeMap::new();
-    for url in origins {
+    for (url, of_feeds) in origins {
         let Ok(origin) = address::origin(url) else { continue };
         if let Some(mut copy) = politeness.robots.get(&origin).await? {
             if let Some(groups) = &politeness.poll_groups {
-                copy = groups.with_notes(copy, &origin, polled_in).await?;
+                let noted_in = of_feeds.iter().chain(polled_in).copied().collect();
+                copy = groups.with_notes(copy, &origin, &noted_in).await?;
             }
             found.insert(origin.to_string(), rules_of(origin.to_string(), &copy, &politeness.token));
         }

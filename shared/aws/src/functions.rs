@@ -1,0 +1,129 @@
+//! Functions of a stack as an operator looks at them. No function of ours looks at another one, so none is linked with this.
+
+use crate::connection::Connection;
+use crate::error::{Asked, corrupt};
+use aws_sdk_lambda::Client;
+use aws_sdk_lambda::primitives::Blob;
+use aws_sdk_lambda::types::{LastUpdateStatus, State};
+use curlew_ports::PortError;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Alias of a function's version deployed last.
+const ALIAS: &str = "live";
+/// Event that a function answers without any work.
+const SMOKE_TEST: &[u8] = br#"{"smoke": true}"#;
+
+/// The functions of a stack, by their names without the stack's.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    client: Client,
+    stack: String,
+}
+
+/// A function as it is deployed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeployedFunction {
+    /// Why Lambda cannot run it, if it cannot.
+    pub fault: Option<String>,
+    /// Its environment variables.
+    pub environment: BTreeMap<String, String>,
+    /// Executions that are reserved for it.
+    pub reserved: Option<u32>,
+}
+
+/// Answer of a function to its smoke test.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SmokeAnswer {
+    /// Version of its program.
+    pub version: String,
+    /// True if it uses the last good settings, since those that the stack states cannot be used.
+    pub settings_rejected: bool,
+}
+
+/// Executions that all functions of the account and region may have at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecutionQuota {
+    /// All of them.
+    pub all: u32,
+    /// Those that are reserved for no function.
+    pub unreserved: u32,
+}
+
+impl Functions {
+    /// Creates the adapter for the functions of a stack of this name. Makes no request.
+    pub fn new(connection: &Connection, stack: &str) -> Functions {
+        Functions { client: connection.lambda(), stack: stack.to_owned() }
+    }
+
+    /// Reads how a function is deployed.
+    ///
+    /// # Errors
+    /// Transport errors, missing permissions, or that there is no such function.
+    pub async fn read(&self, function: &str) -> Result<DeployedFunction, PortError> {
+        let name = self.name(function);
+        let answer = self.client.get_function().function_name(&name).qualifier(ALIAS).send().await;
+        let answer = answer.map_err(|error| self.asked("look at a function", &name).failed(error))?;
+        let reserved = answer.concurrency.and_then(|c| c.reserved_concurrent_executions?.try_into().ok());
+        let Some(found) = answer.configuration else { return Ok(DeployedFunction { reserved, ..Default::default() }) };
+        // A function that was not invoked for weeks is inactive, and Lambda wakes it.
+        let fault = match (&found.state, &found.last_update_status) {
+            (Some(State::Failed), _) => Some(found.state_reason.unwrap_or_else(|| "its state is Failed".to_owned())),
+            (_, Some(LastUpdateStatus::Failed)) => {
+                let why = found.last_update_status_reason;
+                Some(why.unwrap_or_else(|| "its last update has failed".to_owned()))
+            }
+            _ => None,
+        };
+        let environment = found.environment.and_then(|environment| environment.variables).unwrap_or_default();
+        Ok(DeployedFunction { fault, environment: environment.into_iter().collect(), reserved })
+    }
+
+    /// Has a function answer its smoke test, for which it starts, and reads its settings.
+    ///
+    /// # Errors
+    /// Transport errors, missing permissions, or the function's own error.
+    pub async fn smoke_test(&self, function: &str) -> Result<SmokeAnswer, PortError> {
+        let name = self.name(function);
+        let invoke = self.client.invoke().function_name(&name).qualifier(ALIAS).payload(Blob::new(SMOKE_TEST));
+        let answer = invoke.send().await.map_err(|error| self.asked("invoke a function", &name).failed(error))?;
+        let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
+        if answer.function_error.is_some() {
+            return Err(PortError::unavailable(format!("the function {name} fails"), error_message(&payload)));
+        }
+        serde_json::from_slice(&payload).map_err(|e| corrupt(format!("the answer of the function {name}"), e))
+    }
+
+    /// Reads the account's quota of executions.
+    ///
+    /// # Errors
+    /// Transport errors, missing permissions.
+    pub async fn quota(&self) -> Result<ExecutionQuota, PortError> {
+        let asked = Asked { what: "read the quotas", kind: "account's", name: "Lambda", stack: &self.stack };
+        let answer = self.client.get_account_settings().send().await.map_err(|error| asked.failed(error))?;
+        let limit = answer.account_limit.ok_or_else(|| corrupt("the quota of Lambda", "AWS does not tell it"))?;
+        let all = u32::try_from(limit.concurrent_executions).unwrap_or(0);
+        let unreserved = limit.unreserved_concurrent_executions.and_then(|n| n.try_into().ok());
+        Ok(ExecutionQuota { all, unreserved: unreserved.unwrap_or(all) })
+    }
+
+    fn name(&self, function: &str) -> String {
+        format!("{}-{function}", self.stack)
+    }
+
+    fn asked<'a>(&'a self, what: &'a str, name: &'a str) -> Asked<'a> {
+        Asked { what, kind: "function", name, stack: &self.stack }
+    }
+}
+
+/// Error of a function, as Lambda's runtime reports it.
+#[derive(Deserialize)]
+struct FunctionError {
+    #[serde(rename = "errorMessage")]
+    message: String,
+}
+
+fn error_message(payload: &[u8]) -> String {
+    let reported = serde_json::from_slice::<FunctionError>(payload).map(|error| error.message);
+    reported.unwrap_or_else(|_| String::from_utf8_lossy(payload).into_owned())
+}

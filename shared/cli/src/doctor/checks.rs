@@ -1,0 +1,251 @@
+//! Checks of any store: on one machine and of a stack.
+
+use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy};
+use super::finding::{Finding, Level};
+use crate::output::{count, count_are, length};
+use curlew_model::{Millis, Timestamp};
+
+/// Bytes below which little space is left, and below which none is.
+const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
+/// Time by which a stack may be late with what is due: more than three of its ticks, and from when on that is a failure.
+pub(super) const TICKS_LATE: (Millis, Millis) = (Millis::from_mins(10), Millis::from_mins(30));
+/// Time by which one machine may be late with what is due, as it crawls only while a person or a timer lets it.
+const CRAWLS_LATE: Millis = Millis::from_days(1);
+/// Number of messages due in a queue of a stack from which a person should look.
+const MANY_DUE: u64 = 10_000;
+/// Time by which a new page may wait to be published: more than one turn of the schedule, and from when on that is a failure.
+const INDEX_LATE: (Millis, Millis) = (Millis::from_hours(12), Millis::from_hours(48));
+/// Number of sites from which it tells something if most of them are held.
+const SOME_SITES: u64 = 4;
+
+/// Returns the finding about one fact: as it is judged, or that it is not known.
+pub(super) fn judged<T>(fact: &Fact<T>, judge: impl FnOnce(&T) -> Finding) -> Finding {
+    fact.as_ref().map_or_else(Finding::unknown, judge)
+}
+
+/// Says whether the store can be opened, and has room.
+pub(super) fn store(facts: &Facts) -> Vec<Finding> {
+    let see = if facts.is_stack { "docs/aws.md#deploy" } else { "docs/reference/data-folder.md" };
+    let opened = match &facts.store {
+        Ok(store) => Finding::ok(store.clone()),
+        Err(why) => Finding { see: Some(see), ..Finding::unknown(why) },
+    };
+    let space = facts.free_bytes.filter(|free| *free < FREE_BYTES.0).map(|free| {
+        let found = format!("its file system has {} MB left", free >> 20);
+        let finding = if free < FREE_BYTES.1 { Finding::failed(found) } else { Finding::warning(found) };
+        finding.remedy("Free some space: a crawl stops where there is none", "docs/reference/data-folder.md")
+    });
+    [opened].into_iter().chain(space).collect()
+}
+
+/// Says whether the settings can be used.
+pub(super) fn settings(facts: &Facts) -> Vec<Finding> {
+    let judge = |stated: &Result<_, String>| match stated {
+        Ok(_) => Finding::ok("they can be used"),
+        Err(line) if facts.is_stack => Finding::failed(line.clone()).remedy(
+            format!("Correct the file, and `{} config set FILE`; the last good settings stay in force", facts.program),
+            "docs/runbooks.md#settings-rejected",
+        ),
+        Err(line) => Finding::failed(line.clone())
+            .remedy("Correct it; `curlew config check` says whether it is right", "docs/reference/settings.md"),
+    };
+    facts.settings.iter().map(|settings| judged(settings, judge)).collect()
+}
+
+/// Says whether the sites that are called can reach the operator.
+pub(super) fn contact(facts: &Facts) -> Vec<Finding> {
+    let judge = |contact: &Option<String>| match contact {
+        Some(contact) => Finding::ok(format!("sites are told {contact}")),
+        None if facts.is_stack => Finding::failed("there is none, so no public host is called")
+            .remedy("Deploy with the parameter ContactUrl", "docs/aws.md#deploy"),
+        None => Finding::warning("there is none, so no public host is called")
+            .remedy("State `contact` in the settings, or give --contact", "docs/reference/settings.md"),
+    };
+    facts.stated().map(|stated| judged(&stated.contact, judge)).into_iter().collect()
+}
+
+/// Says whether crawling is paused.
+pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
+    let judge = |paused| match paused {
+        None => Finding::ok("crawling is not paused"),
+        Some(PausedBy::Environment) if facts.is_stack => Finding::warning("a deployment has paused crawling")
+            .remedy("Deploy with Paused=false to go on", "docs/aws.md#stop-it-at-once-and-go-on"),
+        Some(PausedBy::File) if facts.is_stack => Finding::warning("the settings have paused crawling")
+            .remedy(format!("`{} config resume` goes on", facts.program), "docs/aws.md#stop-it-at-once-and-go-on"),
+        Some(by) => {
+            let by = if by == PausedBy::File { "the file" } else { "the environment" };
+            Finding::warning(format!("crawling is paused: {by} says `paused = true`"))
+                .remedy("Take that away to go on", "docs/reference/settings.md")
+        }
+    };
+    facts.stated().map(|stated| judge(stated.paused)).into_iter().collect()
+}
+
+/// Says whether there is anything to crawl.
+pub(super) fn sites(facts: &Facts) -> Vec<Finding> {
+    let judge = |has_sources: &bool| match has_sources {
+        true => Finding::ok("there are sites or feeds to crawl"),
+        false => Finding::warning("no site is named yet").remedy(
+            format!("`{} crawl SITE` names one", facts.program),
+            if facts.is_stack { "docs/aws.md#operate" } else { "docs/reference/commands.md#crawl" },
+        ),
+    };
+    facts.has_sources.iter().map(|fact| judged(fact, judge)).collect()
+}
+
+/// Says whether what is due is sent in time, and what was parked comes back.
+pub(super) fn schedule(facts: &Facts) -> Vec<Finding> {
+    if !facts.is_stack {
+        return facts.sent_until.iter().map(|fact| judged(fact, |sent| on_one_machine(facts, *sent))).collect();
+    }
+    if facts.is_paused() {
+        return vec![Finding::ok("nothing is sent while crawling is paused")];
+    }
+    let sent = facts.sent_until.iter().map(|fact| judged(fact, |until| ticks(facts, "what is due was sent", *until)));
+    let released = facts.stack.iter().map(|stack| &stack.released_until);
+    let released = released.map(|fact| judged(fact, |until| ticks(facts, "what is parked was given back", *until)));
+    sent.chain(released).collect()
+}
+
+fn on_one_machine(facts: &Facts, sent: Option<Timestamp>) -> Finding {
+    let remedy = "`curlew serve` keeps the schedules; `curlew crawl` does what is due, once";
+    match sent {
+        None => Finding::ok("no schedule has run yet"),
+        Some(until) if facts.now.since(until) > CRAWLS_LATE => {
+            Finding::warning(format!("no schedule has run since {until}")).remedy(remedy, "docs/server.md")
+        }
+        Some(until) => Finding::ok(format!("what is due was sent until {until}")),
+    }
+}
+
+/// Returns the finding about work of each tick of dispatch that is done until a time.
+fn ticks(facts: &Facts, what: &str, until: Option<Timestamp>) -> Finding {
+    let Some(until) = until else {
+        return Finding::warning("dispatch has not run yet")
+            .remedy("Its first tick comes within three minutes of the deployment", "docs/runbooks.md#dispatch-silent");
+    };
+    let late = facts.now.since(until);
+    let found = format!("{what} until {} ago", length(late));
+    let remedy = "Look whether the schedule of dispatch is enabled, and at its log";
+    match late {
+        late if late > TICKS_LATE.1 => Finding::failed(found).remedy(remedy, "docs/runbooks.md#dispatch-silent"),
+        late if late > TICKS_LATE.0 => Finding::warning(found).remedy(remedy, "docs/runbooks.md#dispatch-silent"),
+        _ => Finding::ok(found),
+    }
+}
+
+/// Says how many jobs are due, and for how long.
+pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut parts = Vec::new();
+    for (stage, queue) in &facts.queues {
+        let queue = match queue {
+            Ok(queue) => queue,
+            Err(why) => {
+                findings.push(Finding::unknown(why));
+                continue;
+            }
+        };
+        let (stage, ready) = (stage.as_str(), queue.count.ready);
+        let more = queue.count.waiting + queue.count.in_flight;
+        if ready + more > 0 {
+            parts.push(format!("{stage} {ready} due, {more} waiting or under way"));
+        }
+        let late = queue.due_since.map(|since| facts.now.since(since)).filter(|late| *late > CRAWLS_LATE);
+        if let Some(late) = late.filter(|_| !facts.is_stack && !facts.is_paused()) {
+            findings.push(
+                Finding::warning(format!("a job for {stage} has been due for {}", length(late)))
+                    .remedy("`curlew serve` or `curlew crawl` does it", "docs/server.md"),
+            );
+        }
+        if facts.is_stack && ready > MANY_DUE {
+            findings.push(Finding::warning(format!("{} due for {stage}", count_are(ready, "message"))).remedy(
+                "After many sites were named it goes by itself; if it grows, raise `Scale`",
+                "docs/runbooks.md#polls-late",
+            ));
+        }
+    }
+    if findings.is_empty() && !facts.queues.is_empty() {
+        findings.push(Finding::ok(if parts.is_empty() { "no job waits".to_owned() } else { parts.join("; ") }));
+    }
+    findings
+}
+
+/// Says how many jobs were given up.
+pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let see = if facts.is_stack { "docs/runbooks.md#dead-letters" } else { "docs/reference/commands.md#act" };
+    // What is not known of a queue is a finding about the backlog.
+    let known = || facts.queues.iter().filter_map(|(stage, queue)| Some((stage, queue.as_ref().ok()?.count.dead)));
+    for (stage, dead) in known().filter(|(_, dead)| *dead > 0) {
+        findings.push(Finding::warning(format!("{} of {} given up", count(dead, "job"), stage.as_str())).remedy(
+            format!("`{0} parked` says why; mend that, then `{0} redrive` puts them back", facts.program),
+            see,
+        ));
+    }
+    if let Some(stack) = &facts.stack {
+        let events = judged(&stack.dead_events, |events| match events {
+            0 => Finding::ok("no event of a schedule has failed"),
+            n => Finding::warning(format!("{} of schedules failed for good", count(*n, "event"))).remedy(
+                format!("Look at the log of index and sample; then `{} index`", facts.program),
+                "docs/runbooks.md#schedules-dead",
+            ),
+        });
+        if events.level != Level::Ok {
+            findings.push(events);
+        }
+    }
+    if findings.is_empty() && known().next().is_some() {
+        findings.push(Finding::ok("no job was given up"));
+    }
+    findings
+}
+
+/// Says whether new pages are published.
+pub(super) fn index(facts: &Facts) -> Vec<Finding> {
+    let see = if facts.is_stack { "docs/runbooks.md#schedules-dead" } else { "docs/reference/commands.md#act" };
+    let remedy = format!("`{} index` publishes now, and says what is wrong", facts.program);
+    let judge = |index: &IndexFacts| {
+        let pages = count(index.pages, "page");
+        match (index.published, index.has_unpublished) {
+            (None, false) => Finding::ok("nothing was published yet, and nothing waits"),
+            (None, true) => {
+                Finding::ok(format!("new pages wait for the first publishing; `{} index` publishes now", facts.program))
+            }
+            (Some(at), false) => Finding::ok(format!("{pages}, all of them published, the last at {at}")),
+            (Some(at), true) => {
+                let late = facts.now.since(at);
+                let found = format!("{pages}, and new ones wait; the last publishing was {} ago", length(late));
+                match late {
+                    late if late > INDEX_LATE.1 && !facts.is_paused() => Finding::failed(found).remedy(&remedy, see),
+                    late if late > INDEX_LATE.0 => Finding::warning(found).remedy(&remedy, see),
+                    _ => Finding::ok(found),
+                }
+            }
+        }
+    };
+    facts.index.iter().map(|index| judged(index, judge)).collect()
+}
+
+/// Says how many hosts are held.
+pub(super) fn holds(facts: &Facts) -> Vec<Finding> {
+    let judge = |counted: &Option<HoldCount>| {
+        let Some(counted) = counted else {
+            return Finding::ok("hosts on hold are counted with the first sample of pages");
+        };
+        let at = counted.at.map(|at| format!(", counted at {at}")).unwrap_or_default();
+        let all: u64 = counted.held.values().sum();
+        let reasons: Vec<String> = counted.held.iter().map(|(why, n)| format!("{n} {}", why.as_str())).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        let found = format!("{} on hold{reasons}{at}", count_are(all, "host"));
+        if counted.sites >= SOME_SITES && all * 2 > counted.sites {
+            let see = if facts.is_stack { "docs/runbooks.md#refusals" } else { "docs/reference/commands.md#look" };
+            return Finding::warning(found).remedy(
+                format!("These are most sites; `{} holds` shows what they have in common", facts.program),
+                see,
+            );
+        }
+        Finding::ok(found)
+    };
+    facts.counted.iter().map(|counted| judged(counted, judge)).collect()
+}

@@ -1,0 +1,202 @@
+//! Checks of what a deployment to AWS has made: rights, versions, functions, mappings, quotas.
+
+use super::checks::{TICKS_LATE, judged};
+use super::facts::{Facts, FunctionFacts, MappingFacts, QuotaFacts, SmokeReport, StackFacts};
+use super::finding::Finding;
+use crate::output::count;
+use curlew_model::Stage;
+use std::collections::BTreeMap;
+
+/// Executions that a function wants which no queue wakes.
+const ONE_AT_A_TIME: u32 = 1;
+/// Executions of a function whose mapping does not say how many it may have.
+const AT_LEAST: u32 = 2;
+
+/// Says whether the identity that asks may read the stack.
+pub(super) fn rights(facts: &Facts) -> Vec<Finding> {
+    let Some(stack) = &facts.stack else { return Vec::new() };
+    let wrong: Vec<Finding> =
+        stack.trials.iter().filter_map(|trial| trial.as_ref().err()).map(Finding::unknown).collect();
+    if wrong.is_empty() { vec![Finding::ok("you may read the tables, the queues and the bucket")] } else { wrong }
+}
+
+/// Says whether this program knows the rows.
+pub(super) fn version(facts: &Facts) -> Vec<Finding> {
+    let Some(stack) = &facts.stack else { return Vec::new() };
+    let (own, see) = (stack.own_version, "docs/aws.md#upgrade-it");
+    let judge = |version: &Option<u32>| match version {
+        None => Finding::ok("nothing has used the stack yet"),
+        Some(found) if *found == own => {
+            Finding::ok(format!("the rows are of version {found}, which this program writes"))
+        }
+        Some(found) if *found < own => {
+            let found =
+                format!("the rows are of version {found}, and any other command of this program makes it {own}");
+            Finding::warning(found)
+                .remedy("Deploy the functions of this version first: those of an earlier one then refuse", see)
+        }
+        Some(found) => {
+            Finding::failed(format!("the rows are of version {found}, and this program knows {own} at most"))
+                .remedy("Use the curlew of the version that is deployed", see)
+        }
+    };
+    vec![judged(&stack.version, judge)]
+}
+
+/// Says whether the functions can run, of which version they are, and whether they can use the settings.
+pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
+    let Some(stack) = &facts.stack else { return Vec::new() };
+    let see = "docs/runbooks.md#functions-fail";
+    let remedy = "Look at its log; deploy again if it is missing";
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut by_version: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut rejecting = Vec::new();
+    for FunctionFacts { name, deployed, answer } in &stack.functions {
+        match deployed {
+            Err(why) => findings.push(with_remedy(Finding::unknown(why), remedy, see)),
+            Ok(deployed) => {
+                let fault = deployed.fault.as_ref();
+                findings
+                    .extend(fault.map(|why| Finding::failed(format!("{name} cannot run: {why}")).remedy(remedy, see)));
+            }
+        }
+        match answer {
+            None => {}
+            Some(Err(why)) => findings.push(with_remedy(Finding::unknown(why), remedy, see)),
+            Some(Ok(SmokeReport { version, rejects_settings })) => {
+                by_version.entry(version).or_default().push(name);
+                rejecting.extend(rejects_settings.then_some(name.as_str()));
+            }
+        }
+    }
+    if !rejecting.is_empty() {
+        let found =
+            format!("{} cannot use the settings of the bucket, and goes by the last good ones", rejecting.join(", "));
+        findings.push(Finding::warning(found).remedy(
+            format!("If `{} config check` accepts them, deploy a newer version", facts.program),
+            "docs/runbooks.md#settings-rejected",
+        ));
+    }
+    findings.extend(versions(&by_version));
+    if findings.is_empty() {
+        let version = by_version.keys().next().copied().unwrap_or("?");
+        findings.push(Finding::ok(format!(
+            "{} run, of this program's version {version}",
+            count(stack.functions.len() as u64, "function")
+        )));
+    }
+    findings
+}
+
+/// Returns the finding about versions of programs that differ.
+fn versions(by_version: &BTreeMap<&str, Vec<&str>>) -> Option<Finding> {
+    let own = env!("CARGO_PKG_VERSION");
+    if by_version.keys().all(|version| *version == own) {
+        return None;
+    }
+    let named: Vec<String> = by_version.iter().map(|(version, of)| format!("{version} ({})", of.join(", "))).collect();
+    let found = format!("functions are of version {}, this program is of {own}", named.join(" and "));
+    Some(
+        Finding::warning(found)
+            .remedy("Deploy all functions and use the curlew of one version", "docs/aws.md#upgrade-it"),
+    )
+}
+
+/// Returns a finding with this remedy, unless it has one.
+fn with_remedy(finding: Finding, remedy: &str, see: &'static str) -> Finding {
+    if finding.remedy.is_some() { finding } else { finding.remedy(remedy, see) }
+}
+
+/// Says whether the queues are asked for messages, or nothing waits in them.
+pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
+    let Some(stack) = &facts.stack else { return Vec::new() };
+    let mappings = match &stack.mappings {
+        Ok(mappings) => mappings,
+        Err(why) => return vec![with_remedy(Finding::unknown(why), "Deploy again", "docs/aws.md#upgrade-it")],
+    };
+    let mut findings = Vec::new();
+    let mut states: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (stage, mapping) in mappings {
+        match mapping {
+            Err(why) => findings.push(with_remedy(Finding::unknown(why), "Deploy again", "docs/aws.md#upgrade-it")),
+            Ok(mapping) => {
+                let word = match mapping.state.as_str() {
+                    "Enabled" => "on",
+                    "Disabled" => "resting",
+                    _ => "being switched",
+                };
+                states.entry(word).or_default().push(stage.as_str());
+                findings.extend(unasked(facts, *stage, mapping));
+            }
+        }
+    }
+    if findings.is_empty() {
+        let words: Vec<String> = states.iter().map(|(word, of)| format!("{} {word}", of.join(", "))).collect();
+        findings.push(Finding::ok(words.join("; ")));
+    }
+    findings
+}
+
+/// Returns the finding about a mapping that is off although messages wait in its queue.
+fn unasked(facts: &Facts, stage: Stage, mapping: &MappingFacts) -> Option<Finding> {
+    let (_, queue) = facts.queues.iter().find(|(of, _)| *of == stage)?;
+    let waiting = queue.as_ref().ok()?.count.ready;
+    if mapping.state != "Disabled" || waiting == 0 || facts.is_paused() {
+        return None;
+    }
+    let sent = facts.sent_until.as_ref().and_then(|sent| *sent.as_ref().ok()?);
+    let is_dispatch_well = sent.is_some_and(|until| facts.now.since(until) <= TICKS_LATE.0);
+    let found = format!("the mapping of {} is off, and {} there", stage.as_str(), waits(waiting));
+    Some(if is_dispatch_well {
+        Finding::warning(found).remedy(
+            "Dispatch switches it on at its next tick, or within 15 minutes if a person has switched it off",
+            "docs/aws.md#cost",
+        )
+    } else {
+        let command =
+            format!("`aws lambda update-event-source-mapping --enabled --uuid {}` switches it on", mapping.id);
+        Finding::failed(found).remedy(command, "docs/runbooks.md#dispatch-silent")
+    })
+}
+
+fn waits(messages: u64) -> String {
+    format!("{} wait{}", count(messages, "message"), if messages == 1 { "s" } else { "" })
+}
+
+/// Says whether the account allows as many executions as the stack may want.
+pub(super) fn quota(facts: &Facts) -> Vec<Finding> {
+    let Some(stack) = &facts.stack else { return Vec::new() };
+    let wanted = wanted(stack);
+    let judge = |quota: &QuotaFacts| {
+        let found = format!(
+            "Lambda allows this account {} at once, {} of them reserved for no function; this stack may want {wanted} of these",
+            count(quota.all.into(), "execution"),
+            quota.unreserved,
+        );
+        match quota.unreserved {
+            0 => Finding::failed(found).remedy("Set ReservedConcurrency or WebConcurrency lower", "docs/aws.md#deploy"),
+            unreserved if unreserved < wanted => Finding::warning(found).remedy(
+                "More are throttled and tried again, and the search page answers 429 meanwhile; ask AWS for a higher quota",
+                "docs/aws.md#deploy",
+            ),
+            _ => Finding::ok(found),
+        }
+    };
+    vec![judged(&stack.quota, judge)]
+}
+
+/// Returns the number of executions that the functions may want at once, without those that are reserved for them.
+fn wanted(stack: &StackFacts) -> u32 {
+    let of = |function: &FunctionFacts| {
+        if function.deployed.as_ref().is_ok_and(|deployed| deployed.reserved.is_some()) {
+            return 0;
+        }
+        let mappings = stack.mappings.as_ref().ok();
+        let mapping = mappings.and_then(|all| all.iter().find(|(stage, _)| stage.as_str() == function.name));
+        match mapping {
+            Some((_, mapping)) => mapping.as_ref().ok().and_then(|mapping| mapping.max_concurrency).unwrap_or(AT_LEAST),
+            None => ONE_AT_A_TIME,
+        }
+    };
+    stack.functions.iter().map(of).sum()
+}

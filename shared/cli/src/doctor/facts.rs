@@ -1,0 +1,188 @@
+//! Facts about a store and what works on it, as the checks judge them.
+#![cfg_attr(
+    not(any(feature = "aws", test)),
+    allow(dead_code, reason = "a build that works on no stack has no facts about one")
+)]
+
+use curlew_model::{HoldReason, Stage, Timestamp};
+use curlew_ports::QueueCount;
+use std::collections::BTreeMap;
+
+/// Reason for which a fact is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MissingFact {
+    /// The credentials lack a right: the action, and on which part of the stack.
+    Denied { right: String },
+    /// A sentence about the failure.
+    Failed(String),
+}
+
+/// A fact, or why it is not known.
+pub(crate) type Fact<T> = Result<T, MissingFact>;
+
+/// All facts. Those that are `None` were not looked for: they are not there, or lie behind others that are not known.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    /// Time of the examination.
+    pub(crate) now: Timestamp,
+    /// The program's name with the flags that name the store, for advice.
+    pub(crate) program: String,
+    /// Description of the store, if it could be opened.
+    pub(crate) store: Fact<String>,
+    /// The settings, or the line that says what is wrong with them.
+    pub(crate) settings: Option<Fact<Result<StatedSettings, String>>>,
+    /// Bytes that the store's file system has left.
+    pub(crate) free_bytes: Option<u64>,
+    /// True if a site or feed was named.
+    pub(crate) has_sources: Option<Fact<bool>>,
+    /// Time until which everything due was sent; `None` if nothing ever was.
+    pub(crate) sent_until: Option<Fact<Option<Timestamp>>>,
+    pub(crate) queues: Vec<(Stage, Fact<QueueFacts>)>,
+    pub(crate) index: Option<Fact<IndexFacts>>,
+    /// Sites and held hosts, if they were counted.
+    pub(crate) counted: Option<Fact<Option<HoldCount>>>,
+    /// True of a stack.
+    pub(crate) is_stack: bool,
+    /// The facts that only a stack has.
+    pub(crate) stack: Option<StackFacts>,
+}
+
+impl Facts {
+    /// Returns the facts about a store of which nothing else is known.
+    pub(crate) fn new(now: Timestamp, is_stack: bool, program: String, store: Fact<String>) -> Facts {
+        Facts {
+            now,
+            is_stack,
+            program,
+            store,
+            settings: None,
+            free_bytes: None,
+            has_sources: None,
+            sent_until: None,
+            queues: Vec::new(),
+            index: None,
+            counted: None,
+            stack: None,
+        }
+    }
+
+    /// Returns the settings, if they are known and can be used.
+    pub(crate) fn stated(&self) -> Option<&StatedSettings> {
+        self.settings.as_ref()?.as_ref().ok()?.as_ref().ok()
+    }
+
+    /// True if crawling is known to be paused.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.stated().is_some_and(|stated| stated.paused.is_some())
+    }
+}
+
+/// Settings, as far as checks look at them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StatedSettings {
+    /// The operator's contact; `None` if there is none.
+    pub(crate) contact: Fact<Option<String>>,
+    /// The place that has paused crawling, if it is paused.
+    pub(crate) paused: Option<PausedBy>,
+}
+
+/// Layer of the settings that has paused crawling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PausedBy {
+    /// The settings file.
+    File,
+    /// The environment: of a stack, the parameter `Paused`.
+    Environment,
+}
+
+/// A queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QueueFacts {
+    pub(crate) count: QueueCount,
+    /// Time since which the oldest job has been due, where the store tells it.
+    pub(crate) due_since: Option<Timestamp>,
+}
+
+/// The published index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IndexFacts {
+    /// Pages that can be found.
+    pub(crate) pages: u64,
+    /// Time at which it was published last.
+    pub(crate) published: Option<Timestamp>,
+    /// True if pages wait to be published.
+    pub(crate) has_unpublished: bool,
+}
+
+/// Sites and held hosts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HoldCount {
+    /// Time of the count, if it was not made now.
+    pub(crate) at: Option<Timestamp>,
+    pub(crate) sites: u64,
+    pub(crate) held: BTreeMap<HoldReason, u64>,
+}
+
+/// Facts about a deployed stack.
+#[derive(Clone, Debug)]
+pub(crate) struct StackFacts {
+    /// Requests that only ask whether they are permitted.
+    pub(crate) trials: Vec<Fact<()>>,
+    /// Version of the rows; `None` if there are none.
+    pub(crate) version: Fact<Option<u32>>,
+    /// Version of rows that this program writes.
+    pub(crate) own_version: u32,
+    pub(crate) functions: Vec<FunctionFacts>,
+    /// The mapping of each queue.
+    pub(crate) mappings: Fact<Vec<(Stage, Fact<MappingFacts>)>>,
+    pub(crate) quota: Fact<QuotaFacts>,
+    /// Time until which parked jobs were given back to their queues; `None` if none ever were.
+    pub(crate) released_until: Fact<Option<Timestamp>>,
+    /// Events of schedules that failed for good.
+    pub(crate) dead_events: Fact<u64>,
+}
+
+/// A deployed function.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionFacts {
+    pub(crate) name: String,
+    pub(crate) deployed: Fact<Deployment>,
+    /// The answer to its smoke test; `None` if it was not asked.
+    pub(crate) answer: Option<Fact<SmokeReport>>,
+}
+
+/// The deployment of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Deployment {
+    /// Why it cannot run, if it cannot.
+    pub(crate) fault: Option<String>,
+    /// Executions that are reserved for it.
+    pub(crate) reserved: Option<u32>,
+}
+
+/// The answer of a function to its smoke test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SmokeReport {
+    /// Version of its program.
+    pub(crate) version: String,
+    /// True if it cannot use the settings that the stack states.
+    pub(crate) rejects_settings: bool,
+}
+
+/// The mapping of a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MappingFacts {
+    pub(crate) id: String,
+    /// Its state, by Lambda's word.
+    pub(crate) state: String,
+    /// Maximum number of invocations at once, if it has one.
+    pub(crate) max_concurrency: Option<u32>,
+}
+
+/// Executions that the account's functions may have at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QuotaFacts {
+    pub(crate) all: u32,
+    /// Those that are reserved for no function.
+    pub(crate) unreserved: u32,
+}

@@ -1,0 +1,83 @@
+//! Facts that the ports tell, of any store.
+
+use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, QueueFacts, StatedSettings};
+use crate::config::Config;
+use crate::optional;
+use crate::process::free_bytes;
+use crate::world::World;
+use curlew_model::Stage;
+use curlew_ports::PortError;
+use curlew_stages::catalog::indexed_years::indexed_years;
+use curlew_stages::operator::stats::stored_stats;
+use curlew_stages::stage::{StageError, with_causes};
+use curlew_wiring::Origin;
+
+/// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
+pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {
+    told.map_err(|error| match optional::missing_right(&error, action) {
+        Some(right) => MissingFact::Denied { right },
+        None => MissingFact::Failed(with_causes(&error)),
+    })
+}
+
+/// As [`fact`], of a stage.
+fn fact_of_stage<T>(told: Result<T, StageError>, action: &str) -> Fact<T> {
+    match told {
+        Ok(told) => Ok(told),
+        Err(StageError::Port(error)) => fact(Err(error), action),
+        Err(error) => Err(MissingFact::Failed(with_causes(&error))),
+    }
+}
+
+/// Returns what checks look at in the settings.
+pub(crate) fn stated(config: &Config) -> StatedSettings {
+    let by = |origin| if origin == Origin::File { PausedBy::File } else { PausedBy::Environment };
+    let setting = config.effective.iter().find(|setting| setting.table.is_empty() && setting.key == "paused");
+    let paused = config.paused.then(|| by(setting.map_or(Origin::File, |setting| setting.origin)));
+    StatedSettings { contact: Ok(config.contact.clone()), paused }
+}
+
+/// Gathers the facts about the store that need no object.
+pub(crate) async fn rows(world: &World, facts: &mut Facts) {
+    let (ports, now) = (&world.ports, facts.now);
+    let first = ports.sources.list(None, 1).await;
+    facts.has_sources = Some(fact(first.map(|rows| !rows.is_empty()), "dynamodb:Scan"));
+    facts.sent_until = Some(fact_of_stage(world.dispatch.sent_until().await, "dynamodb:GetItem"));
+    for stage in Stage::ALL {
+        let queue = fact(ports.inbox.glance(stage, now).await, "sqs:GetQueueAttributes");
+        let due_since = match world.store() {
+            Some(store) => fact(store.due_since(stage, now).await, ""),
+            None => Ok(None),
+        };
+        let queue = queue.and_then(|count| Ok(QueueFacts { count, due_since: due_since? }));
+        facts.queues.push((stage, queue));
+    }
+}
+
+/// Gathers the facts about the store that lie in objects, and counts its rows where that costs nothing.
+pub(crate) async fn objects(world: &World, facts: &mut Facts) {
+    let blobs = world.ports.blobs.as_ref();
+    facts.index = Some(fact_of_stage(index(world).await, "s3:GetObject"));
+    let counted = match world.store() {
+        Some(_) => counted(world).await.map(Some),
+        None => stored_stats(blobs).await.map(|stored| {
+            stored.map(|(at, counts)| HoldCount { at: Some(at), sites: counts.sites, held: counts.held })
+        }),
+    };
+    facts.counted = Some(fact(counted, "s3:GetObject"));
+    facts.free_bytes = world.store().and_then(|_| free_bytes(&world.config.data));
+}
+
+async fn index(world: &World) -> Result<IndexFacts, StageError> {
+    let years = indexed_years(world.ports.blobs.as_ref()).await?;
+    Ok(IndexFacts {
+        pages: years.iter().map(|year| year.pages).sum(),
+        published: years.iter().filter_map(|year| year.published).max(),
+        has_unpublished: world.has_unpublished().await?,
+    })
+}
+
+async fn counted(world: &World) -> Result<HoldCount, PortError> {
+    let (sites, _) = world.stats.sources().await?;
+    Ok(HoldCount { at: None, sites, held: world.stats.held().await? })
+}

@@ -1,0 +1,169 @@
+//! Facts that only AWS tells, of a stack.
+
+use super::facts::{
+    Deployment, Fact, Facts, FunctionFacts, MappingFacts, MissingFact, QuotaFacts, SmokeReport, StackFacts,
+    StatedSettings,
+};
+use super::over_ports::{fact, objects, rows, stated};
+use crate::config::Config;
+use crate::optional;
+use crate::world::{World, stack_settings};
+use anyhow::Result;
+use curlew_aws::{Connection, DeployedFunction, Functions, MAPPINGS, Mappings, Names, Store, mapping_ids};
+use curlew_model::{PageId, SourceKey, Stage, Timestamp};
+use curlew_ports::{Blobs, PortError};
+use curlew_stages::stage::with_causes;
+use curlew_wiring::{Flags, STACK_SETTINGS};
+use futures::future::join_all;
+use std::collections::BTreeMap;
+
+/// The functions of a stack. The first seven answer a smoke test.
+const FUNCTIONS: [&str; 8] = [DISPATCH, "discover", "poll", "fetch", "extract", "index", "sample", WEB];
+/// The function that answers requests for pages, and nothing else.
+const WEB: &str = "web";
+/// The function that knows the mappings, the first of all.
+const DISPATCH: &str = "dispatch";
+/// Variable of all functions that names the data bucket.
+const BUCKET: &str = "CURLEW_BUCKET";
+/// Key of a page and of a source that nobody has: asked for to see whether asking is permitted.
+const NOBODY: &str = "00000000000000000000000000000000";
+
+/// Gathers all facts about the stack of this name.
+///
+/// # Errors
+/// If the program cannot be put together.
+pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Timestamp) -> Result<Facts> {
+    let connection = Connection::from_environment().await;
+    let unreached = |why| Facts::new(now, true, program.clone(), Err(why));
+    let bucket = match fact(curlew_aws::find_bucket(&connection, stack).await, "s3:ListAllMyBuckets") {
+        // There is no way to AWS, or no stack: every other request would say the same.
+        Err(why @ MissingFact::Failed(_)) => return Ok(unreached(why)),
+        bucket => bucket,
+    };
+    let functions = Functions::new(&connection, stack);
+    let deployed: Vec<Fact<DeployedFunction>> =
+        join_all(FUNCTIONS.map(async |name| fact(functions.read(name).await, "lambda:GetFunction"))).await;
+    let environment = deployed.first().and_then(|dispatch| Some(&dispatch.as_ref().ok()?.environment));
+
+    let named = bucket.clone().ok().or_else(|| environment?.get(BUCKET).cloned());
+    let names = Names { stack: stack.to_owned(), bucket: named.clone().unwrap_or_default() };
+    let store = Store::new(&connection, names);
+    let world = World::of_ports(config, optional::ports(&store))?;
+    let opened = bucket.map(|bucket| format!("the stack {stack} with the bucket {bucket}"));
+    let mut facts = Facts::new(now, true, program, opened);
+    rows(&world, &mut facts).await;
+    let mut trials = tables(&world, &store).await;
+    if named.is_some() {
+        facts.settings = Some(settings(world.ports.blobs.as_ref(), environment).await);
+        trials.extend(objects_listed(world.ports.blobs.as_ref()).await);
+        objects(&world, &mut facts).await;
+    }
+    let mappings = mappings(&connection, stack, environment).await;
+    let jobs = store.jobs();
+    facts.stack = Some(StackFacts {
+        trials,
+        version: fact(store.version().await, "dynamodb:GetItem"),
+        own_version: curlew_aws::KNOWN_VERSION,
+        mappings,
+        quota: fact(functions.quota().await, "lambda:GetAccountSettings")
+            .map(|quota| QuotaFacts { all: quota.all, unreserved: quota.unreserved }),
+        released_until: fact(jobs.released_until(world.ports.marks.as_ref()).await, "dynamodb:GetItem"),
+        dead_events: fact(jobs.dead_events().await, "sqs:GetQueueAttributes"),
+        functions: smoke_tests(&functions, deployed).await,
+    });
+    Ok(facts)
+}
+
+/// Has each function that is there answer its smoke test, one after the other, so that they need few executions.
+async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>>) -> Vec<FunctionFacts> {
+    let mut all = Vec::new();
+    for (name, deployed) in FUNCTIONS.into_iter().zip(deployed) {
+        // One that cannot be looked at may answer all the same.
+        let is_there = !matches!(deployed, Err(MissingFact::Failed(_)));
+        let answer = match is_there && name != WEB {
+            true => Some(
+                fact(functions.smoke_test(name).await, "lambda:InvokeFunction")
+                    .map(|answer| SmokeReport { version: answer.version, rejects_settings: answer.settings_rejected }),
+            ),
+            false => None,
+        };
+        let deployed = deployed.map(|found| Deployment { fault: found.fault, reserved: found.reserved });
+        all.push(FunctionFacts { name: name.to_owned(), deployed, answer });
+    }
+    all
+}
+
+/// Reads the settings that the stack states, over the environment of its functions, as they do.
+async fn settings(
+    blobs: &dyn Blobs,
+    environment: Option<&BTreeMap<String, String>>,
+) -> Fact<Result<StatedSettings, String>> {
+    let text = match stack_settings(blobs).await {
+        // It is no text.
+        Err(error @ PortError::Corrupt { .. }) => return Ok(Err(error.to_string())),
+        text => fact(text, "s3:GetObject")?.0,
+    };
+    let variables = environment.into_iter().flatten().map(|(name, value)| (name.clone(), value.clone()));
+    let base = Config::load(&Flags::default(), variables);
+    let config = base.and_then(|base| base.over_text(STACK_SETTINGS, &text));
+    let config = config.and_then(|config| config.check_for_stack().map(|()| config));
+    Ok(match config {
+        Err(wrong) => Err(with_causes(&wrong)),
+        Ok(config) => {
+            let stated = stated(&config);
+            let is_known = environment.is_some() || config.contact.is_some();
+            let unknown =
+                || MissingFact::Failed("the environment of dispatch cannot be read, which states it".to_owned());
+            Ok(StatedSettings { contact: if is_known { stated.contact } else { Err(unknown()) }, ..stated })
+        }
+    })
+}
+
+/// Reads the mappings that dispatch is told of.
+async fn mappings(
+    connection: &Connection,
+    stack: &str,
+    environment: Option<&BTreeMap<String, String>>,
+) -> Fact<Vec<(Stage, Fact<MappingFacts>)>> {
+    let failed = |why: &str| MissingFact::Failed(why.to_owned());
+    let environment =
+        environment.ok_or_else(|| failed("the environment of dispatch cannot be read, which names them"))?;
+    let named = environment.get(MAPPINGS).and_then(|text| mapping_ids(text)).filter(|ids| !ids.is_empty());
+    let ids = named.ok_or_else(|| failed("the environment of dispatch names none"))?;
+    let mappings = Mappings::new(connection, stack);
+    let read = async |(stage, id): (Stage, String)| {
+        let mapping = fact(mappings.read(&id).await, "lambda:GetEventSourceMapping");
+        let facts = |found: curlew_aws::Mapping| MappingFacts {
+            id,
+            state: found.state,
+            max_concurrency: found.max_concurrency,
+        };
+        (stage, mapping.map(facts))
+    };
+    Ok(join_all(ids.into_iter().map(read)).await)
+}
+
+/// Asks the tables for a row each, and for a row that nobody has, which commands and lists do.
+async fn tables(world: &World, store: &Store) -> Vec<Fact<()>> {
+    let ports = &world.ports;
+    let (scan, get) = ("dynamodb:Scan", "dynamodb:GetItem");
+    let mut trials = vec![
+        fact(ports.hosts.list(None, 1).await.map(drop), scan),
+        fact(ports.pages.list(None, 1).await.map(drop), scan),
+        fact(ports.sources.list(None, 1).await.map(drop), scan),
+        fact(store.jobs().try_parked().await, scan),
+    ];
+    if let (Ok(page), Ok(source)) = (PageId::new(NOBODY), SourceKey::new(NOBODY)) {
+        trials.push(fact(ports.pages.get(&page).await.map(drop), get));
+        trials.push(fact(ports.sources.get(&source).await.map(drop), get));
+    }
+    trials
+}
+
+/// Asks the bucket for a list and for an object.
+async fn objects_listed(blobs: &dyn Blobs) -> Vec<Fact<()>> {
+    vec![
+        fact(blobs.list(STACK_SETTINGS, None, 1).await.map(drop), "s3:ListBucket"),
+        fact(blobs.get(STACK_SETTINGS).await.map(drop), "s3:GetObject"),
+    ]
+}
