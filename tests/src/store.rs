@@ -148,9 +148,13 @@ impl Store {
 
     /// Moves all that the store remembers back in time, as if so long had passed since. No program may run on it.
     ///
+    /// The clock of the web is not moved: the pause of a brisk program passes in truth, so that the calls before and after
+    /// can be judged together.
+    ///
     /// # Panics
     /// If the database cannot be written.
     pub fn let_pass(&self, time: Duration) {
+        std::thread::sleep(Duration::from_micros(BRISK_PAUSE));
         let millis = i64::try_from(time.as_millis()).unwrap();
         let db = Connection::open(self.database()).unwrap();
         let shift = |statement: &str| db.execute(statement, [millis]).unwrap();
