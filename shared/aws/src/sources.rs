@@ -7,11 +7,17 @@ use crate::table::{Read, Span, Table};
 use async_trait::async_trait;
 use curlew_model::{Slot, Source, SourceKey};
 use curlew_ports::{PortError, Sources, Version};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The partition: the minute of the cycle.
 const SLOT: &str = "slot";
 /// Number of hexadecimal digits of a key that determine its slot: 64 bits.
 const SLOT_DIGITS: usize = 16;
+/// Number of keys of one slot from which on the rows between them are read at once: a request bills the bytes of all its rows, and a
+/// row alone costs as if it had four kilobytes.
+const TOGETHER: usize = 32;
+/// Maximum number of rows that are read for each of them. Rows beyond that are read one by one.
+const SPREAD: usize = 4;
 
 /// One item for each feed and each site.
 #[derive(Clone, Debug)]
@@ -22,6 +28,16 @@ pub struct SourceTable {
 impl SourceTable {
     pub(crate) fn new(table: Table) -> SourceTable {
         SourceTable { table }
+    }
+
+    /// Reads rows of a slot by all that lie between the first and the last of them, eventually consistently.
+    async fn between(&self, slot: Slot, keys: &BTreeSet<&SourceKey>) -> Result<Vec<(Source, Version)>, PortError> {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(Vec::new()) };
+        let span = Span::Range((SLOT, number(slot.index())), (KEY, text(first.as_str()), text(last.as_str())));
+        let items = self.table.list("read sources of a slot", &span, None, keys.len() * SPREAD).await?;
+        let asked: BTreeSet<&str> = keys.iter().map(|key| key.as_str()).collect();
+        let is_asked = |item: &&Item| text_of(item, KEY).is_some_and(|key| asked.contains(key));
+        items.iter().filter(is_asked).map(versioned).collect()
     }
 }
 
@@ -35,7 +51,20 @@ impl Sources for SourceTable {
             Some(item) => Some(item),
             None => ask(Read::Strong).await?,
         };
-        found.map(|item| Ok((source(&item)?, version(|| what(key.as_str()), &item)?))).transpose()
+        found.as_ref().map(versioned).transpose()
+    }
+
+    /// Reads what lies together in a slot, eventually consistently.
+    async fn get_together(&self, keys: &[SourceKey]) -> Result<Vec<(Source, Version)>, PortError> {
+        let mut slots: BTreeMap<u16, BTreeSet<&SourceKey>> = BTreeMap::new();
+        for key in keys {
+            slots.entry(slot(key).index()).or_default().insert(key);
+        }
+        let mut found = Vec::new();
+        for (index, of_slot) in slots.into_iter().filter(|(_, of_slot)| of_slot.len() >= TOGETHER) {
+            found.extend(self.between(Slot::of(index.into()), &of_slot).await?);
+        }
+        Ok(found)
     }
 
     async fn insert(&self, source: &Source) -> Result<bool, PortError> {
@@ -88,6 +117,11 @@ fn at(slot: Slot, key: &SourceKey) -> Item {
 
 fn what(key: &str) -> String {
     format!("the source {key}")
+}
+
+fn versioned(item: &Item) -> Result<(Source, Version), PortError> {
+    let what = || what(text_of(item, KEY).unwrap_or_default());
+    Ok((source(item)?, version(what, item)?))
 }
 
 fn source(item: &Item) -> Result<Source, PortError> {

@@ -31,6 +31,8 @@ pub(crate) enum Span {
     Beginning(&'static str, &'static str),
     /// Items of one partition, in the order of their sort keys.
     Partition(&'static str, AttributeValue),
+    /// Items of one partition with sort keys from the first to the last of these, both included.
+    Range((&'static str, AttributeValue), (&'static str, AttributeValue, AttributeValue)),
 }
 
 /// Consistency of a read; a strong one costs twice as much.
@@ -158,7 +160,8 @@ impl Table {
         while listed.len() < limit {
             let want = limit - listed.len();
             let (items, next) = match span {
-                Span::Partition(name, value) => self.query(what, name, value.clone(), after, want).await?,
+                Span::Partition(name, value) => self.query(what, (name, value), None, after, want).await?,
+                Span::Range((name, value), keys) => self.query(what, (name, value), Some(keys), after, want).await?,
                 Span::All => self.scan(what, None, after, want).await?,
                 // Most of the items read may have another prefix.
                 Span::Beginning(name, prefix) => self.scan(what, Some((name, prefix)), after, PAGE).await?,
@@ -202,23 +205,28 @@ impl Table {
     async fn query(
         &self,
         what: &str,
-        name: &str,
-        value: AttributeValue,
+        (name, value): (&str, &AttributeValue),
+        keys: Option<&(&'static str, AttributeValue, AttributeValue)>,
         after: Option<Item>,
         limit: usize,
     ) -> Result<(Vec<Item>, Option<Item>), PortError> {
-        let answer = self
+        let query = self
             .client
             .query()
             .table_name(&self.name)
-            .key_condition_expression("#p = :p")
             .expression_attribute_names("#p", name)
-            .expression_attribute_values(":p", value)
+            .expression_attribute_values(":p", value.clone())
             .set_exclusive_start_key(after)
-            .limit(at_most(limit))
-            .send()
-            .await
-            .map_err(|e| self.asked(what).failed(e))?;
+            .limit(at_most(limit));
+        let query = match keys {
+            None => query.key_condition_expression("#p = :p"),
+            Some((key, first, last)) => query
+                .key_condition_expression("#p = :p AND #k BETWEEN :first AND :last")
+                .expression_attribute_names("#k", *key)
+                .expression_attribute_values(":first", first.clone())
+                .expression_attribute_values(":last", last.clone()),
+        };
+        let answer = query.send().await.map_err(|e| self.asked(what).failed(e))?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key))
     }
 

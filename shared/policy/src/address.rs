@@ -185,6 +185,11 @@ pub fn is_platform(key: &HostKey, groups: &HostGroups) -> bool {
     groups.platforms.iter().chain(groups.group.values()).any(|name| name == key.as_str())
 }
 
+/// Returns the group of a feed in its slot, wherever its host key is polled: notes of its robots.txt are there.
+pub fn slot_group(feed: &SourceKey) -> PollGroup {
+    PollGroup::of(slot(feed), feed)
+}
+
 /// Returns the group of the polls of a feed with this key, which has this slot and host key.
 pub fn poll_group(slot: Slot, feed: &SourceKey, host: &HostKey, groups: &HostGroups) -> PollGroup {
     if is_platform(host, groups) { PollGroup::of_platform(hash64(host.as_str())) } else { PollGroup::of(slot, feed) }

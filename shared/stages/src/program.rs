@@ -9,7 +9,7 @@ use crate::feeds::backfill::Backfills;
 use crate::feeds::discover::Discover;
 use crate::feeds::dispatch::Dispatch;
 use crate::feeds::intake::Intake;
-use crate::feeds::poll::Poll;
+use crate::feeds::poll::{Poll, RowsAtHand};
 use crate::feeds::subscribe::Subscribe;
 use crate::feeds::websub::Callbacks;
 use crate::feeds::websub_delivery::Pushes;
@@ -261,7 +261,11 @@ impl Program {
                 callbacks,
             },
             discover: Discover { intake: backfills.intake.clone() },
-            poll: Poll { intake: backfills.intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
+            poll: Poll {
+                intake: backfills.intake.clone(),
+                fetch: Some(Arc::new(fetch.clone())),
+                rows: RowsAtHand::default(),
+            },
             backfills,
             fetch,
             extract: Extract {

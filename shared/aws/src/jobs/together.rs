@@ -14,9 +14,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 
-/// Time for which the first sender waits for others. A visit pauses for a second between two pages, so this delays
-/// nobody.
+/// Time for which the first sender waits for others.
 const GATHER: Duration = Duration::from_millis(50);
+/// The same for pages on their way to extraction, which are large and come one by one from visits. A visit pauses for a second
+/// before its next call in any case, so this delays nobody but the last.
+const GATHER_PAGES: Duration = Duration::from_secs(1);
 
 /// Messages of the senders of one queue that are gathered into requests.
 #[derive(Debug, Default)]
@@ -57,7 +59,7 @@ impl Together {
                 told = &mut answer => told,
                 turn = self.turn.lock() => {
                     if self.is_waiting(number) {
-                        self.gather().await;
+                        self.gather(stage).await;
                         let groups = self.take();
                         drop(turn);
                         send_for_all(jobs, stage, groups).await;
@@ -86,12 +88,13 @@ impl Together {
         (number, told)
     }
 
-    async fn gather(&self) {
+    async fn gather(&self, stage: Stage) {
         if self.waiting().is_enough() {
             return;
         }
+        let longest = if stage == Stage::Extract { GATHER_PAGES } else { GATHER };
         // A permit that is left over from an earlier gathering only makes this one shorter.
-        let _ = tokio::time::timeout(GATHER, self.enough.notified()).await;
+        let _ = tokio::time::timeout(longest, self.enough.notified()).await;
     }
 
     fn take(&self) -> Vec<Group> {

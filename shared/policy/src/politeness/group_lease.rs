@@ -22,9 +22,9 @@ const REMEMBERED: Millis = Millis::from_mins(10);
 const ASK_AGAIN: Millis = Millis::from_mins(1);
 /// Maximum number of files that are noted as unchanged in the lease of a group, which is some 10 KB.
 const MAX_UNCHANGED: usize = 1_000;
-/// Age of a stored robots.txt from which on it is written again even if it has not changed: so it is known to be no older, and
-/// a store that forgets old copies keeps it.
-const WRITTEN_AGAIN: Millis = Millis::from_days(7);
+/// Age of a stored robots.txt from which on it is written again even if it has not changed: a store that forgets copies after 30
+/// days keeps it then, and where notes are lost a copy still stands in for days.
+pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
 
 /// Answer to polls that ask for the lease of their group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,14 +168,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_has_not_changed_is_noted_for_a_day_and_its_copy_written_again_after_a_week() {
+    fn a_file_that_has_not_changed_is_noted_for_a_day_and_its_copy_written_again_after_weeks() {
         let origin = Origin::new("https://a.example:443").unwrap_or_else(|e| panic!("{e}"));
         let mut notes = Unchanged::default();
         assert_eq!(unchanged_until(&notes, &origin, at(0)), None);
         assert!(note_unchanged(&mut notes, &origin, at(0), at(1_500)));
         assert_eq!(unchanged_until(&notes, &origin, at(0)), Some(at(1_500) + MAX_AGE));
         assert_eq!(unchanged_until(&notes, &origin, at(1_500)), None, "another visit has written what it found then");
-        assert!(!note_unchanged(&mut notes, &origin, at(0), at(7 * 1_440)));
+        assert!(!note_unchanged(&mut notes, &origin, at(0), at(21 * 1_440)));
         let lease = |unchanged| GroupLease { due: at(0), first: key("0"), until: at(1), is_finished: true, unchanged };
         let kept = |now| match taking(Some(&lease(notes.clone())), now, now) {
             Taking::Taken(lease) => lease.unchanged,

@@ -83,6 +83,14 @@ pub struct Dispatched {
 }
 
 impl Dispatch {
+    /// Returns the time until which all that is due was sent; `None` if nothing ever was.
+    ///
+    /// # Errors
+    /// The error of the port.
+    pub async fn sent_until(&self) -> Result<Option<Timestamp>, StageError> {
+        Ok(self.marks.load(MARK).await?.0)
+    }
+
     /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict, with_causes};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollJob, Purpose, Rejection, Source, Timestamp, TraceId,
-    Validators, VisitJob,
+    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollGroup, PollJob, Purpose, Rejection, Source, SourceKey,
+    Timestamp, TraceId, Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
@@ -22,11 +22,14 @@ use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
 
 /// Number of new pages of a feed's own host key that are fetched under the lease that its poll has.
 pub const PAGES_PER_POLL: usize = 10;
+/// Time for which a row that was read together with others is used; later it is read again.
+const ROWS_LAST: Millis = Millis::from_mins(1);
 
 /// The stage that reads feeds.
 pub struct Poll {
@@ -34,6 +37,35 @@ pub struct Poll {
     pub intake: Arc<Intake>,
     /// Fetches the first new pages at once; without it, all are sent as visits.
     pub fetch: Option<Arc<Fetch>>,
+    /// Rows of feeds that were read together a moment ago.
+    pub rows: RowsAtHand,
+}
+
+/// Rows of feeds that polls of one message have read together. Each is used once.
+#[derive(Debug, Default)]
+pub struct RowsAtHand(Mutex<HashMap<SourceKey, (Source, Version, Timestamp)>>);
+
+impl RowsAtHand {
+    /// Adds rows that were asked for then.
+    pub(crate) fn add(&self, rows: Vec<(Source, Version)>, asked_at: Timestamp) {
+        let rows = rows.into_iter().map(|(row, seen)| (row.key().clone(), (row, seen, asked_at)));
+        self.rows().extend(rows);
+    }
+
+    /// Takes out the row of a feed, with the time at which it was asked for, unless that was too long ago.
+    fn take(&self, feed: &SourceKey, now: Timestamp) -> Option<(Source, Version, Timestamp)> {
+        self.rows().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
+    }
+
+    /// Forgets rows that nobody has used.
+    pub(crate) fn forget<'k>(&self, feeds: impl Iterator<Item = &'k SourceKey>) {
+        let mut rows = self.rows();
+        feeds.for_each(|feed| drop(rows.remove(feed)));
+    }
+
+    fn rows(&self) -> MutexGuard<'_, HashMap<SourceKey, (Source, Version, Timestamp)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A feed whose time has come.
@@ -277,8 +309,12 @@ impl Poll {
     /// Reads the row of a job's feed; returns the verdict if it is not polled now.
     pub(crate) async fn due<'j>(&self, job: &'j PollJob) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let read_at = politeness.clock.now();
-        let Some((Source::Feed(feed), seen)) = self.intake.sources.get(&job.feed).await? else {
+        let now = politeness.clock.now();
+        let found = match self.rows.take(&job.feed, now) {
+            Some(at_hand) => Some(at_hand),
+            None => self.intake.sources.get(&job.feed).await?.map(|(row, seen)| (row, seen, now)),
+        };
+        let Some((Source::Feed(feed), seen, read_at)) = found else {
             return Ok(Err(Verdict::Drop("the feed is not known".into())));
         };
         match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
@@ -316,6 +352,7 @@ impl Poll {
         let feed = &due.row.0;
         politeness.events.note(&Event::Polled { late: due.job.due.map(|due| politeness.clock.now().since(due)) });
         let request = request(feed, &due.url, politeness);
+        visit.polls_in(PollGroup::of(feed.slot, &feed.key));
         let calls_before = visit.state.calls;
         visit.failure = None;
         let got = visit.get_listing(&due.url, CallKind::Feed, &request.validators).await?;

@@ -7,7 +7,7 @@ use crate::politeness::visit::{LeaseOutcome, Visit};
 use crate::stage::{StageError, Verdict, with_causes};
 use crate::worker::{Settlement, Stages, Worker};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, Timestamp};
+use curlew_model::{ExtractJob, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, SourceKey, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError, Queue};
@@ -25,6 +25,15 @@ struct Hold<'a>(&'a PollGroups, PollGroup);
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
         self.0.drop_held(self.1);
+    }
+}
+
+/// Forgets rows of feeds that were read together, and not used.
+struct RowsInUse<'a>(&'a Poll, &'a [SourceKey]);
+
+impl Drop for RowsInUse<'_> {
+    fn drop(&mut self) {
+        self.0.rows.forget(self.1.iter());
     }
 }
 
@@ -95,7 +104,6 @@ impl Settlement for Left<'_> {
 /// Polls of one host key under the lease of their group.
 struct Lane<'j> {
     group: PollGroup,
-    due: Timestamp,
     host: Option<HostKey>,
     polls: Vec<&'j PollJob>,
     /// End of the group's lease.
@@ -103,10 +111,11 @@ struct Lane<'j> {
 }
 
 impl Lane<'_> {
-    /// Returns the job of these polls.
-    fn job_of(&self, polls: &[&PollJob]) -> Job {
+    /// Returns the job of these polls, which wait from now on. It is another one than that which they came with: that is finished
+    /// without them, and would count as done.
+    fn job_of(&self, polls: &[&PollJob], now: Timestamp) -> Job {
         let polls = polls.iter().map(|poll| (*poll).clone()).collect();
-        Job::Polls(PollsJob { groups: vec![GroupPolls { group: self.group, due: self.due, polls }] })
+        Job::Polls(PollsJob { groups: vec![GroupPolls { group: self.group, due: now, polls }] })
     }
 }
 
@@ -176,6 +185,10 @@ impl Poll {
                 Taking::Broken => polls.polls.iter().for_each(|poll| left.push_now(poll)),
             }
         }
+        let feeds: Vec<SourceKey> = lanes.iter().flat_map(|lane| &lane.polls).map(|poll| poll.feed.clone()).collect();
+        let asked_at = politeness.clock.now();
+        self.rows.add(self.intake.sources.get_together(&feeds).await?, asked_at);
+        let _rows = RowsInUse(self, &feeds);
         // Those that take the longest go first, so that none of them begins when all others have ended.
         lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
         let run = futures::stream::iter(lanes).map(Ok);
@@ -200,7 +213,7 @@ impl Poll {
             let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
             by_host.entry(host).or_default().push(poll);
         }
-        let lane = |(host, of_host)| Lane { group: polls.group, due: polls.due, host, polls: of_host, until };
+        let lane = |(host, of_host)| Lane { group: polls.group, host, polls: of_host, until };
         by_host.into_iter().map(lane).collect()
     }
 
@@ -226,7 +239,7 @@ impl Poll {
         let visit = match self.intake.politeness.open_for_poll(host, &owner, lane.group).await {
             Ok(LeaseOutcome::Granted(visit)) => visit,
             Ok(LeaseOutcome::Busy(until)) => {
-                left.push(&lane.job_of(&lane.polls), until);
+                left.push(&lane.job_of(&lane.polls, clock.now()), until);
                 return Ok(());
             }
             // Each writes it into its feed's row, or fails on its own.
@@ -240,7 +253,7 @@ impl Poll {
         for (n, poll) in lane.polls.iter().enumerate() {
             let ended = if has_time() { under.ended() } else { Some(clock.now()) };
             if let Some(until) = ended {
-                left.push(&lane.job_of(&lane.polls[n..]), until);
+                left.push(&lane.job_of(&lane.polls[n..], clock.now()), until);
                 break;
             }
             let job = Job::Poll((*poll).clone());

@@ -5,7 +5,7 @@ use curlew_model::{GroupLease, HostKey, Millis, Origin, PollGroup, SourceKey, Ti
 use curlew_policy::politeness::group_lease::{self, GroupUse, Taking};
 use curlew_policy::robots::MAX_AGE;
 use curlew_ports::{Clock, GroupLeases, PortError, RobotsCopy, Version};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Leases of poll groups: those that this process has, and the store of all.
@@ -35,6 +35,8 @@ enum HostUse {
 pub(crate) struct GroupVisit<'a> {
     groups: &'a PollGroups,
     group: PollGroup,
+    /// The group in whose lease files are noted.
+    notes: PollGroup,
     host: HostKey,
     /// End of the group's lease.
     pub(crate) until: Timestamp,
@@ -43,19 +45,25 @@ pub(crate) struct GroupVisit<'a> {
 }
 
 impl GroupVisit<'_> {
+    /// Files are noted from now on in the lease of this group of a slot, if this process has it: the group of the feed that is
+    /// polled. The row of a platform is written every few minutes, and notes of its many sites would make that dear.
+    pub(crate) fn note_in(&mut self, group: PollGroup) {
+        self.notes = group;
+    }
+
     /// Returns until when a robots.txt, whose copy was written then, may be used by what polls of the group have noted.
     pub(crate) fn unchanged_until(&self, origin: &Origin, written: Timestamp) -> Option<Timestamp> {
-        group_lease::unchanged_until(&self.groups.held().get(&self.group)?.lease.unchanged, origin, written)
+        group_lease::unchanged_until(&self.groups.held().get(&self.notes)?.lease.unchanged, origin, written)
     }
 
     /// Notes in the group's lease that a robots.txt has not changed since its copy was written. False if the copy has to be
-    /// written instead: the row of a platform is written every few minutes, and notes of its many sites would make that dear.
+    /// written instead.
     pub(crate) fn note_unchanged(&self, origin: &Origin, written: Timestamp, now: Timestamp) -> bool {
-        if self.group.is_of_platform() {
+        if self.notes.is_of_platform() {
             return false;
         }
         let mut all = self.groups.held();
-        let Some(held) = all.get_mut(&self.group) else { return false };
+        let Some(held) = all.get_mut(&self.notes) else { return false };
         group_lease::note_unchanged(&mut held.lease.unchanged, origin, written, now)
     }
 }
@@ -133,7 +141,8 @@ impl PollGroups {
             return None;
         }
         held.used.insert(host.clone(), HostUse::UnderWay);
-        Some(GroupVisit { groups: self, group, host: host.clone(), until: held.lease.until, before: held.before })
+        let (until, before) = (held.lease.until, held.before);
+        Some(GroupVisit { groups: self, group, notes: group, host: host.clone(), until, before })
     }
 
     /// Returns how polls of these groups use a host key: the lease that is in force the longest, or the last end; and the files
@@ -172,7 +181,7 @@ impl PollGroups {
         &self,
         copy: RobotsCopy,
         origin: &Origin,
-        groups: &[PollGroup],
+        groups: &BTreeSet<PollGroup>,
     ) -> Result<RobotsCopy, StageError> {
         let mut noted = Unchanged::default();
         for group in groups {

@@ -10,7 +10,7 @@ use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::Index;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::intake::Intake;
-use curlew_stages::feeds::poll::Poll;
+use curlew_stages::feeds::poll::{Poll, RowsAtHand};
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
@@ -128,7 +128,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let politeness = politeness(&world, ledger.clone());
     let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
     let intake = Intake::new(politeness, sources, pages, jobs, removal(&world));
-    let poll = Poll { intake: Arc::new(intake), fetch: None };
+    let poll = Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default() };
     let job = curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into());
     poll.run(&job).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(9)).await;

@@ -83,6 +83,7 @@ macro_rules! conformance {
             a_stale_swap_conflicts_and_writes_nothing
             a_swap_of_nothing_conflicts
             one_of_many_swaps_wins
+            sources_that_are_read_together_are_as_they_are_alone
             a_slot_gives_its_own_sources_page_by_page
             a_swapped_source_stays_in_its_slot
             sources_are_listed_page_by_page

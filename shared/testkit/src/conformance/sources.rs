@@ -89,6 +89,25 @@ pub async fn one_of_many_swaps_wins(sources: &Arc<dyn Sources>) {
     }
 }
 
+/// Whichever of them an adapter reads together.
+pub async fn sources_that_are_read_together_are_as_they_are_alone(sources: &Arc<dyn Sources>) {
+    let of_slot = (0..60).map(|n| if n % 2 == 0 { site(n, SLOT) } else { full_feed(n, SLOT) });
+    for source in of_slot.chain((60..70).map(|n| site(n, SLOT + 1))) {
+        sources.insert(&source).await.expect("inserts");
+    }
+    let (_, seen) = row(sources, 4).await;
+    sources.swap(seen, &working_site(4, SLOT)).await.expect("swaps");
+    let (few, many) = ((63..68).map(|n| source_key_in(n, SLOT + 1)), (3..99).map(|n| source_key_in(n, SLOT)));
+    let keys: Vec<_> = few.chain(many.filter(|key| *key != source_key_in(7, SLOT))).collect();
+    let mut found = sources.get_together(&keys).await.expect("reads");
+    found.sort_by(|(a, _), (b, _)| a.key().cmp(b.key()));
+    assert!(found.windows(2).all(|pair| pair[0].0.key() < pair[1].0.key()), "none comes twice");
+    for (source, version) in found {
+        assert!(keys.contains(source.key()), "{} was not asked for", source.key());
+        assert_eq!(sources.get(source.key()).await.expect("reads"), Some((source, version)));
+    }
+}
+
 /// Dispatch reads a slot at a time: all that is in it, and nothing else.
 pub async fn a_slot_gives_its_own_sources_page_by_page(sources: &Arc<dyn Sources>) {
     for n in (0..30).rev() {

@@ -98,6 +98,10 @@ impl<P: Sources + ?Sized> Sources for Faulty<P> {
         self.faults.call("get a source", self.port.get(key)).await
     }
 
+    async fn get_together(&self, keys: &[SourceKey]) -> Result<Vec<(Source, Version)>, PortError> {
+        self.faults.call("get sources", self.port.get_together(keys)).await
+    }
+
     async fn insert(&self, source: &Source) -> Result<bool, PortError> {
         self.faults.call("insert a source", self.port.insert(source)).await
     }

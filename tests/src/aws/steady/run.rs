@@ -81,7 +81,9 @@ pub struct Measured {
     pub idle: (u64, Metered),
     /// Minutes of everyday use, and what they cost.
     pub everyday: (u64, Metered),
-    /// Calls to sites meanwhile.
+    /// Polls of whole cycles, windows and what comes before and after them, and how many were due.
+    pub polls: (u64, u64),
+    /// Calls to sites in the windows.
     pub traffic: Traffic,
     /// Feeds that were simulated.
     pub feeds: usize,
@@ -185,17 +187,20 @@ impl SimulatedStack {
         self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
         lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
         self.wake(&["fetch", "extract"]);
-        let (mut everyday, mut traffic) = (Metered::default(), Traffic::default());
+        let (mut everyday, mut traffic, mut polls) = (Metered::default(), Traffic::default(), 0);
         for cycle in WARM + 1..=WARM + MEASURED {
             tell(&format!("everyday use, {} of {MEASURED}", cycle - WARM));
             self.begin(cycle).await;
+            self.sites.take_traffic();
             self.ticks(LEAD).await;
             self.take();
-            self.sites.take_traffic();
+            polls += self.sites.take_traffic().polls;
             self.ticks(load.minutes).await;
             everyday.merge(&self.take());
-            traffic = traffic.and(&self.sites.take_traffic());
+            let of_window = self.sites.take_traffic();
+            traffic = traffic.and(&of_window);
             sleep(DRAIN).await;
+            polls += of_window.polls + self.sites.take_traffic().polls;
         }
         tell("publishing");
         self.take();
@@ -223,6 +228,7 @@ impl SimulatedStack {
         Measured {
             idle,
             everyday: (load.minutes * MEASURED, everyday),
+            polls: (polls, numbers.len() as u64 * MEASURED),
             traffic,
             feeds: numbers.len(),
             indexed,

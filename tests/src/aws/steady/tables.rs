@@ -6,7 +6,7 @@ use crate::aws::item::size;
 use crate::aws::unit::{READ_STEP, WRITE_STEP, steps};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::ops::Bound::{Excluded, Unbounded};
+use std::ops::Bound::{Excluded, Included, Unbounded};
 
 /// Maximum number of bytes of one answer to Query and Scan (DynamoDB's guide, 1 MB).
 const MOST_BYTES: usize = 1 << 20;
@@ -73,21 +73,25 @@ impl Tables {
     fn read(&self, table: &str, operation: &str, request: &Value) -> Value {
         let empty = BTreeMap::new();
         let rows = self.0.get(table).unwrap_or(&empty);
-        let partition = (operation == "Query").then(|| {
-            let condition = request["KeyConditionExpression"].as_str().unwrap_or_default();
-            assert_eq!(condition, "#p = :p", "the endpoint in memory does not know this condition");
-            scalar(&request["ExpressionAttributeValues"][":p"])
+        let value = |name: &str| scalar(&request["ExpressionAttributeValues"][name]);
+        let partition = (operation == "Query").then(|| value(":p"));
+        let range = partition.as_ref().and_then(|_| match request["KeyConditionExpression"].as_str() {
+            Some("#p = :p") => None,
+            Some("#p = :p AND #k BETWEEN :first AND :last") => Some((value(":first"), value(":last"))),
+            other => panic!("the endpoint in memory does not know this condition: {other:?}"),
         });
-        let after = match (&request["ExclusiveStartKey"], &partition) {
-            (Value::Null, None) => Unbounded,
-            (Value::Null, Some(partition)) => Excluded((partition.clone(), String::new())),
-            (key, _) => Excluded(key_of(table, key)),
+        let after = match (&request["ExclusiveStartKey"], &partition, &range) {
+            (Value::Null, None, _) => Unbounded,
+            (Value::Null, Some(partition), None) => Excluded((partition.clone(), String::new())),
+            (Value::Null, Some(partition), Some((first, _))) => Included((partition.clone(), first.clone())),
+            (key, ..) => Excluded(key_of(table, key)),
         };
         let limit = request["Limit"].as_u64().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap());
         let mut read: Vec<&Value> = Vec::new();
         let (mut bytes, mut last) = (0, None);
         for (key, item) in rows.range((after, Unbounded)) {
-            if partition.as_ref().is_some_and(|partition| *partition != key.0) {
+            let is_beyond = range.as_ref().is_some_and(|(_, last)| key.1 > *last);
+            if is_beyond || partition.as_ref().is_some_and(|partition| *partition != key.0) {
                 break;
             }
             if read.len() >= limit || bytes >= MOST_BYTES {

@@ -2,6 +2,7 @@
 
 use crate::report::print_services;
 use anyhow::{Context, Result, bail};
+use curlew_policy::politeness::group_lease::WRITTEN_AGAIN;
 use curlew_tests::aws::bill::Bill;
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::meter::{Line, Metered, Source};
@@ -26,6 +27,9 @@ const RECHECKS_ONE_IN: f64 = 150.0;
 /// Runs of index in a month, and of sample and of the archive.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 const OTHER_RUNS: f64 = DAYS + 1.0;
+/// Write units of a stored robots.txt, which polls write again from time to time though it has not changed: less often than the
+/// simulated days would show.
+const ROBOTS_UNITS: f64 = 2.0;
 /// Work of a search: GETs (manifests, hidden hosts, ranges of splits that are not in memory, thumbnails), and the
 /// function's time, in milliseconds, and its memory, in megabytes.
 const SEARCH_GETS: f64 = 15.0;
@@ -98,7 +102,7 @@ impl Month {
         let rechecks = options.stored / RECHECKS_ONE_IN * DAYS / (*looked_at).max(1) as f64;
         let runs = idle_index.scaled(INDEX_RUNS);
         Month {
-            everyday: a_month(&measured.everyday).and(&published),
+            everyday: a_month(&measured.everyday).and(&published).and(&robots_written_again(options.load.feeds)),
             rechecks: Bill::of(rechecked).scaled(rechecks),
             searches: searches(options.searches),
             standing: schedules().and(&runs),
@@ -136,6 +140,7 @@ impl Month {
             measured.indexed.0,
             measured.rechecked.0
         );
+        println!("Of {} polls that were due in the simulated cycles {} were made.", measured.polls.1, measured.polls.0);
         println!(
             "\n## A month: ${:.2} on demand, ${:.2} with provisioned capacity, idle ${:.2}\n",
             all.total(),
@@ -230,6 +235,15 @@ fn modelled(service: Service, target: &str, operation: &str, unit: Unit) -> Line
         unit,
         source: Source::Modelled,
     }
+}
+
+/// Returns the writes of copies of robots.txt that polls have only noted for long.
+fn robots_written_again(feeds: u64) -> Bill {
+    let times = feeds as f64 * SECONDS * 1e3 / WRITTEN_AGAIN.0 as f64;
+    let mut metered = Metered::default();
+    let line = modelled(Service::DynamoDb, "curlew-hosts", "PutItem of robots.txt by age", Unit::Write);
+    metered.add(line, times as u64, times * ROBOTS_UNITS);
+    Bill::of(&metered)
 }
 
 fn schedules() -> Bill {

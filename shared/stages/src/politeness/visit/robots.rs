@@ -100,11 +100,15 @@ impl Visit<'_> {
         Ok(Ok(rules))
     }
 
-    /// Returns a stored copy with the time until which it may be used by what polls have noted since.
+    /// Returns a stored copy with the time until which it may be used by what polls have noted since, and at which its rules were
+    /// last there.
     fn with_note(&self, origin: &Origin, copy: RobotsCopy) -> RobotsCopy {
         let own = self.covered.as_ref().and_then(|covered| covered.unchanged_until(origin, copy.fetched_at));
         let noted = own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at));
-        RobotsCopy { fresh_until: copy.fresh_until.max(noted.unwrap_or(copy.fresh_until)), ..copy }
+        let Some(noted) = noted else { return copy };
+        let has_rules = standing(&copy.standing) == Standing::Rules;
+        let body_at = if has_rules { copy.body_at.max(noted - MAX_AGE) } else { copy.body_at };
+        RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
     }
 
     /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of a poll
