@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::runtime::Runtime;
 
 /// Number of threads of the web's server.
-const THREADS: usize = 2;
+const THREADS: usize = 16;
 
 /// A running web. Its methods are those of [`Running`].
 #[derive(Debug)]
