@@ -210,7 +210,16 @@ fn by_table(tables: BTreeMap<String, f64>, unit: Unit, answer: &Value) -> Vec<Ch
 fn single(request: &Value, answer: &Value, unit: Unit, ours: f64, exact: bool) -> Charge {
     let table = text(request, "TableName");
     let theirs = said(answer, &table);
-    Charge { target: table, unit, ours, theirs, exact }
+    Charge { target: with_kind(table, request), unit, ours, theirs, exact }
+}
+
+/// Returns the name of a table and, after a space, the kind of row that one key is of, such as `h#`, if its table has several.
+fn with_kind(table: String, request: &Value) -> String {
+    let key = ["Key", "Item"].iter().find_map(|part| request[*part]["k"]["S"].as_str());
+    match key.and_then(|key| key.split_once('#')) {
+        Some((kind, _)) if kind.len() == 1 => format!("{table} {kind}#"),
+        _ => table,
+    }
 }
 
 /// Returns the capacity of a table that a call has consumed, as the endpoint reports it.

@@ -67,6 +67,14 @@ impl Run {
         })
     }
 
+    /// Returns what the invocation would have taken on the reference core, beside which this machine's takes a piece of work in
+    /// `slowness` times the time. Waiting takes as long on any.
+    #[must_use]
+    pub fn on_reference_core(self, slowness: f64) -> Run {
+        let cpu_ms = self.cpu_ms / slowness;
+        Run { wall_ms: (self.wall_ms - self.cpu_ms).max(0.0) + cpu_ms.min(self.wall_ms / slowness), cpu_ms, ..self }
+    }
+
     /// Returns the billed milliseconds, rounded up to whole ones: the time from start to end, or the processor time on
     /// the function's share of a core, if that is longer.
     pub fn billed_ms(&self) -> f64 {
@@ -96,6 +104,21 @@ mod tests {
         close(run(1000.0, 500.0, 256).billed_ms(), (500.0_f64 * 1769.0 / 256.0).ceil());
         close(run(2000.0, 10.0, 512).gb_seconds(), 1.0);
         close(Run { init_ms: 30.0, ..run(1000.0, 10.0, 512) }.billed_ms(), 1030.0);
+    }
+
+    #[test]
+    fn two_machines_come_to_the_same_time() {
+        let reference = run(1_000.0, 400.0, 512);
+        let of_slower_machine = run(1_200.0, 600.0, 512).on_reference_core(1.5);
+        assert!((of_slower_machine.wall_ms - reference.wall_ms).abs() < 1e-9, "{of_slower_machine:?}");
+        assert!((of_slower_machine.cpu_ms - reference.cpu_ms).abs() < 1e-9, "{of_slower_machine:?}");
+        // Several threads at once take more processor time than time.
+        let of_threads = run(150.0, 300.0, 512).on_reference_core(1.5);
+        assert!(
+            (of_threads.wall_ms - 100.0).abs() < 1e-9 && (of_threads.cpu_ms - 200.0).abs() < 1e-9,
+            "{of_threads:?}"
+        );
+        assert_eq!(reference.clone().on_reference_core(1.0), reference);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::meter::Metered;
 use super::proxy::Proxy;
 use super::sqs::Sent;
 use super::stack::{FUNCTIONS, Stack};
+use super::steady::{dispatch_every, processor};
 use super::waker::Waker;
 use crate::http::{HttpCall, exchange};
 use crate::program::{Child, LIMIT};
@@ -158,13 +159,15 @@ impl Stand {
     /// that each received.
     fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
+        let slowness = processor::calibration_loop() / processor::LOOP_MS;
         for function in FUNCTIONS {
             let lines = self.stack.api().logs(&self.stack.called(function));
             assert!(lines.len() < MAX_LINES, "{function} logs more than the emulator gives at once");
             let seen = self.read.insert(function, lines.len()).unwrap_or(0);
             // Lines that are no JSON are the emulator's own: of start, end and report, which the template turns off.
             let new: Vec<&String> = lines[seen..].iter().filter(|line| line.starts_with('{')).collect();
-            let runs: Vec<Run> = new.iter().filter_map(|line| Run::read(line)).collect();
+            let runs = new.iter().filter_map(|line| Run::read(line));
+            let runs: Vec<Run> = runs.map(|run| run.on_reference_core(slowness)).collect();
             let called = called.get(function).copied().unwrap_or(0);
             assert!(runs.len() >= called, "{function} was called {called} times and reports {}: {new:?}", runs.len());
             let meter = self.proxy.meter();
@@ -204,9 +207,9 @@ impl Stand {
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Makes a tick of dispatch that reads one slot: the first one of the next minute.
+    /// Makes a tick of dispatch that reads the slots of the minutes from one tick to the next.
     pub fn tick(&self) {
-        std::thread::sleep(until_next_minute());
+        std::thread::sleep(until_next_minute() + MINUTE * u32::try_from(dispatch_every() - 1).unwrap());
         self.scheduled("dispatch", &json!({}));
     }
 

@@ -11,6 +11,7 @@
 //! | `pollers.rs` | the pollers that receive for a mapping |
 //! | `functions.rs` | execution environments, their time and their bill |
 //! | `processor.rs` | what work costs in processor time, and how long it takes on a share of a core |
+//! | `history.rs` | how often feeds had news before |
 //! | `sites.rs` | the web: feeds with news, pages, latency |
 //! | `template.rs` | memory, timeouts, batches and windows, as the template has them |
 //! | `clock.rs` | the simulated time |
@@ -20,6 +21,7 @@ mod access;
 mod clock;
 mod cloud;
 mod functions;
+mod history;
 mod mappings;
 mod objects;
 mod pollers;
@@ -32,3 +34,4 @@ mod template;
 
 pub use run::{Load, Measured, measure};
 pub use sites::Traffic;
+pub use template::dispatch_every;

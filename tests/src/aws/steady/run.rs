@@ -5,16 +5,20 @@ use super::access::lock;
 use super::clock::{began, now, start};
 use super::cloud::{Cloud, Entrance};
 use super::functions::{DeployedFunction, logged, take_logged};
+use super::history::{History, gap};
 use super::pollers::Mapping;
 use super::processor::Processor;
 use super::sites::{Sites, Traffic};
 use super::template::Template;
 use crate::aws::meter::Metered;
+use crate::aws::random::Random;
 use curlew_aws::{Connection, Names, Store};
 use curlew_lambda::rehearsal::log_to;
-use curlew_model::{FeedSource, Job, PollJob, Source};
+use curlew_model::{FeedSource, Habit, Job, Millis, PollJob, Source, SourceKey};
 use curlew_policy::address;
-use curlew_ports::{Marks, Queue, Sources};
+use curlew_policy::polling::schedule::{estimate, extra_slots, next_poll, times_a_cycle};
+use curlew_policy::rules::Rules;
+use curlew_ports::{Marks, Queue, Sources, Version};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -51,21 +55,22 @@ const RECHECKS: u64 = 400;
 /// Time after which all pages may be looked at again.
 const RECHECK_AFTER: Duration = Duration::from_secs(3 * 24 * 3600);
 const MINUTE: Duration = Duration::from_secs(60);
-/// Feeds are polled three times a day however seldom they have news; the rest is as deployed.
-const VARIABLES: [(&str, &str); 6] = [
+/// Settings of the functions, beside what is as deployed.
+const VARIABLES: [(&str, &str); 5] = [
     ("AWS_LAMBDA_RUNTIME_API", "127.0.0.1:9001"),
     ("CURLEW_STACK", STACK),
     ("CURLEW_BUCKET", BUCKET),
     ("CURLEW_CONTACT", "https://crawler.example/contact"),
-    ("CURLEW_RULES_ADAPTIVE", "false"),
     ("RUST_LOG", "INFO"),
 ];
 
 /// Load that is simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Feeds, each polled once a cycle.
+    /// Number of feeds.
     pub feeds: u64,
+    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that is.
+    pub adaptive: bool,
     /// New pages of all feeds in thirty days.
     pub pages: f64,
     /// Minutes of each measured window.
@@ -104,18 +109,18 @@ pub struct Measured {
 /// # Panics
 /// If a function fails, or a job is given up.
 pub fn measure(load: Load, tell: fn(&str)) -> Measured {
-    simulate(load.seed, async move |stack| stack.measure(load, tell).await)
+    simulate(&load, async move |stack| stack.measure(load, tell).await)
 }
 
 /// Runs work with a new stack in simulated time.
-fn simulate<T>(seed: u64, work: impl AsyncFnOnce(SimulatedStack) -> T) -> T {
-    let sites = Arc::new(Sites::new(seed));
+fn simulate<T>(load: &Load, work: impl AsyncFnOnce(SimulatedStack) -> T) -> T {
+    let (sites, rules) = (Arc::new(Sites::new(load.seed)), Rules { adaptive: load.adaptive, ..Rules::default() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     // The web has a runtime of its own, which must not end inside of this one.
     let kept = Arc::clone(&sites);
     let measured = LocalSet::new().block_on(&runtime, async move {
         start();
-        work(SimulatedStack::new(sites)).await
+        work(SimulatedStack::new(sites, rules)).await
     });
     drop(runtime);
     drop(kept);
@@ -126,16 +131,30 @@ fn simulate<T>(seed: u64, work: impl AsyncFnOnce(SimulatedStack) -> T) -> T {
 struct SimulatedStack {
     cloud: Arc<Cloud>,
     sites: Arc<Sites>,
+    rules: Rules,
     template: Template,
     functions: BTreeMap<&'static str, Arc<DeployedFunction>>,
 }
 
+/// A feed that is polled in the measured windows.
+struct WatchedFeed {
+    number: u64,
+    /// News in a cycle, on average.
+    rate: f64,
+    /// Its row, as the program wrote it when it polled the feed first.
+    row: FeedSource,
+}
+
 impl SimulatedStack {
-    fn new(sites: Arc<Sites>) -> SimulatedStack {
+    fn new(sites: Arc<Sites>, rules: Rules) -> SimulatedStack {
         let (cloud, template) = (Arc::new(Cloud::default()), Template::read());
         let mappings: Vec<String> = QUEUES.iter().map(|name| format!("{name}={}", mapping_id(name))).collect();
         let rest_after = template.parameter("RestAfter");
-        let more = [("CURLEW_MAPPINGS", mappings.join(" ")), ("CURLEW_REST_AFTER", rest_after)];
+        let more = [
+            ("CURLEW_MAPPINGS", mappings.join(" ")),
+            ("CURLEW_REST_AFTER", rest_after),
+            ("CURLEW_RULES_ADAPTIVE", rules.adaptive.to_string()),
+        ];
         let variables = VARIABLES.map(|(name, value)| (name, value.to_owned())).into_iter().chain(more);
         let variables: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value)).collect();
         log_to(&variables, logged);
@@ -147,7 +166,7 @@ impl SimulatedStack {
             (name, Arc::new(DeployedFunction { name, size, cloud, sites, variables, idle: Mutex::default() }))
         };
         let functions = FUNCTIONS.map(function).into_iter().collect();
-        SimulatedStack { cloud, sites, template, functions }
+        SimulatedStack { cloud, sites, rules, template, functions }
     }
 
     async fn measure(self, load: Load, tell: fn(&str)) -> Measured {
@@ -161,46 +180,53 @@ impl SimulatedStack {
         self.wake(&["poll"]);
 
         let window = LEAD + load.minutes;
-        let numbers: Vec<u64> =
-            (0..load.feeds).filter(|number| u64::from(feed(*number).slot.index()) < window).collect();
-        let news = load.pages / 90.0 / load.feeds as f64;
-        self.sites.add(&numbers, news);
+        let histories: Vec<History> =
+            History::draw(&load).into_iter().filter(|history| self.is_polled_in(window, history)).collect();
+        let mut feeds: Vec<WatchedFeed> = histories
+            .iter()
+            .map(|history| WatchedFeed { number: history.number, rate: history.rate, row: feed(history.number) })
+            .collect();
+        self.sites.add(histories);
         let store = self.store().await;
         let rows = store.sources();
         for cycle in 1..=WARM {
             tell(&format!("warming up, {cycle} of {WARM}"));
             self.begin(cycle).await;
             let mut jobs = Vec::new();
-            for number in numbers.iter().filter(|number| **number % WARM == cycle - 1) {
-                let feed = feed(*number);
-                rows.insert(&Source::Feed(feed.clone())).await.expect("a row is written");
-                jobs.push((Job::Poll(PollJob::new(feed.key, feed.url)), now()));
+            for WatchedFeed { row, .. } in feeds.iter().filter(|feed| feed.number % WARM == cycle - 1) {
+                rows.insert(&Source::Feed(row.clone())).await.expect("a row is written");
+                jobs.push((Job::Poll(PollJob::new(row.key.clone(), row.url.clone())), now()));
             }
             store.jobs().send(&jobs).await.expect("jobs are sent");
             sleep(DRAIN).await;
         }
-        // Dispatch had nothing to do with that, and must not come back to it.
+        for feed in &mut feeds {
+            feed.row = stored(rows.as_ref(), &feed.row.key).await.0;
+        }
         self.begin(WARM + 1).await;
-        let (_, seen) = store.marks().load(DISPATCHED).await.expect("a mark is read");
-        store.marks().swap(DISPATCHED, seen, now()).await.expect("a mark is written");
         // The first poll of a feed finds all its entries new, which no later one does.
         self.cloud.queues.named(&format!("{STACK}-fetch")).clear();
         lock(&self.cloud.tables).clear(&format!("{STACK}-parked"));
         self.wake(&["fetch", "extract"]);
-        let (mut everyday, mut traffic, mut polls) = (Metered::default(), Traffic::default(), 0);
+        let (mut everyday, mut traffic, mut polls) = (Metered::default(), Traffic::default(), (0, 0));
+        let mut dice = Random::new(load.seed);
         for cycle in WARM + 1..=WARM + MEASURED {
             tell(&format!("everyday use, {} of {MEASURED}", cycle - WARM));
             self.begin(cycle).await;
+            // What was due before the window is not simulated, and dispatch must not come back to it.
+            let (_, seen) = store.marks().load(DISPATCHED).await.expect("a mark is read");
+            store.marks().swap(DISPATCHED, seen, now()).await.expect("a mark is written");
+            polls.1 += self.polled_meanwhile(rows.as_ref(), &feeds, window, &mut dice).await;
             self.sites.take_traffic();
             self.ticks(LEAD).await;
             self.take();
-            polls += self.sites.take_traffic().polls;
+            polls.0 += self.sites.take_traffic().polls;
             self.ticks(load.minutes).await;
             everyday.merge(&self.take());
             let of_window = self.sites.take_traffic();
             traffic = traffic.and(&of_window);
             sleep(DRAIN).await;
-            polls += of_window.polls + self.sites.take_traffic().polls;
+            polls.0 += of_window.polls + self.sites.take_traffic().polls;
         }
         tell("publishing");
         self.take();
@@ -228,15 +254,53 @@ impl SimulatedStack {
         Measured {
             idle,
             everyday: (load.minutes * MEASURED, everyday),
-            polls: (polls, numbers.len() as u64 * MEASURED),
+            polls,
             traffic,
-            feeds: numbers.len(),
+            feeds: feeds.len(),
             indexed,
             idle_index,
             rechecked,
             recheck_traffic: self.sites.take_traffic(),
             table_bytes: lock(&self.cloud.tables).bytes(),
         }
+    }
+
+    /// Returns true if a feed is polled in the first minutes of a cycle, by its own slot or a further one.
+    fn is_polled_in(&self, minutes: u64, history: &History) -> bool {
+        let feed = feed(history.number);
+        let further = extra_slots(&feed, times_a_cycle(history.interval(&self.rules), &self.rules));
+        let mut slots = further.into_iter().map(|(_, slot)| slot).chain([feed.slot]);
+        slots.any(|slot| u64::from(slot.index()) < minutes)
+    }
+
+    /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it would be had it
+    /// been polled all the time. Returns the number of polls that are due in the first minutes from now on.
+    async fn polled_meanwhile(
+        &self,
+        rows: &dyn Sources,
+        feeds: &[WatchedFeed],
+        minutes: u64,
+        dice: &mut Random,
+    ) -> u64 {
+        let (began, ends) = (now(), now() + Millis::from_mins(minutes));
+        let mut due = 0;
+        for feed in feeds {
+            let (mut row, seen) = stored(rows, &feed.row.key).await;
+            if self.rules.adaptive {
+                let Habit { gap: learned, news_at } = feed.row.polling.habit;
+                row.polling.habit = Habit { gap: learned, news_at: news_at.map(|_| began - gap(feed.rate, dice)) };
+                let interval = estimate(&row.polling.habit, &self.rules, began).unwrap_or(self.rules.poll_interval);
+                row.interval = interval.max(feed.row.interval);
+                rows.swap(seen, &Source::Feed(row.clone())).await.expect("a row is written");
+            }
+            self.sites.polled_before(feed.number, row.interval);
+            let mut from = began;
+            while let Some(at) = next_poll(&row, &self.rules, from).filter(|at| *at < ends) {
+                due += 1;
+                from = at + Millis::from_mins(1);
+            }
+        }
+        due
     }
 
     /// Lets the stack become idle, and then be it; returns what either cost.
@@ -327,6 +391,14 @@ fn feed(number: u64) -> FeedSource {
     FeedSource::new(key.clone(), address::slot(&key), url.as_str())
 }
 
+/// Returns the row of a feed.
+async fn stored(rows: &dyn Sources, key: &SourceKey) -> (FeedSource, Version) {
+    match rows.get(key).await.expect("a row is read") {
+        Some((Source::Feed(row), seen)) => (row, seen),
+        other => panic!("{key} is no feed: {other:?}"),
+    }
+}
+
 /// Leaves out what the mappings ask in vain: the month has it already.
 fn without_empty(metered: &Metered) -> Metered {
     metered.only(|line| line.operation != "receive, empty")
@@ -339,7 +411,8 @@ mod tests {
     #[test]
     fn an_idle_stack_does_not_ask_for_messages() {
         let asked = |metered: &Metered| metered.calls_where(|line| line.operation == "receive, empty");
-        let (every, (unused, (minutes, idle))) = simulate(7, async |stack: SimulatedStack| {
+        let load = Load { feeds: 0, adaptive: true, pages: 0.0, minutes: 0, seed: 7 };
+        let (every, (unused, (minutes, idle))) = simulate(&load, async |stack: SimulatedStack| {
             QUEUES.iter().for_each(|name| stack.map(name));
             (stack.template.dispatch_every(), stack.idle().await)
         });

@@ -3,6 +3,7 @@
 
 use super::access::lock;
 use super::clock::now;
+use super::history::{CYCLE, ENTRIES, History};
 use super::processor::Processor;
 use crate::aws::random::Random;
 use crate::http::get;
@@ -14,7 +15,6 @@ use curlew_model::{Failure, FailureCause, Millis, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_ports::{Call, CallKind, Fetch, FetchError, Reply, ReplyHeaders};
 use std::collections::HashMap;
-use std::f64::consts::TAU;
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,8 +25,6 @@ use url::Url;
 const PLATFORMS: [&str; 5] = address::PLATFORMS;
 /// Part of the feeds that are on platforms, in percent.
 const ON_PLATFORMS: u64 = 20;
-/// Standard deviation of the logarithm of a feed's rate of news: one feed in ten has half of them.
-const TAIL: f64 = 1.5;
 /// Time of the first call to a host, DNS, TCP and TLS included, and of the later ones, in seconds: median, and standard
 /// deviation of the logarithm.
 const FIRST_CALL: (f64, f64) = (0.6, 0.75);
@@ -39,10 +37,6 @@ const KEPT: Duration = Duration::from_secs(90);
 /// hold of one, longer than what is simulated, would hide what its polls cost.
 const DEAD_ONE_IN: u64 = 333;
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// Time between two polls of a feed.
-const CYCLE: Millis = Millis::from_hours(8);
-/// Entries of a feed.
-const ENTRIES: u64 = 20;
 /// Size of a page in bytes.
 const PAGE_BYTES: usize = 100 * 1024;
 /// Sites of the bundled web, and pages of each.
@@ -97,8 +91,10 @@ struct Site {
     number: u64,
     /// News in a cycle of eight hours, on average.
     rate: f64,
-    /// Entries that were ever published, and until when they were counted.
-    entries: u64,
+    /// Times at which its entries were published.
+    published: Vec<Timestamp>,
+    /// Time between two polls, and the time until which its entries were published.
+    interval: Millis,
     until: Timestamp,
 }
 
@@ -137,16 +133,23 @@ impl Sites {
         }
     }
 
-    /// Adds the sites of these feeds, with this number of news in a cycle each, on average.
-    pub(super) fn add(&self, numbers: &[u64], news: f64) {
+    /// Adds the site of each of these feeds.
+    pub(super) fn add(&self, histories: Vec<History>) {
         let mut state = lock(&self.state);
-        let rates: Vec<f64> = numbers.iter().map(|_| (TAIL * state.dice.normal()).exp()).collect();
-        let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
-        for (number, rate) in numbers.iter().zip(rates) {
-            let site = Site { number: *number, rate: news * rate / mean, entries: ENTRIES, until: Timestamp::MIN };
-            let host = Url::parse(&Sites::feed(*number)).unwrap().host_str().unwrap().to_owned();
+        for History { number, rate, published } in histories {
+            let site = Site { number, rate, published, interval: Millis::ZERO, until: now() };
+            let host = Url::parse(&Sites::feed(number)).unwrap().host_str().unwrap().to_owned();
             state.by_host.insert(host, site);
         }
+    }
+
+    /// Lets the last poll of a feed be one interval ago, and the next ones find the news of such a time at most: between two windows
+    /// it is not polled, and the news of all that time would be more than any poll finds.
+    pub(super) fn polled_before(&self, feed: u64, interval: Millis) {
+        let host = Url::parse(&Sites::feed(feed)).unwrap();
+        let mut state = lock(&self.state);
+        let site = state.by_host.get_mut(host.host_str().unwrap()).expect("the site was added");
+        (site.interval, site.until) = (interval, now() - interval);
     }
 
     /// Returns what was called since the last call of this.
@@ -165,14 +168,16 @@ impl Sites {
             }
             CallKind::Feed => {
                 state.traffic.polls += 1;
-                // The cycles without a poll, which only the warm-up has, would be news that no month has.
-                let passed =
-                    if site.until == Timestamp::MIN { Millis::ZERO } else { now().since(site.until).min(CYCLE) };
+                let passed = now().since(site.until).min(site.interval);
                 let news = state.dice.poisson(site.rate * passed.0 as f64 / CYCLE.0 as f64);
-                (site.until, site.entries) = (now(), site.entries + news);
+                // News come at any time since the last poll.
+                let mut times: Vec<_> = (0..news).map(|_| now() - Millis(state.dice.below(passed.0.max(1)))).collect();
+                times.sort_unstable();
+                site.published.extend(times);
+                site.until = now();
                 state.traffic.news += u64::from(news > 0);
-                let tag = format!("\"{}\"", site.entries);
-                document(call, "application/rss+xml", feed(&home, site.entries), Some(tag))
+                let tag = format!("\"{}\"", site.published.len());
+                document(call, "application/rss+xml", feed(&home, &site.published), Some(tag))
             }
             CallKind::Page => {
                 state.traffic.pages += 1;
@@ -238,16 +243,16 @@ fn robots(site: u64) -> Bytes {
 
 /// Returns a feed with the last entries. Those that it has from the start are pages of another site, so that the first poll, which
 /// finds all of them new, fetches none.
-fn feed(home: &str, entries: u64) -> Bytes {
+fn feed(home: &str, published: &[Timestamp]) -> Bytes {
     let mut text =
         format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Paper</title><link>{home}/</link>");
-    for number in (entries.saturating_sub(ENTRIES)..entries).rev() {
-        let home = if number < ENTRIES { "https://before.example" } else { home };
+    for (number, at) in published.iter().enumerate().rev().take(ENTRIES) {
+        let (home, at) = (if number < ENTRIES { "https://before.example" } else { home }, at.http_date());
         let _ = write!(
             text,
             "<item><title>Entry {number} of this paper</title><link>{home}/news/{number}.html</link>\
-             <guid>{home}/news/{number}.html</guid><description>The first sentence of entry {number}, and the beginning \
-             of its second one.</description></item>"
+             <guid>{home}/news/{number}.html</guid><pubDate>{at}</pubDate><description>The first sentence of entry {number}, and \
+             the beginning of its second one.</description></item>"
         );
     }
     text.push_str("</channel></rss>");
@@ -307,27 +312,5 @@ impl Fetch for Caller {
 
     fn vet(&self, _: &str) -> Result<(), String> {
         Ok(())
-    }
-}
-
-impl Random {
-    /// Returns a number from zero to one, without zero.
-    fn unit(&mut self) -> f64 {
-        (self.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Draws from the standard normal distribution (Box and Muller 1958).
-    fn normal(&mut self) -> f64 {
-        (-2.0 * self.unit().ln()).sqrt() * (TAU * self.unit()).cos()
-    }
-
-    /// Draws from a Poisson distribution (Knuth's way, for small means).
-    fn poisson(&mut self, mean: f64) -> u64 {
-        let (limit, mut product, mut count) = ((-mean.min(500.0)).exp(), self.unit(), 0);
-        while product > limit {
-            product *= self.unit();
-            count += 1;
-        }
-        count
     }
 }

@@ -25,6 +25,11 @@ pub(super) struct MappingSize {
     pub(super) at_once: usize,
 }
 
+/// Returns the number of minutes from one tick of dispatch to the next, as the template has it.
+pub fn dispatch_every() -> u64 {
+    Template::read().dispatch_every()
+}
+
 impl Template {
     /// Reads the template of this repository.
     pub(super) fn read() -> Template {

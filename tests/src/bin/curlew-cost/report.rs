@@ -8,6 +8,7 @@ use curlew_tests::aws::mapping;
 use curlew_tests::aws::meter::{Line, Metered, Source};
 use curlew_tests::aws::prices::{LEFT_OUT, READ_ON, REGION, dollars};
 use curlew_tests::aws::stand::Size;
+use curlew_tests::aws::steady::{dispatch_every, processor};
 use curlew_tests::aws::unit::Unit;
 
 /// Number of pages of the first figure.
@@ -18,14 +19,14 @@ const FEEDS: f64 = 100_000.0;
 const DAYS: f64 = 30.0;
 /// Number of polls of a feed in a day.
 const POLLS: f64 = 3.0;
-/// Number of ticks of dispatch in a month.
-const TICKS: f64 = DAYS * 24.0 * 60.0;
+/// Number of minutes in a month.
+const MINUTES: f64 = DAYS * 24.0 * 60.0;
 /// Number of runs of index in a month.
 const INDEX_RUNS: f64 = 3.0 * DAYS;
 /// Number of runs of sample and of the archive in a month.
 const OTHER_RUNS: f64 = DAYS + 1.0;
-/// Number of queues with a mapping.
-const QUEUES: f64 = 4.0;
+/// Number of queues whose mappings do not rest while nothing is new: that of polls.
+const BUSY_QUEUES: f64 = 1.0;
 
 /// Metered counts of each phase.
 pub(crate) struct Phases {
@@ -80,7 +81,7 @@ impl Report {
         let empty = Bill::of(&self.phases.empty_sweep).scaled(-1.0);
         let plain = Bill::of(&self.phases.polls).and(&empty).scaled(FEEDS / feeds * (POLLS - 1.0) * DAYS);
         let refreshing = Bill::of(&self.phases.refreshing_polls).and(&empty).scaled(FEEDS / feeds * DAYS);
-        let ticks = Bill::of(&self.phases.tick).scaled(TICKS);
+        let ticks = Bill::of(&self.phases.tick).scaled(ticks());
         let index = Bill::of(&self.phases.idle_index).scaled(INDEX_RUNS);
         plain.and(&refreshing).and(&ticks).and(&index).and(&self.standing())
     }
@@ -97,10 +98,10 @@ impl Report {
         };
         let mut metered = Metered::default();
         let mut add = |line: Line, units: f64| metered.add(line, units as u64, units);
-        let schedules = TICKS + INDEX_RUNS + OTHER_RUNS;
+        let schedules = ticks() + INDEX_RUNS + OTHER_RUNS;
         add(line(Service::Scheduler, "all schedules", "invoke", Unit::Schedule), schedules);
-        let polls = mapping::idle_receives(DAYS) * QUEUES;
-        add(line(Service::Sqs, "all queues", "empty receives of idle mappings", Unit::SqsRequest), polls);
+        let polls = mapping::idle_receives(DAYS) * BUSY_QUEUES;
+        add(line(Service::Sqs, "poll", "empty receives of the poll mapping", Unit::SqsRequest), polls);
         Bill::of(&metered)
     }
 
@@ -132,19 +133,21 @@ impl Report {
             "Measured: {hosts} hosts with one feed each and {pages} new pages a feed, {bytes} bytes a page of which zstd \
              leaves about a fifth, {picture}; {} of {} pages accepted, {} calls to sites. \
              Functions at the price of {functions}. A function's time is the longer of its wall clock here and its processor \
-             time here on memory / 1,769 MB of a core.",
+             time here on memory / 1,769 MB of a core, each with the processor time of a core that runs the calibration loop in {} ms.",
             self.accepted,
             hosts * pages,
-            self.calls
+            self.calls,
+            processor::LOOP_MS
         );
         println!(
             "\nBatches are as full as queue and template let them be, one at a time; the emulator's own mappings, which hand out 10 \
              messages at most, are not used. \
              The pages' figure holds everything from naming a site on: its discovery too, which on AWS is paid once, and \
              one run of index. Not in it: re-checks, monthly merges, searches.\n\
-             The month's figure holds 9,000,000 polls, of which a third gets robots.txt again; {TICKS} ticks of dispatch, \
-             {INDEX_RUNS} runs of index with nothing new, all schedules, and the mappings' empty receives as if no queue were \
-             ever busy and no mapping rested."
+             The month's figure holds 9,000,000 polls, of which a third gets robots.txt again and writes its copy; {} ticks of \
+             dispatch, {INDEX_RUNS} runs of index with nothing new, all schedules, and the empty receives of the poll queue's mapping as \
+             if that queue were never busy; the other mappings rest.",
+            ticks()
         );
     }
 
@@ -196,6 +199,11 @@ impl Report {
             missed.map(|(name, dollars, bar)| format!("{name}: ${dollars:.2}, and at most ${bar:.2}")).collect();
         if missed.is_empty() { Ok(()) } else { bail!("over the bar: {}", missed.join("; ")) }
     }
+}
+
+/// Returns the number of ticks of dispatch in a month.
+fn ticks() -> f64 {
+    MINUTES / dispatch_every() as f64
 }
 
 pub(crate) fn print_services(bill: &Bill) {

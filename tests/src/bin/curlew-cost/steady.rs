@@ -9,7 +9,7 @@ use curlew_tests::aws::meter::{Line, Metered, Source};
 use curlew_tests::aws::prices::{
     LEFT_OUT, PROVISIONED_USE, READ_ON, REGION, TRAFFIC_A_GB, dollars, provisioned_read, provisioned_write,
 };
-use curlew_tests::aws::steady::{Load, Measured, measure, processor};
+use curlew_tests::aws::steady::{Load, Measured, dispatch_every, measure, processor};
 use curlew_tests::aws::unit::Unit;
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: impl Iterator<Item = String>) -> Result<()> {
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
-    let load = Load { feeds: 100_000, pages: 1e6, minutes: 12, seed: 7 };
+    let load = Load { feeds: 100_000, pages: 1e6, adaptive: true, minutes: 12, seed: 7 };
     let mut options = Options { load, stored: 1e6, searches: 10_000.0, holds_bars: false };
     while let Some(name) = arguments.next() {
         let mut number = || -> Result<u64> {
@@ -69,6 +69,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options> {
         match name.as_str() {
             "--steady" => {}
             "--feeds" => options.load.feeds = number()?.max(1),
+            "--thrice" => options.load.adaptive = false,
             "--pages" => options.load.pages = number()? as f64,
             "--minutes" => options.load.minutes = number()?.clamp(1, 400),
             "--seed" => options.load.seed = number()?,
@@ -118,12 +119,13 @@ impl Month {
     }
 
     fn print(&self, options: &Options, measured: &Measured) {
-        let (all, Load { feeds, pages, minutes, seed }) = (self.all(), options.load);
+        let (all, Load { feeds, adaptive, pages, minutes, seed }) = (self.all(), options.load);
+        let how_often = if adaptive { "as often as they have news" } else { "three times a day" };
         println!("# Cost of everyday use\n\n{LEFT_OUT} Prices of {REGION}, {READ_ON}.\n");
         println!(
-            "{feeds} feeds polled three times a day, {pages} new pages a month, {} stored ones of which one in \
+            "{feeds} feeds polled {how_often}, {pages} new pages a month, {} stored ones of which one in \
              {RECHECKS_ONE_IN} is looked at again each day, {} searches a month. Simulated: three windows of {minutes} minutes, \
-             eight hours apart, of the {} feeds whose minutes these are, after a warm-up; seed {seed}.",
+             eight hours apart, of the {} feeds that are polled in these, after a warm-up; seed {seed}.",
             options.stored, options.searches, measured.feeds
         );
         let traffic = measured.traffic;
@@ -215,7 +217,11 @@ fn provisioned(bill: &Bill) -> f64 {
     let mut rest = 0.0;
     for row in bill.rows() {
         match row.line.unit {
-            Unit::Write | Unit::Read => *tables.entry((&row.line.target, row.line.unit)).or_default() += row.units,
+            Unit::Write | Unit::Read => {
+                // Without the kind of row.
+                let table = row.line.target.split(' ').next().unwrap_or_default();
+                *tables.entry((table, row.line.unit)).or_default() += row.units;
+            }
             _ => rest += row.dollars,
         }
     }
@@ -248,7 +254,7 @@ fn robots_written_again(feeds: u64) -> Bill {
 
 fn schedules() -> Bill {
     let mut metered = Metered::default();
-    let times = MINUTES + INDEX_RUNS + OTHER_RUNS;
+    let times = MINUTES / dispatch_every() as f64 + INDEX_RUNS + OTHER_RUNS;
     metered.add(modelled(Service::Scheduler, "all schedules", "invoke", Unit::Schedule), times as u64, times);
     Bill::of(&metered)
 }

@@ -1,0 +1,108 @@
+//! What feeds have published before: rates with a heavy tail, and the times of the last entries, from which the program learns how
+//! often to poll.
+
+use super::clock::START;
+use super::run::Load;
+use crate::aws::random::Random;
+use curlew_model::{Millis, Timestamp};
+use curlew_policy::polling::schedule::{estimate, start};
+use curlew_policy::rules::Rules;
+
+/// Time between two polls of a feed without a history.
+pub(super) const CYCLE: Millis = Millis::from_hours(8);
+/// Cycles of a month.
+const CYCLES_A_MONTH: f64 = 90.0;
+/// Number of entries that a feed lists.
+pub(super) const ENTRIES: usize = 20;
+/// Standard deviation of the logarithm of a feed's rate of news: one feed in ten has half of them.
+const TAIL: f64 = 1.5;
+/// Maximum time between two entries: some feeds have ended.
+const LONGEST_GAP: Millis = Millis::from_hours(24 * 365);
+
+/// A feed's past.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    /// The feed's number.
+    pub(super) number: u64,
+    /// News in a cycle, on average.
+    pub(super) rate: f64,
+    /// Times at which its last entries were published, the oldest first.
+    pub(super) published: Vec<Timestamp>,
+}
+
+impl History {
+    /// Draws the pasts of all feeds of a load.
+    pub(super) fn draw(load: &Load) -> Vec<History> {
+        let mut dice = Random::new(load.seed);
+        let rates: Vec<f64> = (0..load.feeds).map(|_| (TAIL * dice.normal()).exp()).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+        let wanted = load.pages / CYCLES_A_MONTH / load.feeds.max(1) as f64;
+        (0..).zip(rates).map(|(number, rate)| History::with_rate(number, wanted * rate / mean, &mut dice)).collect()
+    }
+
+    fn with_rate(number: u64, rate: f64, dice: &mut Random) -> History {
+        let mut at = START;
+        let mut published: Vec<Timestamp> = std::iter::repeat_with(|| {
+            at = at - gap(rate, dice);
+            at
+        })
+        .take(ENTRIES)
+        .collect();
+        published.reverse();
+        History { number, rate, published }
+    }
+
+    /// Returns the interval at which the program polls it, if nothing but its past has a say.
+    pub(super) fn interval(&self, rules: &Rules) -> Millis {
+        let habit = start(self.published.iter().copied(), START);
+        rules.adaptive.then(|| estimate(&habit, rules, START)).flatten().unwrap_or(rules.poll_interval)
+    }
+}
+
+/// Draws the time to the next entry of a feed with this many in a cycle.
+pub(super) fn gap(rate: f64, dice: &mut Random) -> Millis {
+    let cycles = -dice.unit().ln() / rate.max(f64::MIN_POSITIVE);
+    Millis((cycles * CYCLE.0 as f64) as u64).min(LONGEST_GAP)
+}
+
+impl Random {
+    /// Returns a number from zero to one, without zero.
+    pub(super) fn unit(&mut self) -> f64 {
+        (self.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Draws from the standard normal distribution (Box and Muller 1958).
+    pub(super) fn normal(&mut self) -> f64 {
+        (-2.0 * self.unit().ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// Draws from a Poisson distribution (Knuth's way, for small means).
+    pub(super) fn poisson(&mut self, mean: f64) -> u64 {
+        let (limit, mut product, mut count) = ((-mean.min(500.0)).exp(), self.unit(), 0);
+        while product > limit {
+            product *= self.unit();
+            count += 1;
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_feed_published_tells_how_often_it_has_news() {
+        let load = Load { feeds: 20_000, pages: 200_000.0, minutes: 1, seed: 7, adaptive: true };
+        let histories = History::draw(&load);
+        let news: f64 = histories.iter().map(|history| history.rate * CYCLES_A_MONTH).sum();
+        assert!((news - load.pages).abs() < 1.0, "{news}");
+        let rules = Rules::default();
+        let polled =
+            |hours| histories.iter().filter(|history| history.interval(&rules) == Millis::from_hours(hours)).count();
+        assert!(polled(24) > histories.len() / 2, "most feeds have news less than every other day: {}", polled(24));
+        assert!((20..2_000).contains(&polled(1)), "few are polled each hour: {}", polled(1));
+        let thrice = Rules { adaptive: false, ..rules };
+        assert!(histories.iter().all(|history| history.interval(&thrice) == CYCLE));
+    }
+}
