@@ -2,7 +2,7 @@
 //! minutes these are. Three of them are these feeds' day.
 
 use super::access::lock;
-use super::clock::{began, now, start};
+use super::clock::{START, began, now, start};
 use super::cloud::{Cloud, Entrance};
 use super::functions::{DeployedFunction, logged, take_logged};
 use super::history::{History, gap};
@@ -39,6 +39,10 @@ const CYCLE: Duration = Duration::from_secs(8 * 3600);
 /// at once; and those that are measured: a day.
 const WARM: u64 = 3;
 const MEASURED: u64 = 3;
+/// Cycles between both, in which feeds are listed under all slots that they are polled at from time to time.
+const SETTLING: u64 = 1;
+/// Time before a cycle at which its feeds are prepared for it, which takes some minutes.
+const PREPARED_BEFORE: Duration = Duration::from_secs(1_800);
 /// Minutes before a measured window in which everything gets under way.
 const LEAD: u64 = 9;
 /// Time after a window in which what is under way ends.
@@ -210,23 +214,28 @@ impl SimulatedStack {
         self.wake(&["fetch", "extract"]);
         let (mut everyday, mut traffic, mut polls) = (Metered::default(), Traffic::default(), (0, 0));
         let mut dice = Random::new(load.seed);
-        for cycle in WARM + 1..=WARM + MEASURED {
-            tell(&format!("everyday use, {} of {MEASURED}", cycle - WARM));
+        for cycle in WARM + 1..=WARM + SETTLING + MEASURED {
+            let is_measured = cycle > WARM + SETTLING;
+            tell(&format!("everyday use, {} of {}", cycle - WARM, SETTLING + MEASURED));
+            sleep_until(start_of(cycle) - PREPARED_BEFORE).await;
+            let due = self.polled_meanwhile(rows.as_ref(), &feeds, (cycle, window), &mut dice).await;
             self.begin(cycle).await;
             // What was due before the window is not simulated, and dispatch must not come back to it.
             let (_, seen) = store.marks().load(DISPATCHED).await.expect("a mark is read");
             store.marks().swap(DISPATCHED, seen, now()).await.expect("a mark is written");
-            polls.1 += self.polled_meanwhile(rows.as_ref(), &feeds, window, &mut dice).await;
             self.sites.take_traffic();
             self.ticks(LEAD).await;
             self.take();
-            polls.0 += self.sites.take_traffic().polls;
+            let of_lead = self.sites.take_traffic();
             self.ticks(load.minutes).await;
-            everyday.merge(&self.take());
-            let of_window = self.sites.take_traffic();
-            traffic = traffic.and(&of_window);
+            let (cost, of_window) = (self.take(), self.sites.take_traffic());
             sleep(DRAIN).await;
-            polls.0 += of_window.polls + self.sites.take_traffic().polls;
+            if is_measured {
+                everyday.merge(&cost);
+                traffic = traffic.and(&of_window);
+                let made = of_lead.and(&of_window).and(&self.sites.take_traffic());
+                polls = (polls.0 + made.polls, polls.1 + due);
+            }
         }
         tell("publishing");
         self.take();
@@ -274,15 +283,16 @@ impl SimulatedStack {
     }
 
     /// Makes up for the time between two windows, in which nothing is polled: what is known of each feed is what it would be had it
-    /// been polled all the time. Returns the number of polls that are due in the first minutes from now on.
+    /// been polled all the time until a cycle begins. Returns the number of polls that are due in the first minutes of the cycle.
     async fn polled_meanwhile(
         &self,
         rows: &dyn Sources,
         feeds: &[WatchedFeed],
-        minutes: u64,
+        (cycle, minutes): (u64, u64),
         dice: &mut Random,
     ) -> u64 {
-        let (began, ends) = (now(), now() + Millis::from_mins(minutes));
+        let began = START + Millis::from_hours(cycle * 8);
+        let ends = began + Millis::from_mins(minutes);
         let mut due = 0;
         for feed in feeds {
             let (mut row, seen) = stored(rows, &feed.row.key).await;
@@ -293,7 +303,7 @@ impl SimulatedStack {
                 row.interval = interval.max(feed.row.interval);
                 rows.swap(seen, &Source::Feed(row.clone())).await.expect("a row is written");
             }
-            self.sites.polled_before(feed.number, row.interval);
+            self.sites.polled_before(feed.number, began, row.interval);
             let mut from = began;
             while let Some(at) = next_poll(&row, &self.rules, from).filter(|at| *at < ends) {
                 due += 1;
@@ -336,7 +346,7 @@ impl SimulatedStack {
 
     /// Waits for the first minute of a cycle.
     async fn begin(&self, cycle: u64) {
-        sleep_until(began() + CYCLE * u32::try_from(cycle).unwrap()).await;
+        sleep_until(start_of(cycle)).await;
     }
 
     /// Lets some minutes pass, with the ticks of dispatch that come in them.
@@ -389,6 +399,11 @@ fn feed(number: u64) -> FeedSource {
     let url = Url::parse(&Sites::feed(number)).unwrap();
     let key = address::source_key(&url);
     FeedSource::new(key.clone(), address::slot(&key), url.as_str())
+}
+
+/// Returns the first instant of a cycle.
+fn start_of(cycle: u64) -> Instant {
+    began() + CYCLE * u32::try_from(cycle).unwrap()
 }
 
 /// Returns the row of a feed.

@@ -143,13 +143,13 @@ impl Sites {
         }
     }
 
-    /// Lets the last poll of a feed be one interval ago, and the next ones find the news of such a time at most: between two windows
+    /// Lets the last poll of a feed be one interval before an instant, and the next ones find the news of such a time at most: between two windows
     /// it is not polled, and the news of all that time would be more than any poll finds.
-    pub(super) fn polled_before(&self, feed: u64, interval: Millis) {
+    pub(super) fn polled_before(&self, feed: u64, at: Timestamp, interval: Millis) {
         let host = Url::parse(&Sites::feed(feed)).unwrap();
         let mut state = lock(&self.state);
         let site = state.by_host.get_mut(host.host_str().unwrap()).expect("the site was added");
-        (site.interval, site.until) = (interval, now() - interval);
+        (site.interval, site.until) = (interval, at - interval);
     }
 
     /// Returns what was called since the last call of this.
