@@ -213,10 +213,10 @@ impl Stand {
         self.scheduled("dispatch", &json!({}));
     }
 
-    /// Deletes every copy of a robots.txt, as if a day had passed.
+    /// Deletes every copy of a robots.txt, and what is known of the last polls of each group, as if a day had passed.
     pub fn forget_robots(&self) {
         for item in self.stack.items("hosts") {
-            if item["k"]["S"].as_str().is_some_and(|key| key.starts_with("r#")) {
+            if item["k"]["S"].as_str().is_some_and(|key| key.starts_with("r#") || key.starts_with("g#")) {
                 let key = json!({"TableName": self.stack.called("hosts"), "Key": {"k": item["k"]}});
                 self.stack.api().call("DynamoDB_20120810.DeleteItem", &key);
             }

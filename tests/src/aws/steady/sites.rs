@@ -186,6 +186,8 @@ impl Sites {
                 let (farm_host, path) = place(site.number, number, "news", "html");
                 let html = self.get(&farm_host, &path);
                 let html = String::from_utf8_lossy(&html).replace(&format!("http://{farm_host}"), &home);
+                // A page names itself, and not the one whose content it has.
+                let html = html.replace(&format!("{home}{path}"), &format!("{home}/news/{number}.html"));
                 document(call, "text/html; charset=utf-8", html.into(), tag)
             }
             CallKind::Image => {
