@@ -1,8 +1,11 @@
 //! Detects the encoding of a document, and decodes it.
 
+mod legacy;
+
 use crate::references::windows_1252;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use legacy::CodePage;
 use std::borrow::Cow;
 
 /// Prefix of a page, in bytes, in which a `meta` tag may name the encoding (HTML, "determining the character encoding",
@@ -23,6 +26,7 @@ pub enum Document {
     Page,
     /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two checks override a
     /// label: text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and declares it is not Latin-1.
+    /// XML may name encodings that the Encoding Standard leaves out, and be written in EBCDIC.
     Feed,
 }
 
@@ -58,7 +62,16 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
             let label = header.and_then(known).or_else(|| meta_labels(head(body, META_BYTES)).find_map(of_meta));
             by_checked_label(body, label)
         }
-        Document::Feed => by_doubted_labels(body, header, declared(head(body, DECLARATION_BYTES))),
+        Document::Feed => {
+            let declared_label = declared(head(body, DECLARATION_BYTES));
+            match code_page(body, header, declared_label) {
+                Some(page) => decode_by_page(body, page),
+                None => match legacy::decode_ebcdic(body, declared) {
+                    Some(text) => DecodedText { text: Cow::Owned(text), faulty: false },
+                    None => by_doubted_labels(body, header, declared_label),
+                },
+            }
+        }
     }
 }
 
@@ -77,9 +90,26 @@ fn by_checked_label<'a>(body: &'a [u8], label: Option<&'static Encoding>) -> Dec
     }
 }
 
+/// Returns the code page that the header names, or the document if the header names no other encoding. Text beyond
+/// ASCII that is valid UTF-8 is UTF-8, whatever it says.
+fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Option<&'static CodePage> {
+    if header.and_then(known).is_some_and(|e| e != UTF_8) {
+        return None;
+    }
+    let page = header.and_then(CodePage::of).or_else(|| declared.and_then(CodePage::of))?;
+    std::str::from_utf8(body).is_err().then_some(page)
+}
+
+fn decode_by_page<'a>(body: &[u8], page: &CodePage) -> DecodedText<'a> {
+    let text = page.decode(body);
+    let faulty = text.contains(char::REPLACEMENT_CHARACTER);
+    DecodedText { text: Cow::Owned(text), faulty }
+}
+
 /// Decodes by the label of the server or the document, unless the bytes contradict it.
 fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
-    let plain = |label: Option<&str>| label.and_then(known).filter(|e| is_plain(e));
+    let named = |label: &str| known(label).or_else(|| legacy::by_other_name(label));
+    let plain = |label: Option<&str>| label.and_then(named).filter(|e| is_plain(e));
     let unknown = |label: Option<&str>| label.is_some() && plain(label).is_none();
     let faulty = unknown(header) || unknown(declared);
     let (header, declared) = (plain(header), plain(declared));

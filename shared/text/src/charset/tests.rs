@@ -77,6 +77,38 @@ fn utf_7_and_unknown_names_are_not_believed() {
 }
 
 #[test]
+fn a_feed_may_be_in_a_code_page_that_browsers_do_not_know() {
+    let declared = |label: &str, text: &[u8]| {
+        let body = [format!("<?xml version='1.0' encoding='{label}'?>").as_bytes(), text].concat();
+        let read = feed(&body, None);
+        read.split_once("?>").map_or_else(String::new, |(_, text)| text.to_owned())
+    };
+    assert_eq!(declared("cp850", b"caff\x8A"), "caff\u{e8}");
+    assert_eq!(declared("windows_1251", b"\xCC\xEE\xF1\xF2"), "Мост");
+    assert_eq!(feed(b"caff\x8A", Some("text/xml; charset=ibm850")), "caff\u{e8}");
+    // The bytes and a known charset of the header refute the declaration.
+    assert_eq!(declared("cp850", "caffè".as_bytes()), "caffè");
+    let body = b"<?xml version='1.0' encoding='cp850'?>caff\xE8";
+    assert!(feed(body, Some("text/xml; charset=iso-8859-1")).ends_with("caffè"));
+    // Pages are read as browsers do.
+    assert!(!page(b"<meta charset=cp850>caff\x8A", None).ends_with('è'));
+}
+
+#[test]
+fn a_feed_may_be_in_ebcdic() {
+    // `<?xml version='1.0' encoding='…'?>`, and a text in which the variants differ.
+    let start = b"\x4C\x6F\xA7\x94\x93\x40\x85\x95\x83\x96\x84\x89\x95\x87\x7E\x7D";
+    let read = |label: &[u8], text: &[u8]| feed(&[start, label, b"\x7D\x6F\x6E", text].concat(), None);
+    let cp = b"\x83\x97";
+    assert_eq!(
+        read(&[cp, &b"\xF0\xF3\xF7"[..]].concat(), b"\x83\x81\x86\x51\x5A"),
+        "<?xml encoding='cp037'?>caf\u{e9}!"
+    );
+    assert_eq!(read(&[cp, &b"\xF5\xF0\xF0"[..]].concat(), b"\x51\x4F\x5A"), "<?xml encoding='cp500'?>\u{e9}!]");
+    assert_eq!(read(&[cp, &b"\xF1\xF1\xF4\xF0"[..]].concat(), b"\x9F"), "<?xml encoding='cp1140'?>\u{20ac}");
+}
+
+#[test]
 fn a_document_in_ascii_cannot_claim_utf_16() {
     assert_eq!(page(b"<meta charset=utf-16>ab", None), "<meta charset=utf-16>ab");
     assert_eq!(feed(b"<?xml version='1.0' encoding='utf-16'?><a/>", None).len(), 43);
