@@ -34,6 +34,11 @@ impl<T> Slot<T> {
         self.value.is_none() || rank < self.rank
     }
 
+    /// True if a value of that rank would be accepted where of two of one rank the later one wins.
+    pub(crate) fn wants_last(&self, rank: u8) -> bool {
+        self.value.is_none() || rank <= self.rank
+    }
+
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.as_ref()
     }
@@ -52,9 +57,9 @@ impl Slot {
     }
 
     /// As [`Slot::offer`], but of two values of one rank the later one wins.
-    pub(crate) fn offer_last(&mut self, rank: u8, value: String) {
-        if self.value.is_none() || rank <= self.rank {
-            *self = Slot { rank, value: Some(value), kind: Kind::Plain };
+    pub(crate) fn offer_last(&mut self, rank: u8, value: String, kind: Kind) {
+        if self.wants_last(rank) && !value.trim().is_empty() {
+            *self = Slot { rank, value: Some(value), kind };
         }
     }
 
@@ -66,9 +71,9 @@ impl Slot {
 }
 
 impl Slot<Timestamp> {
-    /// Stores a time if there is none yet or only one of a worse rank.
-    pub(crate) fn offer_time(&mut self, rank: u8, time: Timestamp) {
-        if self.wants(rank) {
+    /// Stores a time if there is none yet or only one of the same or a worse rank.
+    pub(crate) fn offer_last_time(&mut self, rank: u8, time: Timestamp) {
+        if self.wants_last(rank) {
             *self = Slot { rank, value: Some(time), kind: Kind::Plain };
         }
     }

@@ -2,12 +2,14 @@
 
 use curlew_text::references::{self, MAX_NAME};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Maximum number of entities kept of one document type declaration; HTML 4 has 252.
 const MAX_DECLARED: usize = 300;
-/// Maximum length of the replacement text of a declared entity, in bytes.
-const MAX_DECLARED_BYTES: usize = 256;
+/// Maximum length of the replacement text of a declared entity, with the entities in it, in bytes.
+const MAX_DECLARED_BYTES: usize = 1_024;
+/// Maximum number of declared entities inside one another.
+const MAX_NESTING: usize = 8;
 /// Maximum growth of a document's texts through declared entities, in bytes.
 const MAX_EXPANSION: usize = 256 * 1024;
 
@@ -18,9 +20,11 @@ pub(crate) fn decode_declared(raw: &str, out: &mut String, declared: &Entities<'
     references::decode_with(raw, out, |text| declared.reference(text))
 }
 
-/// Entities declared in the internal subset of a document type declaration (XML §4.2), if they are short and stand for
-/// literal text. An entity that refers to another one or contains markup is ignored, so that nothing is ever expanded
-/// twice.
+/// Entities declared in the internal subset of a document type declaration (XML §4.2), if their texts are short. Those
+/// that they refer to are replaced once, when they are declared, up to [`MAX_DECLARED_BYTES`] and [`MAX_NESTING`]; one
+/// that exceeds these, refers to itself, or stands for an external text is not known, nor is what refers to it.
+///
+/// A replacement is text and is not read for elements, so that no entity changes the structure of a feed.
 #[derive(Debug, Default)]
 pub(crate) struct Entities<'a> {
     texts: HashMap<&'a str, String>,
@@ -31,38 +35,79 @@ pub(crate) struct Entities<'a> {
 impl<'a> Entities<'a> {
     /// Reads the entities of an internal subset.
     pub(crate) fn of(subset: &'a str) -> Entities<'a> {
-        let mut declared = Entities::default();
+        let mut values = Vec::new();
+        // Entities without a text, yet.
+        let mut names = HashSet::new();
         let mut rest = subset;
-        while let Some(at) = rest.find("<!").filter(|_| declared.texts.len() < MAX_DECLARED) {
+        while let Some(at) = rest.find("<!").filter(|_| values.len() < MAX_DECLARED) {
             rest = &rest[at + 2..];
             if let Some(comment) = rest.strip_prefix("--") {
                 rest = comment.find("-->").map_or("", |end| &comment[end..]);
-            } else if let Some((name, text)) = rest.strip_prefix("ENTITY").and_then(declaration) {
+            } else if let Some((name, value)) = rest.strip_prefix("ENTITY").and_then(declaration)
                 // Of two declarations the first one counts.
-                declared.texts.entry(name).or_insert(text);
+                && names.insert(name)
+            {
+                values.push((name, value));
+            }
+        }
+        let mut declared = Entities::default();
+        for _ in 0..MAX_NESTING {
+            let before = values.len();
+            values.retain(|(name, value)| {
+                let is_ready = references_in(value).all(|inner| !names.contains(inner));
+                if is_ready {
+                    let mut text = String::new();
+                    references::decode_with(value, &mut text, |text| declared.known(text));
+                    if text.len() <= MAX_DECLARED_BYTES {
+                        declared.texts.insert(*name, text);
+                        names.remove(*name);
+                    }
+                }
+                !is_ready
+            });
+            if values.len() == before {
+                break;
             }
         }
         declared
     }
 
-    /// Returns the declared entity at the beginning of `text`, unless its name is one of XML's five or too much was
-    /// expanded.
-    fn reference(&self, text: &str) -> Option<(usize, &str)> {
+    /// Returns the length of the reference at the beginning of `text` to a declared entity, and its text, unless its name
+    /// is one of XML's five.
+    fn known(&self, text: &str) -> Option<(usize, &str)> {
         if self.texts.is_empty() || references::predefined(text).is_some() {
             return None;
         }
         let name = references::name(text)?;
-        let known = self.texts.get(name)?;
+        Some((name.len() + 2, self.texts.get(name)?))
+    }
+
+    /// Returns the value of an attribute with its references resolved.
+    pub(crate) fn resolved(&self, raw: &str) -> String {
+        let mut out = String::new();
+        decode_declared(raw, &mut out, self);
+        out
+    }
+
+    /// As [`Entities::known`], unless too much was expanded.
+    fn reference(&self, text: &str) -> Option<(usize, &str)> {
+        let (length, known) = self.known(text)?;
         let expanded = self.expanded.get() + known.len();
         if expanded > MAX_EXPANSION {
             return None;
         }
         self.expanded.set(expanded);
-        Some((name.len() + 2, known))
+        Some((length, known))
     }
 }
 
-/// Returns the name and the text of a general entity's declaration, whose first word has been read.
+/// Returns the names of the entities in a text.
+fn references_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices('&').filter_map(|(at, _)| references::name(&text[at..]))
+}
+
+/// Returns the name of a general entity whose declaration's first word has been read, and its value with the characters
+/// resolved that it gives by number (XML §4.4: they are included there, entities where the entity is used).
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();
@@ -71,9 +116,24 @@ fn declaration(rest: &str) -> Option<(&str, String)> {
     let quote = value.chars().next().filter(|c| named.len() < window.len() && matches!(c, '"' | '\''))?;
     let value = &value[1..];
     let value = value.get(..value.find(quote)?).filter(|v| v.len() <= MAX_DECLARED_BYTES && !v.contains('%'))?;
-    let is_plain = value.match_indices('&').all(|(at, _)| value[at..].starts_with("&#"));
-    let text = references::decode(value);
-    (is_plain && name != "%" && !text.contains(['&', '<'])).then(|| (name, text.into_owned()))
+    (name != "%").then(|| (name, with_numbers_resolved(value)))
+}
+
+fn with_numbers_resolved(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = rest.find("&#") {
+        out.push_str(&rest[..at]);
+        let numbered = references::reference(&rest[at..]);
+        out.extend(numbered.iter().flat_map(|reference| reference.chars).flatten());
+        let length = numbered.map_or(1, |reference| reference.length);
+        if numbered.is_none() {
+            out.push('&');
+        }
+        rest = &rest[at + length..];
+    }
+    out.push_str(rest);
+    out
 }
 
 #[cfg(test)]
@@ -81,19 +141,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn declared_entities_are_known_if_they_are_literal_text() {
+    fn declared_entities_are_known_if_they_have_a_text_of_their_own() {
         let subset = "<!ENTITY id 'Curlew &#38; co'><!ENTITY hens \"hens\"> <!ENTITY hens 'no'><!ENTITY lt 'no'>\n\
-            <!-- <!ENTITY gone 'no'> --><!ENTITY % part2 'no'><!ENTITY file SYSTEM 'no'><!ENTITY nested 'a&hens;b'>\
-            <!ENTITY tag '<b>'><!ENTITY\tcaf\u{e9}\n'&#233;' ><!ENTITY open 'no";
+            <!-- <!ENTITY gone 'no'> --><!ENTITY % part2 'no'><!ENTITY file SYSTEM 'no'>\
+            <!ENTITY less '&#38;#60;'><!ENTITY\tcaf\u{e9}\n'&#233;' ><!ENTITY percent '100%'><!ENTITY open 'no";
         let declared = Entities::of(subset);
         let said = |raw: &str| {
             let mut out = String::new();
             decode_declared(raw, &mut out, &declared);
             out
         };
-        assert_eq!(said("&hens; &lt; &caf\u{e9}; &eacute;"), "hens < \u{e9} \u{e9}");
-        let unknown = "&id; &gone; &part2; &file; &nested; &tag; &open; &%;";
+        assert_eq!(said("&hens; &lt; &caf\u{e9}; &eacute; &id; &less;"), "hens < \u{e9} \u{e9} Curlew & co <");
+        let unknown = "&gone; &part2; &file; &percent; &open; &%;";
         assert_eq!(said(unknown), unknown);
+    }
+
+    #[test]
+    fn declared_entities_may_contain_others_up_to_a_limit() {
+        let said = |subset: &str, raw: &str| {
+            let mut out = String::new();
+            decode_declared(raw, &mut out, &Entities::of(subset));
+            out
+        };
+        // Those that are declared later, too.
+        let nested =
+            "<!ENTITY both '&hens; &amp; &cocks;, &eacute;&nope;'><!ENTITY hens 'hens'><!ENTITY cocks '<i>cocks</i>'>";
+        assert_eq!(said(nested, "&both;"), "hens & <i>cocks</i>, \u{e9}&nope;");
+        let circle = "<!ENTITY a '&b;'><!ENTITY b '&a;'><!ENTITY c 'c&c;'><!ENTITY d '&a;'>";
+        assert_eq!(said(circle, "&a;&b;&c;&d;"), "&a;&b;&c;&d;");
+        // Each one is ten times as long as the one before; what refers to one that is too long is not known either.
+        let mut laughs = "<!ENTITY l0 'curlew'>".to_owned();
+        for n in 1..12 {
+            laughs += &format!("<!ENTITY l{n} '{}'>", format!("&l{};", n - 1).repeat(10));
+        }
+        assert_eq!(said(&laughs, "&l1;"), "curlew".repeat(10));
+        assert_eq!(said(&laughs, "&l3;&l4;&l11;"), "&l3;&l4;&l11;");
+        // A chain in the worst order is followed for a while.
+        let chain: String = (0..20).map(|n| format!("<!ENTITY e{n} '&e{};'>", n + 1)).collect();
+        let chain = format!("{chain}<!ENTITY e20 'end'>");
+        assert_eq!(said(&chain, "&e0; &e14;"), "&e0; end");
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub(crate) fn finish(
     (feed.title, feed.title_html) = titles(title, limits);
     feed.description = feed.description.take().and_then(|d| text::body(&d, limits.text_chars));
     let mut repairs = Vec::new();
-    let (mut seen, mut said) = (HashSet::new(), HashSet::new());
+    // Place in the feed of the first entry with each id and link, and the ids that tell those with one of them apart.
+    let (mut seen, mut said) = (HashMap::new(), HashSet::new());
     let mut deletions = Deletions::of(&mut feed.deleted);
     for raw in entries {
         let has_id = !raw.id.trim().is_empty();
@@ -30,18 +31,27 @@ pub(crate) fn finish(
         if deletions.supersede(&entry) {
             continue;
         }
-        let is_first = seen.insert(entry.key());
-        let own = own_id(&entry);
+        let (key, own) = (entry.key(), own_id(&entry));
         let is_new = said.insert(own.clone());
         // Equal id and link together mean one entry, whatever its text. If only one of them is equal, a different text
         // means another entry: many sites have one page for all entries, or one id.
-        if named && !is_first && is_new && !(has_id && entry.link.is_some()) {
-            entry.id = own;
-            feed.entries.push(entry);
-        } else if !named || is_first {
-            feed.entries.push(entry);
-        } else {
-            repairs.push(Repair::Duplicate);
+        match seen.get(&key) {
+            None => {
+                seen.insert(key, (feed.entries.len(), Some(own).filter(|_| named)));
+                feed.entries.push(entry);
+            }
+            Some(_) if !named => feed.entries.push(entry),
+            Some(_) if !is_new || has_id && entry.link.is_some() => repairs.push(Repair::Duplicate),
+            Some(_) => {
+                // So has the first of them, or the next entry that the site adds would take its place.
+                if let Some((at, first)) = seen.get_mut(&key)
+                    && let (Some(id), Some(first)) = (first.take(), feed.entries.get_mut(*at))
+                {
+                    first.id = id;
+                }
+                entry.id = own;
+                feed.entries.push(entry);
+            }
         }
     }
     feed.deleted = deletions.left();

@@ -2,7 +2,7 @@
 
 use crate::draft::Kind;
 use crate::entity::{self, Entities};
-use crate::names::{Ns, is_xhtml};
+use crate::names::{MAX_HTML_PREFIXES, Ns, is_html};
 use crate::token::Tag;
 use crate::work::Work;
 use base64::Engine as _;
@@ -64,8 +64,8 @@ pub(crate) struct Leaf<'a> {
     max_bytes: usize,
     /// Base of relative addresses inside the text, if the feed states one.
     base: Option<Url>,
-    /// Prefix of XHTML elements, which is removed from them.
-    prefix: Option<&'a str>,
+    /// Prefixes of elements of HTML, which are removed from them.
+    prefixes: Vec<&'a str>,
     declared: Rc<Entities<'a>>,
     work: &'a Work,
     /// True if there was an unusual reference.
@@ -81,16 +81,16 @@ impl<'a> Leaf<'a> {
             out: String::new(),
             max_bytes,
             base,
-            prefix: None,
+            prefixes: Vec::new(),
             declared: Rc::default(),
             work,
             odd_reference: false,
         }
     }
 
-    /// Adds the document's declarations: a prefix for XHTML, and entities.
-    pub(crate) fn declared(self, prefix: Option<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
-        Leaf { prefix, declared, ..self }
+    /// Adds the document's declarations: prefixes for elements of HTML, and entities.
+    pub(crate) fn declared(self, prefixes: Vec<&'a str>, declared: Rc<Entities<'a>>) -> Leaf<'a> {
+        Leaf { prefixes, declared, ..self }
     }
 
     /// True if markup is expected here, or nothing is kept.
@@ -141,7 +141,7 @@ impl<'a> Leaf<'a> {
         }
         self.work.add(tag.raw.len());
         match tag.name.split_once(':') {
-            Some((prefix, local)) if self.is_xhtml_prefix(prefix, tag) => {
+            Some((prefix, local)) if self.is_html_prefix(prefix, local, tag) => {
                 self.out.extend(["<", local, &tag.raw[1 + tag.name.len()..]]);
             }
             _ => self.out.push_str(tag.raw),
@@ -151,22 +151,32 @@ impl<'a> Leaf<'a> {
     /// Appends the end of an element inside the text.
     pub(crate) fn end(&mut self, name: &str) {
         if !self.full() {
-            let local = name.split_once(':').filter(|(prefix, _)| self.prefix == Some(prefix)).map(|(_, local)| local);
+            let local = name.split_once(':').filter(|(prefix, _)| self.prefixes.contains(prefix));
+            let local = local.map(|(_, local)| local);
             self.out.extend(["</", local.unwrap_or(name), ">"]);
         }
     }
 
-    /// True if a prefix means XHTML: by a declaration around the text, by custom, or by a declaration in the tag
-    /// itself.
-    fn is_xhtml_prefix(&mut self, prefix: &'a str, tag: &Tag<'a>) -> bool {
+    /// True if a prefix is one for elements of HTML: by a declaration around the text, by custom, by a declaration in the
+    /// tag itself, or since the `div` that has to be around XHTML (RFC 4287 §3.1.1.3) has it.
+    fn is_html_prefix(&mut self, prefix: &'a str, local: &str, tag: &Tag<'a>) -> bool {
+        if self.prefixes.contains(&prefix) {
+            return true;
+        }
         let is_declared = || {
             let mut declared = tag.attributes().filter_map(|(name, value)| Some((name.strip_prefix("xmlns:")?, value)));
-            declared.any(|(declared, uri)| declared == prefix && is_xhtml(uri))
+            declared.any(|(declared, uri)| declared == prefix && is_html(uri))
         };
-        if self.prefix != Some(prefix) && (prefix == "xhtml" || tag.raw.contains("xmlns:") && is_declared()) {
-            self.prefix = Some(prefix);
+        let is_wrapper = || {
+            let is_first = self.construct == Construct::Xhtml && self.out.trim_start().is_empty();
+            is_first && local.eq_ignore_ascii_case("div")
+        };
+        let is_new = self.prefixes.len() < MAX_HTML_PREFIXES
+            && (prefix == "xhtml" || is_wrapper() || tag.raw.contains("xmlns:") && is_declared());
+        if is_new {
+            self.prefixes.push(prefix);
         }
-        self.prefix == Some(prefix)
+        is_new
     }
 
     /// Returns the whole text. Making its addresses absolute may lengthen it by up to `growth_left` bytes.

@@ -6,7 +6,7 @@
 //! 1. `decode`: bytes to text (byte order mark, HTTP charset, XML declaration, guess).
 //! 2. `mend`: a tolerant reader scans the text once, in linear time, in any dialect and however broken, and extracts
 //!    the data of the feed and of each entry, limited in entries, text and depth. An entity that the document declares
-//!    is expanded only if it is short literal text, and never twice.
+//!    is expanded only if its text is short, and those inside it once, when it is declared.
 //! 3. `finish`: stable ids, plain titles, absolute `http(s)` links, clean text, names without e-mail addresses.
 //!
 //! JSON Feed has its own reader between 1 and 3. If `mend` finds no feed in an XML document, feed-rs tries it too
@@ -111,7 +111,11 @@ fn read(body: &[u8], content_type: Option<&str>, url: &Url, limits: &Limits, wor
         return Err(FeedError::NotAFeed(NotAFeed::Empty));
     }
     let mut feed = if text.starts_with('{') || text.starts_with('[') {
-        json::parse(text, url, limits, work)?
+        json::parse(text, url, limits, work).or_else(|error| match error {
+            // A program's complaint in front of a feed may begin like this, too.
+            FeedError::NotAFeed(_) if text.contains('<') => mend::mend(text, url, limits, work).map_err(|_| error),
+            _ => Err(error),
+        })?
     } else {
         mend::mend(text, url, limits, work).or_else(|error| match error {
             // Another reader finds no feed in these either, and has no limits.

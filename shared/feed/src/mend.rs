@@ -192,6 +192,8 @@ impl<'a> Mender<'a> {
             Place::Author if local == "name" => Role::Author(if self.is_in_source() { 3 } else { 0 }),
             Place::Group if ns == Ns::Media && local == "title" => Role::Title(4),
             Place::Group if ns == Ns::Media && local == "description" => Role::Summary(5),
+            // Title and description may stand in the file that they are about; one level of these is enough.
+            Place::Group if ns == Ns::Media && local == "content" && self.is_directly_in_group() => Role::Group,
             Place::Source if local == "author" => Role::AuthorElement,
             Place::SkipHours if local == "hour" => Role::SkipHours,
             Place::SkipDays if local == "day" => Role::SkipDays,
@@ -202,6 +204,11 @@ impl<'a> Mender<'a> {
             self.names.restore(mark);
         }
         Ok(())
+    }
+
+    /// True if the innermost open element is a `media:group`.
+    fn is_directly_in_group(&self) -> bool {
+        self.open.last().is_some_and(|open| open.name.ends_with("group"))
     }
 
     /// True if the reader is in a part of an entry's source.
@@ -447,7 +454,11 @@ impl<'a> Mender<'a> {
             title_html: None,
             description: draft.summary.take(),
             link: draft.link.take(),
-            language: draft.language.take().map(|l| l.trim().to_ascii_lowercase()).filter(|l| is_language(l)),
+            language: draft
+                .language
+                .take()
+                .map(|l| l.trim().to_ascii_lowercase().replace('_', "-"))
+                .filter(|l| is_language(l)),
             image: draft.image.take(),
             updated: draft.updated.take(),
             hints,
@@ -476,7 +487,7 @@ const LEAST_GROWTH: usize = 64 * 1024;
 
 /// True for something like a language tag (RFC 5646 §2.1), unchecked.
 fn is_language(text: &str) -> bool {
-    (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+    (2..=35).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 fn prefix(name: &str) -> Option<&str> {

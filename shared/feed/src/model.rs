@@ -107,7 +107,7 @@ impl Feed {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     /// Id of the entry: the feed's own (`guid`, `atom:id`, `rdf:about`), else the link, else a hash of the entry's
-    /// content. It is also a hash if an earlier entry with another title or date has the same link and none of them an
+    /// content. It is also a hash if another entry with another title or date has the same link and none of them an
     /// id, or the same id and none of them a link. Unique within its feed only: another feed may use the same one.
     pub id: String,
     /// Title as plain text.
@@ -185,7 +185,7 @@ pub enum Repair {
     Cut,
     /// An entity or character reference that XML does not define.
     Reference,
-    /// A document type declaration was skipped; only its entities that stand for literal text are known.
+    /// A document type declaration was skipped; only its entities that stand for a short text are known.
     Doctype,
     /// Markup where text was expected.
     NakedMarkup,

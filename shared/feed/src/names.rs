@@ -23,6 +23,8 @@ pub(crate) enum Ns {
     Rdf,
     /// XHTML.
     Xhtml,
+    /// SVG and MathML, whose elements are part of HTML too.
+    InHtml,
     /// Media RSS.
     Media,
     /// Atom's tombstones (RFC 6721).
@@ -34,6 +36,9 @@ pub(crate) enum Ns {
     /// Anything else.
     Other,
 }
+
+/// Maximum number of prefixes for elements of HTML that are known in one text; elements with others keep them.
+pub(crate) const MAX_HTML_PREFIXES: usize = 16;
 
 /// Declarations in force.
 #[derive(Default)]
@@ -80,13 +85,10 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the prefix for XHTML, if there is one.
-    pub(crate) fn xhtml_prefix(&self) -> Option<&'a str> {
-        self.declared
-            .iter()
-            .rev()
-            .find(|(prefix, ns)| *ns == Ns::Xhtml && !prefix.is_empty())
-            .map(|(prefix, _)| *prefix)
+    /// Returns the prefixes for elements of HTML, the innermost first, up to [`MAX_HTML_PREFIXES`].
+    pub(crate) fn html_prefixes(&self) -> Vec<&'a str> {
+        let of_html = self.declared.iter().rev().filter(|(prefix, ns)| is_of_html(*ns) && !prefix.is_empty());
+        of_html.map(|(prefix, _)| *prefix).take(MAX_HTML_PREFIXES).collect()
     }
 
     /// Returns the vocabulary and the local name, in lower case, of an element's name as written.
@@ -101,9 +103,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// True if an address is that of XHTML.
-pub(crate) fn is_xhtml(uri: &str) -> bool {
-    of_uri(uri.trim(), "x") == Ns::Xhtml
+/// True if an address is that of a vocabulary whose elements are elements of HTML.
+pub(crate) fn is_html(uri: &str) -> bool {
+    is_of_html(of_uri(uri.trim(), "x"))
+}
+
+fn is_of_html(ns: Ns) -> bool {
+    matches!(ns, Ns::Xhtml | Ns::InHtml)
 }
 
 /// Returns the vocabulary of a namespace address. Trailing signs, letter case and old spellings vary in practice.
@@ -118,6 +124,7 @@ fn of_uri(uri: &str, prefix: &str) -> Ns {
         "purl.org/rss/1.0/modules/syndication" => Ns::Sy,
         "www.w3.org/1999/02/22-rdf-syntax-ns" => Ns::Rdf,
         "www.w3.org/1999/xhtml" => Ns::Xhtml,
+        "www.w3.org/2000/svg" | "www.w3.org/1998/math/mathml" => Ns::InHtml,
         "search.yahoo.com/mrss" | "tools.search.yahoo.com/mrss" => Ns::Media,
         "purl.org/atompub/tombstones/1.0" => Ns::Tombstone,
         "purl.org/syndication/history/1.0" => Ns::History,

@@ -93,7 +93,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Core, "author") if atom => Role::AuthorElement,
         (Dc, "creator") => Role::Author(0),
         (Core, "author") => Role::Author(1),
-        (Itunes, "author") => Role::Author(2),
+        (Dc | Itunes, "author") => Role::Author(2),
         (Core, "description") => Role::Summary(0),
         (Core | Atom, "summary") => Role::Summary(u8::from(!atom)),
         (Dc, "description" | "abstract") => Role::Summary(2),
@@ -102,7 +102,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Media, "description") => Role::Summary(5),
         (Content, "encoded") => Role::Content(0),
         (Core | Atom, "content") => Role::Content(1),
-        (Core | Xhtml, "body" | "div" | "fulltext") => Role::Content(2),
+        (Core | Xhtml, "body" | "div" | "fulltext" | "fullitem") => Role::Content(2),
         _ => Role::Other,
     }
 }
@@ -130,6 +130,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
         (Core | Atom, "updated" | "modified") => Role::Updated(u8::from(!atom)),
         (Core | Atom, "pubdate" | "published") => Role::Updated(2),
         (Dc, "date" | "modified") => Role::Updated(3),
+        (Dc, "issued") => Role::Updated(4),
         (Core | Atom, "image") => Role::ImageElement,
         (Core | Atom, "logo") => Role::Image(0),
         (Core | Atom, "icon") => Role::Image(2),

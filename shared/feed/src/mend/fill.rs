@@ -30,7 +30,7 @@ impl<'a> Mender<'a> {
         let base = self.own_base(tag);
         let in_force = base.as_ref().or(self.bases.last()).cloned();
         let mut leaf = Leaf::new(construct, max_chars, in_force.clone(), self.work)
-            .declared(self.names.xhtml_prefix(), self.declared.clone());
+            .declared(self.names.html_prefixes(), self.declared.clone());
         if !tag.empty {
             self.inside(tag, local, Some(&mut leaf))?;
         }
@@ -56,11 +56,11 @@ impl<'a> Mender<'a> {
             (Some(entry), Role::Author(rank)) => entry.author.wants(rank),
             (Some(entry), Role::Summary(rank)) => entry.summary.wants(rank),
             (Some(entry), Role::Content(rank)) => entry.content.wants(rank),
-            (Some(entry), Role::Published(rank)) => entry.published.wants(rank),
-            (Some(entry), Role::Updated(rank)) => entry.updated.wants(rank),
+            (Some(entry), Role::Published(rank)) => entry.published.wants_last(rank),
+            (Some(entry), Role::Updated(rank)) => entry.updated.wants_last(rank),
             (None, Role::Title(rank)) => self.feed.title.wants(rank),
-            (None, Role::Summary(rank)) => self.feed.summary.wants(rank),
-            (None, Role::Published(rank) | Role::Updated(rank)) => self.feed.updated.wants(rank),
+            (None, Role::Summary(rank)) => self.feed.summary.wants_last(rank),
+            (None, Role::Published(rank) | Role::Updated(rank)) => self.feed.updated.wants_last(rank),
             _ => true,
         }
     }
@@ -70,7 +70,7 @@ impl<'a> Mender<'a> {
         let (mut href, mut rel, mut media) = (None, String::new(), String::new());
         for (name, value) in tag.attributes().take(self.limits.attributes) {
             match name.to_ascii_lowercase().as_str() {
-                "href" => href = Some(references::decode(value).into_owned()),
+                "href" => href = Some(self.declared.resolved(value)),
                 "rel" => rel = value.trim().to_ascii_lowercase(),
                 "type" => media = value.trim().to_ascii_lowercase(),
                 _ => {}
@@ -141,7 +141,7 @@ impl<'a> Mender<'a> {
             slot.offer(rank, link, Kind::Plain);
         } else {
             // If an RSS entry has several links, the last one counts, as in other feed readers.
-            slot.offer_last(rank, link);
+            slot.offer_last(rank, link, Kind::Plain);
         }
     }
 
@@ -158,7 +158,7 @@ impl<'a> Mender<'a> {
     /// Stores an id; RSS's `guid` is the address of the page too, unless it states otherwise.
     fn offer_id(&mut self, rank: u8, text: &str, tag: &Tag<'_>, base: &Url) {
         let Some(entry) = self.entry.as_mut() else { return };
-        entry.id.offer(rank, text.trim().to_owned(), Kind::Plain);
+        entry.id.offer_last(rank, text.trim().to_owned(), Kind::Plain);
         let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
         if permalink && !self.atom && link::is_absolute(text) {
             self.offer_link(3, text, base);
@@ -175,7 +175,7 @@ impl<'a> Mender<'a> {
             (Some(entry), Role::Summary(rank)) => (&mut entry.summary, rank),
             (Some(entry), Role::Content(rank)) => (&mut entry.content, rank),
             (None, Role::Title(rank)) => (&mut self.feed.title, rank),
-            (None, Role::Summary(rank)) => (&mut self.feed.summary, rank),
+            (None, Role::Summary(rank)) => return self.feed.summary.offer_last(rank, text, kind),
             (None, Role::Author(rank)) => (&mut self.feed.author, rank),
             (None, Role::Language(rank)) => (&mut self.feed.language, rank),
             (_, role) => return self.hint(role, text.trim()),
@@ -197,7 +197,7 @@ impl<'a> Mender<'a> {
             (None, Role::Published(rank) | Role::Updated(rank)) => (&mut self.feed.updated, rank),
             _ => return,
         };
-        slot.offer_time(rank, time);
+        slot.offer_last_time(rank, time);
     }
 
     fn hint(&mut self, role: Role, text: &str) {

@@ -10,6 +10,8 @@ use std::rc::Rc;
 
 /// The namespace of Atom without its scheme.
 const ATOM_ADDRESS: &str = "www.w3.org/2005/Atom";
+/// The namespace of RSS 1.0 without its scheme.
+const RSS_1_ADDRESS: &str = "purl.org/rss/1.0/";
 
 impl<'a> Mender<'a> {
     /// Skips everything before the feed's first element.
@@ -54,7 +56,9 @@ impl<'a> Mender<'a> {
     fn may_hold_a_feed(&self) -> bool {
         let rest = self.tokens.rest();
         self.work.add(rest.len());
-        rest.contains("<feed") && rest.contains(ATOM_ADDRESS)
+        rest.contains("<rss")
+            || rest.contains(ATOM_ADDRESS) && (rest.contains("<feed") || rest.contains(":feed"))
+            || rest.contains(RSS_1_ADDRESS) && rest.contains("<rdf:RDF")
     }
 
     /// Skips content that a page does not treat as markup.
@@ -85,7 +89,12 @@ impl<'a> Mender<'a> {
             return false;
         }
         // A page may contain elements of any name.
-        if self.in_page && !(ns == Ns::Atom && local == "feed") {
+        let is_certain = match local {
+            "feed" => ns == Ns::Atom,
+            "rss" => version.starts_with(|c: char| c.is_ascii_digit()),
+            _ => local == "rdf" && tag.attributes.contains(RSS_1_ADDRESS),
+        };
+        if self.in_page && !is_certain {
             return false;
         }
         self.declared = Rc::new(Entities::of(self.tokens.subset));

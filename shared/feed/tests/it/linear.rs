@@ -11,7 +11,7 @@ const STEPS_A_BYTE: u64 = 300;
 const PLAIN_STEPS_A_BYTE: u64 = 6;
 
 /// Fragments that require looking ahead, looking back, or remembering something.
-const PIECES: [&str; 65] = [
+const PIECES: [&str; 68] = [
     "<q b=\" \" c=\" ",
     "<q b=' ' c=' ",
     "<q b=\"<\" c='<' d=\"",
@@ -41,6 +41,7 @@ const PIECES: [&str; 65] = [
     "<![CDATA[]]>",
     "<!DOCTYPE [",
     "<!ENTITY e1 'x'>",
+    "<!ENTITY e2 '&e1;&e3;'><!ENTITY e3 '&e1;'>",
     "<?",
     "<?a?>",
     "</",
@@ -66,6 +67,8 @@ const PIECES: [&str; 65] = [
     "<image><url>b</url>",
     "<skipHours><hour>1</hour>",
     "<media:group><media:title>",
+    "<media:group><media:content><media:content>",
+    "<p xmlns:x='http://www.w3.org/1999/xhtml'><x:p>",
     "<at:deleted-entry ref='b'/>",
     "<id>b</id>",
     "<br/>",

@@ -78,6 +78,16 @@ fn html_before_the_document_is_passed_over() {
 }
 
 #[test]
+fn a_complaint_in_brackets_before_the_document_is_passed_over() {
+    let complaint = "[24-May-2026] {notice} line 3\n";
+    let feed = mended(&format!("{complaint}{}", rss("<item><title>T</title></item>")), Repair::LeadingJunk);
+    assert_eq!(first_title(&feed), "T");
+    let refused =
+        parse(b"{\"error\": \"<b>no</b>\"}", None, &"https://a.example/".parse().unwrap(), &Limits::default());
+    assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned()))));
+}
+
+#[test]
 fn a_truncated_end_costs_what_was_cut_only() {
     let whole = rss("<item><title>One</title></item><item><title>Two</title><description>and so</description></item>");
     let feed = mended(&whole[..whole.find("so</").unwrap()], Repair::Cut);
@@ -237,9 +247,14 @@ fn xhtml_is_kept_without_its_prefix() {
     assert_eq!(content(&declared, &plain), wanted);
     assert_eq!(content("", &in_content), wanted);
     assert_eq!(content("", &in_div), wanted);
-    // Elements other than XHTML keep their names.
-    let math = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math></div></content>";
-    assert!(content("", math).contains("<m:mi>x</m:mi>"));
+    // The first `div` is one of XHTML even if nothing declares its prefix.
+    assert_eq!(content("", &plain), wanted);
+    // HTML has the elements of SVG and MathML, too; all others keep their names.
+    let others = "<content type='xhtml'><div><m:math xmlns:m='http://www.w3.org/1998/Math/MathML'><m:mi>x</m:mi></m:math>\
+        <v:svg xmlns:v='http://www.w3.org/2000/svg'><v:g/></v:svg><xh:p>A</xh:p><n:note xmlns:n='urn:n'>B</n:note></div></content>";
+    let kept = content(&declared, others);
+    assert!(kept.starts_with("<math ") && kept.contains("><mi>x</mi></math><svg "), "{kept}");
+    assert!(kept.contains("><g/></svg><p>A</p><n:note xmlns:n='urn:n'>B</n:note>"), "{kept}");
     let feed = read(&rss(&format!(
         "<item><xhtml:body xmlns:xhtml='{xhtml}'><xhtml:p>A <xhtml:i>B</xhtml:i></xhtml:p></xhtml:body></item>"
     )));
@@ -254,6 +269,16 @@ fn entities_that_a_document_declares_are_known() {
         (first_title(&feed), feed.entries[0].link.as_deref()),
         ("A caf\u{e9} &nope;", Some("https://a.example/1"))
     );
+    // Also inside one another, and in addresses.
+    let doctype =
+        "<!DOCTYPE feed [<!ENTITY post '&site;/1'><!ENTITY site 'https://a.example'><!ENTITY b '<b>bold</b>'>]>";
+    let feed = read(&format!(
+        "{doctype}<feed xmlns='http://www.w3.org/2005/Atom'><title>W</title><entry><title type='html'>A &b; word</title>\
+         <link href='&post;'/></entry></feed>"
+    ));
+    let first = &feed.entries[0];
+    assert_eq!((first.title.as_deref(), first.link.as_deref()), (Some("A bold word"), Some("https://a.example/1")));
+    assert_eq!(first.title_html.as_deref(), Some("A <b>bold</b> word"));
 }
 
 #[test]
@@ -273,10 +298,16 @@ fn a_video_has_the_title_and_description_of_its_media_group() {
     assert!(first.link.is_some() && feed.repairs.is_empty(), "{:?}", feed.repairs);
     let feed = entry(&format!("{group}<title>T</title><summary>S</summary>"));
     assert_eq!((first_title(&feed), feed.entries[0].summary.as_deref()), ("T", Some("S")));
+    // They may stand in one of its files; those of a file outside of a group may be about anything in the entry.
+    let file = "<media:content url='https://a.example/v'><media:title>Dusk</media:title>\
+        <media:description>At the Eider.</media:description></media:content>";
+    let feed = entry(&format!("<media:group><media:content url='https://a.example/w'/>{file}</media:group>"));
+    assert_eq!((first_title(&feed), feed.entries[0].summary.as_deref()), ("Dusk", Some("At the Eider.")));
+    assert_eq!(entry(file).entries[0].title, None);
 }
 
 #[test]
-fn an_atom_feed_in_a_web_page_is_read() {
+fn a_feed_in_a_web_page_is_read() {
     let feed = "<feed xmlns='http://www.w3.org/2005/Atom'><title>Waders</title>\
         <entry><id>1</id><title>T</title><link href='/1'/></entry></feed>";
     let page = |body: &str| {
@@ -288,9 +319,26 @@ fn an_atom_feed_in_a_web_page_is_read() {
     let read_in_page = read(&page(feed));
     assert_eq!((read_in_page.title.as_deref(), first_title(&read_in_page)), (Some("Waders"), "T"));
     assert_eq!((read_in_page.entries.len(), read_in_page.truncated), (1, false));
-    for none in
-        ["", "<feed><entry><title>T</title></entry></feed>", "<rss version='2.0'><channel><item/></channel></rss>"]
-    {
+    let prefixed = feed.replace("</", "</a:").replace("xmlns=", "xmlns:a=");
+    let prefixed = ["feed", "title>", "entry", "id", "link"]
+        .iter()
+        .fold(prefixed, |feed, name| feed.replace(&format!("<{name}"), &format!("<a:{name}")));
+    assert_eq!(read(&page(&prefixed)).entries, read_in_page.entries);
+    let item = "<item><title>T</title><link>/1</link></item>";
+    let in_rdf = format!(
+        "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns='http://purl.org/rss/1.0/'>{item}</rdf:RDF>"
+    );
+    for body in [rss(item), in_rdf] {
+        let feed = read(&page(&body));
+        assert_eq!((feed.entries.len(), first_title(&feed), feed.truncated), (1, "T", false), "{body}");
+    }
+    for none in [
+        "",
+        "<feed><entry><title>T</title></entry></feed>",
+        "<rss><channel><item><title>T</title></item></channel></rss>",
+        "<rss version='2.0'><channel><title>T</title></channel></rss>",
+        "<textarea><rss version='2.0'><channel><item/></channel></rss></textarea>",
+    ] {
         let refused = parse(page(none).as_bytes(), None, &"https://a.example/".parse().unwrap(), &Limits::default());
         assert_eq!(refused, Err(FeedError::NotAFeed(NotAFeed::WebPage)), "{none}");
     }
@@ -343,6 +391,65 @@ fn entries_that_share_a_link_or_an_id_are_lost_only_if_they_are_the_same() {
     assert_eq!(said(&format!("{}{}", item("A", &both), item("B", &both))), ["A"]);
     let other = format!("<guid isPermaLink='false'>2</guid>{link}");
     assert_eq!(said(&format!("{}{}", item("A", &both), item("A", &other))), ["A", "A"]);
+}
+
+#[test]
+fn an_entry_that_shares_its_link_keeps_its_key_when_others_come_before_it() {
+    let keys = |titles: &str| {
+        let items: String =
+            titles.chars().map(|t| format!("<item><title>{t}</title><link>https://a.example/</link></item>")).collect();
+        read(&rss(&items))
+            .entries
+            .iter()
+            .map(|e| (e.title.clone(), e.key()))
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let (before, after) = (keys("BA"), keys("CBA"));
+    assert_eq!((before.len(), after.len()), (2, 3));
+    for (title, key) in &before {
+        assert_eq!(after.get(title), Some(key), "{title:?}");
+    }
+    // Nor does the new one look like one that was there.
+    let new = after.get(&Some("C".to_owned())).unwrap();
+    assert!(before.values().all(|key| key != new));
+}
+
+/// Repeated elements: RSS 2.0 and Atom allow each once. Like feedparser we take the last link, date, id and description of
+/// a feed, and the first title, author and summary. It takes the last link of an Atom entry too, and the last author;
+/// there we take the first, since Atom allows several and names the main one first.
+#[test]
+fn of_repeated_elements_the_one_counts_that_other_readers_take() {
+    let feed = read(&rss("<description>One</description><description>Two</description>\
+        <lastBuildDate>2026-05-01</lastBuildDate><lastBuildDate>2026-05-02</lastBuildDate>\
+        <item><title>One</title><title>Two</title><link>https://a.example/1</link><link>https://a.example/2</link>\
+        <guid isPermaLink='false'>1</guid><guid isPermaLink='false'>2</guid><guid/>\
+        <pubDate>2026-05-01</pubDate><pubDate>2026-05-02</pubDate><pubDate>soon</pubDate>\
+        <author>Ines</author><author>Bo</author><description>One</description><description>Two</description></item>"));
+    let day = |time: Option<curlew_model::Timestamp>| time.unwrap().to_string()[..10].to_owned();
+    assert_eq!((feed.description.as_deref(), day(feed.updated).as_str()), (Some("Two"), "2026-05-02"));
+    let entry = &feed.entries[0];
+    assert_eq!((entry.title.as_deref(), entry.summary.as_deref()), (Some("One"), Some("One")));
+    assert_eq!((entry.link.as_deref(), entry.id.as_str()), (Some("https://a.example/2"), "2"));
+    assert_eq!((day(entry.published).as_str(), entry.author.as_deref()), ("2026-05-02", Some("Ines")));
+    let feed = read(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>urn:1</id><id>urn:2</id><title>One</title><title>Two</title>\
+         <link href='https://a.example/1'/><link href='https://a.example/2'/><author><name>Ines</name></author>\
+         <author><name>Bo</name></author><updated>2026-05-01</updated><updated>2026-05-02</updated></entry></feed>",
+    );
+    let entry = &feed.entries[0];
+    assert_eq!((entry.title.as_deref(), entry.id.as_str()), (Some("One"), "urn:2"));
+    assert_eq!((entry.link.as_deref(), entry.author.as_deref()), (Some("https://a.example/1"), Some("Ines")));
+    assert_eq!(day(entry.updated), "2026-05-02");
+}
+
+#[test]
+fn less_usual_elements_are_known() {
+    let feed = read(&rss("<language>en_US</language><dcterms:issued>2026-05-03</dcterms:issued>\
+        <item><dc:author>Bo</dc:author><fullitem>&lt;p&gt;All of it&lt;/p&gt;</fullitem></item>"));
+    assert_eq!(feed.language.as_deref(), Some("en-us"));
+    assert_eq!(feed.updated.unwrap().to_string(), "2026-05-03T00:00:00Z");
+    let entry = &feed.entries[0];
+    assert_eq!((entry.author.as_deref(), entry.content.as_deref()), (Some("Bo"), Some("<p>All of it</p>")));
 }
 
 #[test]
