@@ -77,7 +77,7 @@ impl Connection {
         aws_sdk_sqs::Client::from_conf(config)
     }
 
-    /// Returns a client for the mappings of queues.
+    /// Returns a client for functions and the mappings of queues.
     pub(crate) fn lambda(&self) -> aws_sdk_lambda::Client {
         let config = aws_sdk_lambda::config::Builder::from(&self.config).timeout_config(brief()).build();
         aws_sdk_lambda::Client::from_conf(config)

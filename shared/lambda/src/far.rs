@@ -95,6 +95,12 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
         language: Some(language.into()),
         ..Record::new(PageId::new(&format!("{n:032x}")).unwrap(), format!("https://example.org/{n}"), now)
     };
+    keep(program, record).await;
+}
+
+/// Keeps a record as extract does: a segment, and a row.
+pub(crate) async fn keep(program: &Program, record: Record) {
+    let now = program.clock.now();
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 1).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
     let location = Location { segment: SegmentKey::new(&key).unwrap(), offset: 0, length: frame.len() as u64 };
@@ -102,7 +108,7 @@ async fn accept(program: &Program, n: usize, Text { language, title, text, .. }:
     let row = Page::new(
         record.id,
         record.url,
-        HostKey::new("example.org").unwrap(),
+        HostKey::new(&record.host).unwrap(),
         PageState::Accepted { year: now.year(), location, content_hash: String::new() },
         now,
     );

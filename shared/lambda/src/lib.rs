@@ -20,6 +20,9 @@ mod failure;
 mod far;
 mod in_force;
 mod init_error;
+#[cfg(test)]
+mod judged;
+mod leaves;
 mod logs;
 mod meter;
 mod outside;

@@ -1,19 +1,25 @@
-//! The function behind the search page's URL: the router of `curlew-web`, as it is.
+//! The function behind the search page's URL: the router of `curlew-web`, as it is. The function also invokes itself, for
+//! parts of a search of many splits.
 
-use crate::cold::{Cold, no_classifier};
+use crate::cold::Cold;
 use crate::failure::Failure;
 use crate::in_force::InForce;
+use crate::leaves::leaf_request;
 use crate::meter::Meter;
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
-use crate::serve::{Answer, Invocation, ended, start};
+use crate::serve::{Answer, serve};
 use crate::stored_status::StoredStatus;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
 use curlew_web::{Caller, Services, router};
 use curlew_wiring::{Settings, web_secret};
-use lambda_http::request::RequestContext;
-use lambda_http::{Request, RequestExt, service_fn};
+use lambda_http::request::{LambdaRequest, RequestContext};
+use lambda_http::{Adapter, LambdaEvent, Request, RequestExt, Service, service_fn};
+use lambda_runtime::Context;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,37 +28,62 @@ use tower::ServiceExt;
 
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
-    let Some(cold) = start(no_classifier).await else { return ExitCode::FAILURE };
-    let (cold, opened) = (&cold, &Mutex::new(None));
-    let handler = |request: Request| async move {
-        let context = request.lambda_context_ref().cloned().unwrap_or_default();
-        let invocation = Invocation::begin("web", cold.clone(), &context);
+    let opened = &Mutex::new(None);
+    serve("web", |call| async move {
         // Not at the start: settings and secret are in the bucket, and a start makes no request.
-        let router = async { router_for(cold, invocation.in_force().await?, opened).await };
-        let outcome = match router.await {
-            Ok(router) => answer(router, request).await,
-            Err(failure) => Err(failure),
-        };
-        invocation.end(outcome.map(Answer::of))
-    };
-    ended(lambda_http::run(service_fn(handler)).await)
+        let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
+        answered(opened.router, &opened.finder, call.payload).await.map(Answer::of)
+    })
+    .await
 }
 
-/// Returns the router for these settings: the one of the last invocation, unless they have changed.
-async fn router_for(
-    cold: &Cold,
-    in_force: Arc<InForce>,
-    opened: &Mutex<Option<(Arc<InForce>, axum::Router)>>,
-) -> Result<axum::Router, Failure> {
+/// The search page with some settings.
+#[derive(Clone)]
+struct Opened {
+    of: Arc<InForce>,
+    router: axum::Router,
+    finder: Arc<Finder>,
+}
+
+/// Answer of the function, as Lambda passes it on.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WebAnswer<P> {
+    /// To a request to its URL.
+    Page(P),
+    /// To a root, whose leaf it is.
+    Leaf(Box<RawValue>),
+}
+
+/// Returns the page for these settings: the one of the last invocation, unless they have changed.
+async fn opened_for(cold: &Cold, in_force: Arc<InForce>, opened: &Mutex<Option<Opened>>) -> Result<Opened, Failure> {
     let mut opened = opened.lock().await;
-    if let Some((of, router)) = &*opened
-        && Arc::ptr_eq(of, &in_force)
-    {
-        return Ok(router.clone());
+    if let Some(known) = opened.as_ref().filter(|known| Arc::ptr_eq(&known.of, &in_force)) {
+        return Ok(known.clone());
     }
-    let router = open(cold, &in_force.settings).await?;
-    *opened = Some((in_force, router.clone()));
-    Ok(router)
+    let (router, finder) = open(cold, &in_force.settings).await?;
+    Ok(opened.insert(Opened { of: in_force, router, finder }).clone())
+}
+
+/// Answers an event.
+async fn answered(
+    router: axum::Router,
+    finder: &Finder,
+    event: Value,
+) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
+    if let Some(request) = leaf_request(&event) {
+        return answer_as_leaf(finder, request).await.map(WebAnswer::Leaf);
+    }
+    let wrong = |error| Failure::Event(format!("the event is no request to the page: {error}"));
+    let request: LambdaRequest = serde_json::from_value(event).map_err(wrong)?;
+    let mut page = Adapter::from(service_fn(move |request| answer(router.clone(), request)));
+    page.call(LambdaEvent::new(request, Context::default())).await.map(WebAnswer::Page)
+}
+
+/// Answers a request to a leaf.
+pub(crate) async fn answer_as_leaf(finder: &Finder, request: &Value) -> Result<Box<RawValue>, Failure> {
+    let reply = finder.answer_as_leaf(request.to_string().as_bytes()).await?;
+    serde_json::from_slice(&reply).map_err(|error| Failure::Work(error.to_string()))
 }
 
 async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
@@ -69,7 +100,7 @@ fn caller(request: &Request) -> Option<IpAddr> {
     }
 }
 
-async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure> {
+async fn open(cold: &Cold, settings: &Settings) -> Result<(axum::Router, Arc<Finder>), Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
     let program = cold.program(settings, Arc::new(Meter::default()))?;
@@ -77,9 +108,14 @@ async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure>
         FolderRangeCache::new(std::env::temp_dir().join(format!("curlew-ranges-{}", cold.stack)), RANGE_CACHE_BYTES);
     let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
     let finder = finder.with_pool(program.politeness.pool.clone()).with_range_cache(Arc::new(cache));
+    let finder = match cold.leaves.leaves(|| cold.functions()) {
+        Some((leaves, from)) => finder.with_leaves(leaves, from),
+        None => finder,
+    };
     finder.sign_cursors(secret);
-    let program = Program { finder: Arc::new(finder), ..program };
-    Ok(router(services(&program), settings.pages(secret)))
+    let finder = Arc::new(finder);
+    let program = Program { finder: finder.clone(), ..program };
+    Ok((router(services(&program), settings.pages(secret)), finder))
 }
 
 fn services(program: &Program) -> Services {
@@ -92,31 +128,61 @@ fn services(program: &Program) -> Services {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
     use super::*;
-    use crate::events::request;
+    use crate::events::event;
     use crate::test_world::TestWorld;
     use curlew_model::Stage;
     use curlew_web::PageSettings;
-    use http::StatusCode;
+    use serde_json::json;
 
-    async fn asked(router: &axum::Router, case: &str) -> (StatusCode, String) {
-        let response = answer(router.clone(), request(case)).await.unwrap();
-        let status = response.status();
-        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
-        (status, String::from_utf8(body.to_vec()).unwrap())
+    /// The members of a page's answer that a caller sees.
+    async fn asked(router: &axum::Router, finder: &Finder, event: Value) -> (u64, String) {
+        let answer = answered(router.clone(), finder, event).await.unwrap_or_else(|e| panic!("{e}"));
+        let answer = serde_json::to_value(&answer).unwrap();
+        (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap().to_owned())
+    }
+
+    fn opened() -> (axum::Router, Arc<Finder>) {
+        let program = TestWorld::new(Stage::Fetch).program();
+        let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
+        (router(services(&program), settings), program.finder.clone())
     }
 
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
-        let world = TestWorld::new(Stage::Fetch);
-        let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        let router = router(services(&world.program()), settings);
-        let (status, page) = asked(&router, "search").await;
-        assert!(status == StatusCode::OK && page.contains("long bent bills"), "{status} {page}");
-        let (status, _) = asked(&router, "search-api").await;
-        assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "the caller's address counts, and it is the same");
-        let (status, page) = asked(&router, "suggest").await;
-        assert!(status.is_client_error() && page.contains("<form"), "a form without its token is not taken: {status}");
-        let (status, page) = asked(&router, "status").await;
-        assert!(status == StatusCode::OK && page.contains("Pages that can be found"), "{page}");
+        let (router, finder) = opened();
+        let asked = async |name: &str| asked(&router, &finder, event(name)).await;
+        let (status, page) = asked("search").await;
+        assert!(status == 200 && page.contains("long bent bills"), "{status} {page}");
+        let (status, _) = asked("search-api").await;
+        assert_eq!(status, 429, "the caller's address counts, and it is the same");
+        let (status, page) = asked("suggest").await;
+        assert!(status / 100 == 4 && page.contains("<form"), "a form without its token is not taken: {status}");
+        let (status, page) = asked("status").await;
+        assert!(status == 200 && page.contains("Pages that can be found"), "{page}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_request_to_the_url_is_a_request_to_a_leaf() {
+        let (router, finder) = opened();
+        let request = json!({"form": 1, "manifests": [], "hosts": null, "splits": {}, "requests": []});
+        let leaf = json!({ "leaf": request });
+        let answer = answered(router.clone(), &finder, leaf.clone()).await.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"answers": []}));
+        // Wherever a caller puts it, and even if Lambda let members of an event be chosen.
+        let in_url = "%7B%22leaf%22%3A%7B%22form%22%3A1%7D%7D";
+        for (member, text) in
+            [("body", leaf.to_string()), ("rawQueryString", in_url.into()), ("rawPath", format!("/{in_url}"))]
+        {
+            let mut event = event("status");
+            event[member] = text.into();
+            let (status, page) = asked(&router, &finder, event).await;
+            assert!([200, 400, 404].contains(&status) && !page.contains("answers"), "{member}: {status} {page}");
+        }
+        let mut event = event("status");
+        event["leaf"] = request;
+        assert_eq!(asked(&router, &finder, event).await.0, 200);
+        for other in [json!({"leaf": {}}), json!({"leaf": 1}), json!({}), json!([leaf])] {
+            assert!(answered(router.clone(), &finder, other.clone()).await.is_err(), "{other}");
+        }
     }
 }

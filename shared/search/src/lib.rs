@@ -8,6 +8,8 @@
 //!   found.
 //! - [`Query::read`] parses a person's input; [`search`] answers it over several splits as if they were one index. If
 //!   that finds next to nothing, [`suggest`] proposes the query that may have been meant.
+//! - [`search_leaves`] and [`suggest_leaves`] do the same over splits of which each [`Leaf`] has some, in this process or in
+//!   others; [`routes`] says which.
 //!
 //! # Meaning of a query
 //! Pages with all words come first; with [`Scope::SomeWords`], pages with some of the words follow. A word matches in
@@ -30,6 +32,8 @@ mod cold;
 mod cursor;
 mod error;
 mod hidden;
+mod hit;
+mod leaf;
 mod listing;
 mod manifest;
 mod pieces;
@@ -37,6 +41,7 @@ mod plan;
 mod proximity;
 mod query;
 mod rank;
+mod routes;
 mod run;
 mod schema;
 mod sites;
@@ -55,12 +60,15 @@ pub use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
 pub use cursor::{CURSOR_KEY_BYTES, Cursor};
 pub use error::SearchError;
 pub use hidden::{Hidden, Since};
+pub use hit::{Explanation, Hit};
+pub use leaf::{FarLeaf, Leaf, LeafAnswer, LeafRequest, OpenLeaf};
 pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
 pub use query::{Clause, Query, Sort};
-pub use run::{Explanation, Hit, MAX_DEPTH, Request, Results, Scope, search, warm};
+pub use routes::routes;
+pub use run::{MAX_DEPTH, Request, Results, Scope, search, search_leaves};
 pub use sites::{SiteEntry, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;
-pub use suggest::suggest;
+pub use suggest::{suggest, suggest_leaves};
 pub use tiers::{Due, chunks, due};

@@ -6,9 +6,10 @@ use crate::analyze::{Analyzers, Mode, rules};
 use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::query::{Clause, Query};
-use crate::schema::Fields;
+use crate::schema::{Fields, schema};
 use crate::split::Split;
 use crate::tokens::term_text;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
@@ -22,6 +23,26 @@ const _: () = assert!(MAX_QUERY_TERMS <= Bits::BITS as usize);
 /// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
+
+/// A query as every split is asked it, whatever languages its own pages have. All leaves make the same plan of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Wording {
+    pub(crate) query: Query,
+    /// Languages by whose rules words are stemmed ([`languages`]).
+    pub(crate) languages: BTreeSet<String>,
+    /// Words that no page has, as typed, with the stems to search for in place of each.
+    pub(crate) stand_ins: Vec<(String, Vec<Stem>)>,
+}
+
+impl Wording {
+    /// Returns the plan of this query.
+    pub(crate) fn plan(&self, analyzers: &mut Analyzers) -> Plan {
+        let fields = schema().1;
+        let mut plan = Plan::new(&self.query, self.languages.clone(), &fields, analyzers);
+        self.stand_ins.iter().for_each(|(word, stems)| plan.stand_in(word, stems, &fields));
+        plan
+    }
+}
 
 /// A query as it is executed.
 pub(crate) struct Plan {
@@ -172,16 +193,22 @@ impl Plan {
 
     /// Adds some stems to search for in place of a word that no page has. They add to scores, and never count as
     /// missing.
-    pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], split: &Split) {
+    fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         let written = |language: &Language| {
-            let terms = stems.iter().filter(|stem| stem.rules == language.rules).map(|stem| stem.term(split));
-            let terms: Vec<Term> = terms.collect();
+            let terms = stems.iter().filter(|stem| stem.rules == language.rules);
+            let terms: Vec<Term> = terms.map(|stem| Term::from_field_text(fields.body, &stem.text())).collect();
             if terms.is_empty() { Written::Not } else { Written::Word(terms) }
         };
         if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
             let written = self.languages.iter().map(written).collect();
             self.units.push(Unit { text: format!("like {word}"), written });
         }
+    }
+
+    /// Returns the texts of all terms by which pages are scored.
+    pub(crate) fn terms(&self) -> BTreeSet<String> {
+        let written = self.units.iter().flat_map(|unit| &unit.written);
+        written.flat_map(Written::terms).filter_map(|term| term.value().as_str().map(str::to_owned)).collect()
     }
 
     /// Returns the documents of a split that may be found: not hidden, and passing all filters.
@@ -207,13 +234,6 @@ impl Plan {
                 false => IndexRecordOption::WithFreqs,
             };
             read(split, written, option);
-        }
-    }
-
-    /// As [`Plan::touch`], for the units from index `number` on.
-    pub(crate) fn touch_from(&self, number: usize, split: &Split) {
-        for written in self.units.iter().skip(number).flat_map(|unit| &unit.written) {
-            read(split, written, IndexRecordOption::WithFreqsAndPositions);
         }
     }
 
@@ -251,23 +271,24 @@ fn bits(flags: impl Iterator<Item = bool>) -> Bits {
 }
 
 /// A stem under the rules of a language.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Stem {
     pub(crate) rules: String,
     pub(crate) form: String,
 }
 
 impl Stem {
-    pub(crate) fn term(&self, split: &Split) -> Term {
-        Term::from_field_text(split.fields().body, &term_text(&self.form, &self.rules))
+    /// Returns the text of its term among the words of titles and texts.
+    pub(crate) fn text(&self) -> String {
+        term_text(&self.form, &self.rules)
     }
 }
 
-/// Returns the languages by whose rules words are stemmed: those requested, or else all that are present; and always
-/// the empty one.
-pub(crate) fn languages(splits: &[&Split], query: &Query) -> BTreeSet<String> {
-    let there = splits.iter().flat_map(|split| split.languages());
-    let asked = there.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
+/// Returns the languages by whose rules words are stemmed, of those of the pages: those requested, or else all that are
+/// `there`; and always the empty one.
+pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: &Query) -> BTreeSet<String> {
+    let asked = there.into_iter();
+    let asked = asked.filter(|language| query.languages.is_empty() || query.languages.contains(*language));
     let left = asked.filter(|language| !query.not_languages.contains(*language));
     left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }

@@ -19,8 +19,12 @@ const MOST: u32 = 2_000;
 /// Positions of a word on a page, keyed by the index of the candidate and the bit of the word.
 type Positions = HashMap<(usize, usize), Vec<u32>>;
 
-/// Returns for each candidate the factor by which its score grows.
-pub(crate) fn factors(splits: &[&Split], plan: &Plan, candidates: &[Candidate]) -> Result<Vec<f32>, SearchError> {
+/// Returns for each candidate the factor by which its score grows; `split` gives the split of a number.
+pub(crate) fn factors<'a>(
+    split: impl Fn(usize) -> Option<&'a Split>,
+    plan: &Plan,
+    candidates: &[Candidate],
+) -> Result<Vec<f32>, SearchError> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_unstable_by_key(|place| candidates[*place].at);
     let mut positions = Positions::new();
@@ -31,7 +35,7 @@ pub(crate) fn factors(splits: &[&Split], plan: &Plan, candidates: &[Candidate]) 
                 |place: &usize| candidates[*place].language == language && candidates[*place].has & (1 << bit) != 0;
             let places: Vec<usize> = order.iter().copied().filter(has).collect();
             for same_split in places.chunk_by(|one, two| candidates[*one].at.0 == candidates[*two].at.0) {
-                let split = splits[candidates[same_split[0]].at.0];
+                let Some(split) = split(candidates[same_split[0]].at.0) else { continue };
                 let inverted = split.segment().inverted_index(split.fields().body)?;
                 for term in terms {
                     let read = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;

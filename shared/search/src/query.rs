@@ -6,6 +6,7 @@ mod part;
 use crate::schema::head;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
 use part::{QueryPart, is_space, pieces};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
@@ -23,7 +24,7 @@ const MIN_FILTER_NAME: usize = 2;
 /// Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-` before a word, phrase,
 /// `author:`, `site:` or `lang:` excludes matching pages. Anything that is not an operator is a word: `12:30` is
 /// searched as a phrase of two numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
@@ -50,7 +51,7 @@ pub struct Query {
 }
 
 /// A word or a phrase.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clause {
     /// Text as typed, without quotation marks.
     pub text: String,
@@ -61,7 +62,7 @@ pub struct Clause {
 }
 
 /// The order of the results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sort {
     /// The best match first.
     #[default]

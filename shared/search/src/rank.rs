@@ -10,8 +10,9 @@ use crate::plan::{Allowed, Bits, Language, Plan, Written};
 use crate::query::{Query, Sort};
 use crate::split::Split;
 use curlew_model::{Millis, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 use tantivy::postings::{Postings, SegmentPostings};
 use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Query as _};
@@ -42,7 +43,8 @@ pub(crate) struct SplitHits {
 }
 
 /// A page that may become a hit; the greater one is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Row", into = "Row")]
 pub(crate) struct Candidate {
     /// Primary and secondary sort key: [`Standing`] and date, or date and standing.
     pub(crate) rank: (i64, i64),
@@ -65,9 +67,25 @@ pub(crate) struct Candidate {
     pub(crate) print: Option<u64>,
 }
 
+/// A candidate as it is serialized: a leaf gives a thousand of them, so they have no names of fields.
+type Row = ((i64, i64), u64, (usize, DocId), Standing, bool, Bits, u8, i64, u64, Option<u64>);
+
+impl From<Row> for Candidate {
+    fn from((rank, key, at, standing, has_all, has, language, date, site, print): Row) -> Candidate {
+        Candidate { rank, key: Reverse(key), at, standing, has_all, has, language, date, site, print }
+    }
+}
+
+impl From<Candidate> for Row {
+    fn from(candidate: Candidate) -> Row {
+        let Candidate { rank, key, at, standing, has_all, has, language, date, site, print } = candidate;
+        (rank, key.0, at, standing, has_all, has, language, date, site, print)
+    }
+}
+
 /// Part of the results that a page belongs to, and its score, as one number. Pages that have all words form the first
 /// part, and precede the others; a sentence has no first part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Standing(i64);
 
 impl Standing {
@@ -94,15 +112,19 @@ impl Candidate {
     /// Returns the candidate with its score multiplied by a factor of at least 1.
     #[must_use]
     pub(crate) fn times(self, factor: f32) -> Candidate {
-        let standing = Standing::new(self.standing.is_first(), self.standing.score() * factor);
+        self.with(Standing::new(self.standing.is_first(), self.standing.score() * factor))
+    }
+
+    /// Returns the candidate with this standing, for results that are sorted by it.
+    #[must_use]
+    pub(crate) fn with(self, standing: Standing) -> Candidate {
         Candidate { standing, rank: (standing.0, self.rank.1), ..self }
     }
 }
 
 /// Pages of a split that a query selects, and the number of them that is kept.
-pub(crate) struct Selection<'a> {
-    pub(crate) query: &'a Query,
-    pub(crate) hidden: &'a Hidden,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Selection {
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
     /// Current time.
@@ -114,12 +136,10 @@ pub(crate) struct Selection<'a> {
     pub(crate) head: usize,
 }
 
-impl Selection<'_> {
-    /// Range of dates that match, in milliseconds.
-    fn dated(&self) -> Range<i64> {
-        let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
-        millis(self.query.after, i64::MIN)..millis(self.query.before, i64::MAX)
-    }
+/// Range of dates that match a query, in milliseconds.
+fn dated(query: &Query) -> Range<i64> {
+    let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
+    millis(query.after, i64::MIN)..millis(query.before, i64::MAX)
 }
 
 /// Words of the query that a page has, with its score.
@@ -203,17 +223,19 @@ fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32))
 /// Ranks the pages of a split.
 pub(crate) fn rank(
     (number, split): (usize, &Split),
-    plan: &Plan,
+    (query, plan): (&Query, &Plan),
+    hidden: &Hidden,
     corpus: &Corpus<'_>,
-    selection: &Selection<'_>,
+    selection: &Selection,
 ) -> Result<SplitHits, SearchError> {
     let tallies = tally(split, plan, corpus, Bits::MAX)?;
     let mut ranking = Ranking {
         number,
         split,
         selection,
-        dated: selection.dated(),
-        allowed: plan.allowed(split, selection.hidden)?,
+        sort: query.sort,
+        dated: dated(query),
+        allowed: plan.allowed(split, hidden)?,
         is_sentence: plan.is_sentence,
         found: SplitHits::default(),
         heads: Best::new(selection.head),
@@ -235,7 +257,8 @@ pub(crate) fn rank(
 struct Ranking<'a> {
     number: usize,
     split: &'a Split,
-    selection: &'a Selection<'a>,
+    selection: &'a Selection,
+    sort: Sort,
     dated: Range<i64>,
     allowed: Allowed,
     is_sentence: bool,
@@ -259,13 +282,13 @@ impl Ranking<'_> {
         let is_first = has_all && !self.is_sentence;
         // Most pages would not be among the best even if they were of today.
         let most = Standing::new(is_first, tally.score * (1.0 + FRESHNESS_GAIN) as f32);
-        if self.selection.query.sort == Sort::Relevance && !self.takes((most.0, i64::MAX)) {
+        if self.sort == Sort::Relevance && !self.takes((most.0, i64::MAX)) {
             return;
         }
         let date = date_of(self.split);
         let score = tally.score * freshness(Timestamp::from_millis(date), self.selection.now);
         let standing = Standing::new(is_first, score);
-        let rank = match self.selection.query.sort {
+        let rank = match self.sort {
             Sort::Relevance => (standing.0, date),
             Sort::Date => (date, standing.0),
         };
@@ -335,10 +358,66 @@ pub(crate) fn freshness(date: Timestamp, now: Timestamp) -> f32 {
     (1.0 + FRESHNESS_GAIN * (-half_lives).exp2()) as f32
 }
 
-/// Statistics of all splits together, so that the distribution of pages over splits does not matter.
-pub(crate) struct Corpus<'a> {
-    splits: &'a [&'a Split],
+/// Statistics of splits: sums, so that the distribution of pages over splits does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Statistics {
+    /// Number of pages, hidden ones included.
     docs: u64,
+    /// Number of words of all pages together.
+    tokens: u64,
+    /// Number of pages that have each term of titles and texts.
+    freqs: BTreeMap<String, u64>,
+}
+
+impl Statistics {
+    /// Counts the pages of some splits that have each of some terms. All are looked up before the first missing part of a
+    /// split ends it, so that all parts become wanted at once.
+    pub(crate) fn of(splits: &[&Split], terms: &[String]) -> Result<Statistics, SearchError> {
+        let mut all =
+            Statistics { freqs: terms.iter().map(|term| (term.clone(), 0)).collect(), ..Statistics::default() };
+        let mut failed = None;
+        for split in splits {
+            all.docs += u64::from(split.max_doc());
+            let body = split.fields().body;
+            match split.segment().inverted_index(body) {
+                Ok(inverted) => all.tokens += inverted.total_num_tokens(),
+                Err(error) => failed = Some(error),
+            }
+            for (text, pages) in &mut all.freqs {
+                match split.searcher().doc_freq(&Term::from_field_text(body, text)) {
+                    Ok(freq) => *pages += freq,
+                    Err(error) => failed = Some(error),
+                }
+            }
+        }
+        failed.map_or(Ok(all), |error| Err(error.into()))
+    }
+
+    /// Adds the statistics of other splits.
+    pub(crate) fn add(&mut self, other: Statistics) {
+        self.docs += other.docs;
+        self.tokens += other.tokens;
+        for (term, pages) in other.freqs {
+            *self.freqs.entry(term).or_default() += pages;
+        }
+    }
+
+    /// Returns these statistics with the counts of the terms of earlier ones of the same splits.
+    #[must_use]
+    pub(crate) fn with_terms_of(mut self, earlier: Statistics) -> Statistics {
+        self.freqs.extend(earlier.freqs);
+        self
+    }
+
+    /// Returns the number of pages that have a term, if it was counted.
+    pub(crate) fn pages_with(&self, term: &str) -> Option<u64> {
+        self.freqs.get(term).copied()
+    }
+}
+
+/// What statistics make of a plan: the weights of its words.
+pub(crate) struct Corpus<'a> {
+    statistics: &'a Statistics,
     /// Maximum that each unit of the plan can add to a score; unused for phrases.
     weights: Vec<f32>,
     /// True for each unit that some page may have; unknown for a phrase until it is read, and then true.
@@ -348,60 +427,49 @@ pub(crate) struct Corpus<'a> {
 }
 
 impl<'a> Corpus<'a> {
-    pub(crate) fn new(splits: &'a [&'a Split], plan: &Plan) -> Result<Corpus<'a>, SearchError> {
-        let docs = splits.iter().map(|split| u64::from(split.segment().max_doc())).sum();
-        let mut corpus = Corpus { splits, docs, weights: Vec::new(), is_known: Vec::new(), norms: [0.0; 256] };
-        if let Some(split) = splits.first() {
-            let mean = corpus.total_num_tokens(split.fields().body)? as f32 / docs.max(1) as f32;
-            for (id, norm) in (0_u8..=u8::MAX).zip(&mut corpus.norms) {
-                let length = tantivy::fieldnorm::FieldNormReader::id_to_fieldnorm(id) as f32;
-                *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
-            }
+    pub(crate) fn new(statistics: &'a Statistics, plan: &Plan) -> Corpus<'a> {
+        let mut corpus = Corpus { statistics, weights: Vec::new(), is_known: Vec::new(), norms: [0.0; 256] };
+        let mean = statistics.tokens as f32 / statistics.docs.max(1) as f32;
+        for (id, norm) in (0_u8..=u8::MAX).zip(&mut corpus.norms) {
+            let length = tantivy::fieldnorm::FieldNormReader::id_to_fieldnorm(id) as f32;
+            *norm = K1 * (1.0 - B + B * length / mean.max(1.0));
         }
-        corpus.weigh(plan)?;
-        Ok(corpus)
-    }
-
-    /// Computes the weights of units that were added to the plan since the last call.
-    pub(crate) fn weigh(&mut self, plan: &Plan) -> Result<(), SearchError> {
-        for unit in plan.units.iter().skip(self.weights.len()) {
+        for unit in &plan.units {
             // A page has one language, so pages of two languages are distinct.
-            let mut pages = 0;
-            for written in &unit.written {
-                if let Written::Word(terms) = written {
-                    let mut most = 0;
-                    for term in terms {
-                        most = self.doc_freq(term)?.max(most);
-                    }
-                    pages += most;
-                }
-            }
+            let words = unit.written.iter().filter_map(|written| match written {
+                Written::Word(terms) => terms.iter().map(|term| corpus.pages_with(term)).max(),
+                _ => None,
+            });
+            let pages = words.sum();
             let has_phrase = unit.written.iter().any(|written| matches!(written, Written::Phrase(_)));
-            self.weights.push(self.weight(pages));
-            self.is_known.push(has_phrase || pages > 0);
+            corpus.weights.push(corpus.weight(pages));
+            corpus.is_known.push(has_phrase || pages > 0);
         }
-        Ok(())
+        corpus
     }
 
     /// Returns the weight of a word that `pages` pages have.
     fn weight(&self, pages: u64) -> f32 {
-        let (docs, pages) = (self.docs.max(pages) as f32, pages as f32);
+        let (docs, pages) = (self.statistics.docs.max(pages) as f32, pages as f32);
         (1.0 + K1) * (1.0 + (docs - pages + 0.5) / (pages + 0.5)).ln()
+    }
+
+    fn pages_with(&self, term: &Term) -> u64 {
+        term.value().as_str().and_then(|text| self.statistics.pages_with(text)).unwrap_or_default()
     }
 }
 
 impl Bm25StatisticsProvider for Corpus<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        let tokens = self.splits.iter().map(|split| split.segment().inverted_index(field));
-        tokens.map(|inverted| Ok(inverted?.total_num_tokens())).sum()
+    fn total_num_tokens(&self, _: Field) -> tantivy::Result<u64> {
+        Ok(self.statistics.tokens)
     }
 
     fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.docs)
+        Ok(self.statistics.docs)
     }
 
     fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        self.splits.iter().map(|split| split.searcher().doc_freq(term)).sum()
+        Ok(self.pages_with(term))
     }
 }
 

@@ -4,17 +4,15 @@ use crate::analyze::Analyzers;
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::SearchError;
 use crate::hidden::Hidden;
+use crate::hit::{Explanation, Hit};
+use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_each, keep_best};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
-use crate::plan::{Plan, languages};
-use crate::proximity;
+use crate::plan::{Plan, Wording, languages};
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Selection, SplitHits, freshness, rank, tally};
-use crate::schema;
-use crate::snippet::{Snippet, snippet};
-use crate::spelling::{DOUBTED, Neighbour, most_slips, neighbours, stand_ins, stems_of};
+use crate::rank::{Candidate, Corpus, Selection, Statistics, freshness};
+use crate::spelling::{DOUBTED, Neighbour, in_order, most_slips, stand_ins, stems_of};
 use crate::split::Split;
-use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
-use serde::Serialize;
+use curlew_model::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -86,56 +84,8 @@ pub struct Results {
     pub unknown: Vec<String>,
     /// Stems similar to the unknown words that were looked up, by the word in lower case.
     pub(crate) neighbours: HashMap<String, Vec<Neighbour>>,
-}
-
-/// A page that was found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hit {
-    /// Its id.
-    pub id: PageId,
-    /// Its URL.
-    pub url: String,
-    /// Its title.
-    pub title: String,
-    /// Part of the text that shows why it was found.
-    pub snippet: Snippet,
-    /// The URL of its main image.
-    pub image: Option<String>,
-    /// Thumbnail of that image.
-    pub thumbnail: Option<ThumbnailId>,
-    /// Name of its site, or else its host.
-    pub site: String,
-    /// Its host.
-    pub host: String,
-    /// Name of its author.
-    pub author: Option<String>,
-    /// The feed that named it.
-    pub feed: Option<String>,
-    /// Publication date that the page states.
-    pub published: Option<Timestamp>,
-    /// Its language.
-    pub language: Option<String>,
-    /// Its score; comparable within one answer only.
-    pub score: f32,
-    /// True if it has all words.
-    pub has_all: bool,
-    /// Words of the query that it does not have, as typed. Stop words never count as missing.
-    pub missing: Vec<String>,
-    /// Number of matching later copies that are not returned; the earliest copy is.
-    pub copies: u32,
-    /// Explanation of the score, if requested.
-    pub explanation: Option<Explanation>,
-}
-
-/// Explanation of a score, which is the sum of the words' shares times both factors.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explanation {
-    /// Words and phrases that are scored, as typed, with the share of each (BM25); zero if the page does not have it.
-    pub words: Vec<(String, f32)>,
-    /// Factor for words that are near each other.
-    pub proximity: f32,
-    /// Factor for new pages.
-    pub freshness: f32,
+    /// Statistics of the words that were looked up.
+    pub(crate) statistics: Statistics,
 }
 
 /// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id, so the order never
@@ -144,20 +94,37 @@ pub struct Explanation {
 /// # Errors
 /// If a split cannot be read.
 pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results, SearchError> {
-    let splits: Vec<&Split> = splits.iter().copied().filter(|split| split.docs() > 0).collect();
-    let Some(first) = splits.first() else { return Ok(Results::default()) };
+    search_leaves(&[&OpenLeaf::new(splits.iter().copied().enumerate(), hidden)], request)
+}
+
+/// As [`search`], over the splits of some leaves. How they are spread over leaves does not matter, either.
+///
+/// # Errors
+/// If a leaf has not answered yet, or cannot read its splits.
+pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Results, SearchError> {
+    let leaves: Vec<&dyn Leaf> = leaves.iter().copied().filter(|leaf| !leaf.splits().is_empty()).collect();
+    if leaves.is_empty() {
+        return Ok(Results::default());
+    }
     let Request { query, .. } = request;
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let mut plan = Plan::new(query, languages(&splits, query), first.fields(), &mut analyzers);
-    let mut corpus = Corpus::new(&splits, &plan)?;
-    let unknown = unknown(&plan, &corpus);
+    let mut wording = Wording { query: query.clone(), languages: languages_of(&leaves, query), stand_ins: Vec::new() };
+    let mut plan = wording.plan(&mut analyzers);
+    let mut statistics = Statistics::default();
+    count(&leaves, &wording, &plan, &mut statistics)?;
+    let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
     let mut near = HashMap::new();
     // If no page has a required word, nothing is found, whatever replaces the others.
     if partial && !unknown.is_empty() && unknown.iter().all(|bit| plan.strict & (1 << bit) == 0) {
-        near = stand_in(&splits, &unknown, &mut plan, &mut analyzers)?;
-        corpus.weigh(&plan)?;
+        let words = unknown.iter().take(DOUBTED).map(|bit| plan.units[*bit].text.clone());
+        let words: Vec<String> = words.collect();
+        near = similar(&leaves, words.iter().map(|word| word.to_lowercase()), &wording.languages, &mut analyzers)?;
+        let stems = |word: &String| near.get(&word.to_lowercase()).map(|near| stand_ins(near)).unwrap_or_default();
+        wording.stand_ins = words.iter().map(|word| (word.clone(), stems(word))).collect();
+        plan = wording.plan(&mut analyzers);
+        count(&leaves, &wording, &plan, &mut statistics)?;
     }
     let unknown = unknown.into_iter().map(|bit| plan.units[bit].text.clone()).collect();
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
@@ -168,8 +135,6 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     // among which they are detected.
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
     let selection = Selection {
-        query,
-        hidden,
         partial,
         now: request.now,
         after: request.after.map(|cursor| cursor.place),
@@ -177,10 +142,13 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         head: if by_relevance { HEAD } else { 0 },
     };
     let mut listed = Listed::default();
-    for split in splits.iter().copied().enumerate() {
-        listed.take(rank(split, &plan, &corpus, &selection)?, keep);
-    }
-    let (ranked, repeated) = listed.ranked(&splits, &plan, &selection)?;
+    let rank = || Ask::Rank { wording: wording.clone(), statistics: statistics.clone(), selection: selection.clone() };
+    let answers = ask_each(leaves.iter().map(|leaf| (*leaf, rank())), |answer| match answer {
+        Answer::Ranked(ranked) => Some(ranked),
+        _ => None,
+    })?;
+    answers.into_iter().for_each(|ranked| listed.take(ranked));
+    let (ranked, repeated) = listed.ranked(&selection);
 
     // A query with `site:` wants the pages of that site, whether or not two of them are alike.
     let is_mixed = query.sites.is_empty();
@@ -189,8 +157,8 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let counts = match request.after {
         Some(cursor) => cursor.counts,
         None => Counts {
-            total: listed.total - repeated[0] - first_copies,
-            partial: listed.partial - repeated[1] - copies(&groups, false),
+            total: listed.0.total - repeated[0] - first_copies,
+            partial: listed.0.partial - repeated[1] - copies(&groups, false),
             copies: first_copies,
         },
     };
@@ -203,7 +171,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
         true => None,
         false if is_more => Some(place_after(&groups, &order, &earlier)),
         // Everything ranked is shown, as copies of a few pages.
-        false => ranked.last().filter(|_| listed.is_cut).map(|last| (last.place(), Vec::new())),
+        false => ranked.last().filter(|_| listed.0.is_cut).map(|last| (last.place(), Vec::new())),
     };
     let seen = (seen + depth) as u64;
     let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
@@ -212,21 +180,29 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     groups.iter().for_each(|group| *others.entry(group.first.site).or_default() += 1);
     shown.iter().for_each(|at| *others.entry(groups[*at].first.site).or_default() -= 1);
     let mut more_of = BTreeSet::new();
-    // All records are read before the first missing one ends the search, so that all become wanted at once.
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
-    let records: Vec<_> = shown.iter().map(|group| splits[group.first.at.0].record(group.first.at.1)).collect();
+    let pages: Vec<Address> = shown.iter().map(|group| group.first.at).collect();
+    let show = |pages| Ask::Show { wording: wording.clone(), pages };
+    let records = ask_about(&leaves, &pages, show, |answer| match answer {
+        Answer::Shown(hits) => Some(hits),
+        _ => None,
+    })?;
+    let mut explanations = match request.explain {
+        true => explain(&leaves, &wording, &plan, &statistics, &shown, request.now)?,
+        false => shown.iter().map(|_| None).collect(),
+    };
     let mut hits = Vec::with_capacity(shown.len());
-    for (group, record) in shown.into_iter().zip(records) {
-        let explanation =
-            request.explain.then(|| explain(&splits, &plan, &corpus, &group.best, request.now)).transpose()?;
-        let hit = Hit { explanation, ..hit(record?, group, &plan, &mut analyzers) };
+    // Pages of a leaf that does not answer any more are not shown.
+    for ((group, hit), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
+        let Some(hit) = hit else { continue };
         if others.get(&group.first.site).is_some_and(|others| *others > 0) {
             more_of.insert(hit.host.clone());
         }
-        hits.push(hit);
+        hits.push(Hit { explanation: explanation.take(), ..of_group(hit, group, &plan) });
     }
     let Counts { total, partial, copies } = counts;
-    Ok(Results { total, partial, is_mixed: plan.is_sentence, copies, hits, more_of, next, unknown, neighbours: near })
+    let (is_mixed, neighbours) = (plan.is_sentence, near);
+    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, neighbours, statistics })
 }
 
 /// Returns the words of the query that no page has, as indexes into the plan.
@@ -235,70 +211,88 @@ fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<usize> {
     (0..plan.units.len()).filter(is_unknown).collect()
 }
 
-/// Adds the stems most similar to some unknown words to the plan; returns the similar stems by word.
-fn stand_in(
-    splits: &[&Split],
-    unknown: &[usize],
-    plan: &mut Plan,
+/// Returns the languages by whose rules the words of a query are stemmed.
+pub(crate) fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<String> {
+    let there: BTreeSet<String> = leaves.iter().flat_map(|leaf| leaf.languages()).collect();
+    languages(&there, query)
+}
+
+/// Counts the pages that have the terms of a plan, as far as they were not counted before.
+fn count(leaves: &[&dyn Leaf], wording: &Wording, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
+    let terms: Vec<String> = plan.terms().into_iter().filter(|term| statistics.pages_with(term).is_none()).collect();
+    if !terms.is_empty() {
+        let counted = counted(leaves, &terms, Some(wording))?;
+        // Each count has the number of pages anew.
+        *statistics = counted.with_terms_of(std::mem::take(statistics));
+    }
+    Ok(())
+}
+
+/// Counts the pages of all leaves that have each of some terms.
+pub(crate) fn counted(
+    leaves: &[&dyn Leaf],
+    terms: &[String],
+    wording: Option<&Wording>,
+) -> Result<Statistics, SearchError> {
+    let count = || Ask::Count { terms: terms.to_vec(), wording: wording.cloned() };
+    let answers = ask_each(leaves.iter().map(|leaf| (*leaf, count())), |answer| match answer {
+        Answer::Counted(statistics) => Some(statistics),
+        _ => None,
+    })?;
+    let mut all = Statistics::default();
+    answers.into_iter().for_each(|counted| all.add(counted));
+    Ok(all)
+}
+
+/// Returns the stems most similar to some words in lower case, by word.
+pub(crate) fn similar(
+    leaves: &[&dyn Leaf],
+    words: impl IntoIterator<Item = String>,
+    languages: &BTreeSet<String>,
     analyzers: &mut Analyzers,
 ) -> Result<HashMap<String, Vec<Neighbour>>, SearchError> {
-    let mut found = HashMap::new();
-    let typed = plan.units.len();
-    let languages: Vec<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
-    for bit in unknown.iter().take(DOUBTED) {
-        let typed = plan.units[*bit].text.clone();
-        let word = typed.to_lowercase();
-        let near = neighbours(splits, &stems_of(&word, &languages, analyzers), most_slips(&word))?;
-        plan.stand_in(&typed, &stand_ins(&near), splits[0]);
-        found.insert(word, near);
-    }
-    splits.iter().for_each(|split| plan.touch_from(typed, split));
-    Ok(found)
+    let words: Vec<String> = words.into_iter().collect();
+    let asks =
+        words.iter().map(|word| Ask::Similar { stems: stems_of(word, languages, analyzers), most: most_slips(word) });
+    let asks: Vec<Ask> = asks.collect();
+    let requests = asks.iter().flat_map(|ask| leaves.iter().map(|leaf| (*leaf, ask.clone())));
+    let answers = ask_each(requests, |answer| match answer {
+        Answer::Similar(near) => Some(near),
+        _ => None,
+    })?;
+    let of_word = answers.chunks(leaves.len().max(1)).map(|near| in_order(near.iter().flatten().cloned()));
+    Ok(words.into_iter().zip(of_word).collect())
 }
 
-/// Results of all splits.
+/// Results of all leaves.
 #[derive(Default)]
-struct Listed {
-    total: u64,
-    partial: u64,
-    head: Vec<Candidate>,
-    best: Vec<Candidate>,
-    /// True if there were more pages than were kept.
-    is_cut: bool,
-}
+struct Listed(Ranked);
 
 impl Listed {
-    fn take(&mut self, found: SplitHits, keep: usize) {
-        self.total += found.total;
-        self.partial += found.partial;
-        self.is_cut |= found.best.len() >= keep;
-        self.head.extend(found.head);
-        self.best.extend(found.best);
+    fn take(&mut self, found: Ranked) {
+        let Listed(all) = self;
+        all.total += found.total;
+        all.partial += found.partial;
+        all.is_cut |= found.is_cut;
+        all.head.extend(found.head);
+        all.best.extend(found.best);
     }
 
     /// Returns the best pages in order, without outdated copies, and the number of those copies.
-    fn ranked(
-        &mut self,
-        splits: &[&Split],
-        plan: &Plan,
-        selection: &Selection<'_>,
-    ) -> Result<(Vec<Candidate>, [u64; 2]), SearchError> {
-        let order = |ranked: &mut Vec<Candidate>| {
-            ranked.sort_unstable_by_key(|candidate| Reverse((candidate.rank, candidate.key)))
-        };
+    fn ranked(&mut self, selection: &Selection) -> (Vec<Candidate>, [u64; 2]) {
+        let Listed(all) = self;
+        all.is_cut |= keep_best(&mut all.best, selection.keep);
         // A better score keeps a page among the best hundred, so it ranks as if all pages had been examined.
-        order(&mut self.head);
-        self.head.truncate(selection.head);
-        let is_head: HashSet<(usize, u32)> = self.head.iter().map(|candidate| candidate.at).collect();
-        let factors = proximity::factors(splits, plan, &self.head)?;
-        let head = self.head.iter().zip(factors).map(|(candidate, factor)| candidate.times(factor));
+        all.head.sort_unstable_by_key(|(candidate, _)| Reverse(*candidate));
+        all.head.truncate(selection.head);
+        let is_head: HashSet<Address> = all.head.iter().map(|(candidate, _)| candidate.at).collect();
+        let head = all.head.iter().map(|(candidate, standing)| candidate.with(*standing));
         let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
         let mut ranked: Vec<Candidate> = head.filter(is_after).collect();
-        ranked.extend(self.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
+        ranked.extend(all.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
         let repeated = keep_newest_copies(&mut ranked);
-        order(&mut ranked);
-        ranked.truncate(selection.keep);
-        Ok((ranked, repeated))
+        keep_best(&mut ranked, selection.keep);
+        (ranked, repeated)
     }
 }
 
@@ -319,59 +313,40 @@ fn place_after(groups: &[Group], order: &[usize], earlier: &[Group]) -> (Place, 
     (place, ahead.map(|group| group.best.key.0).collect())
 }
 
-/// Reads everything that a search needs before ranking, at once, from splits that are read by ranges. Bytes that are
-/// missing [are wanted](Split::wanted) from then on; the next call asks for those that depend on them.
-pub fn warm(splits: &[&Split], hidden: &Hidden, query: &Query) {
-    let Some(first) = splits.first() else { return };
-    let plan = Plan::new(query, languages(splits, query), first.fields(), &mut Analyzers::default());
-    for split in splits {
-        // Errors recur, and are reported, when the search runs.
-        let _ = split.dead(hidden);
-        plan.touch(split);
-    }
-}
-
+/// Explains the scores of the best pages of some groups, where their leaves answer.
 fn explain(
-    splits: &[&Split],
+    leaves: &[&dyn Leaf],
+    wording: &Wording,
     plan: &Plan,
-    corpus: &Corpus<'_>,
-    candidate: &Candidate,
+    statistics: &Statistics,
+    groups: &[&Group],
     now: Timestamp,
-) -> Result<Explanation, SearchError> {
-    let split = splits[candidate.at.0];
-    let mut words = Vec::with_capacity(plan.units.len());
-    for (bit, unit) in plan.units.iter().enumerate() {
-        words.push((unit.text.clone(), tally(split, plan, corpus, 1 << bit)?.of(candidate.at.1).1));
-    }
-    let freshness = freshness(Timestamp::from_millis(candidate.date), now);
-    let sum: f32 = words.iter().map(|(_, score)| score).sum();
-    let proximity = if sum > 0.0 { candidate.standing.score() / (sum * freshness) } else { 1.0 };
-    Ok(Explanation { words, proximity, freshness })
+) -> Result<Vec<Option<Explanation>>, SearchError> {
+    let pages: Vec<Address> = groups.iter().map(|group| group.best.at).collect();
+    let ask = |pages| Ask::Explain { wording: wording.clone(), statistics: statistics.clone(), pages };
+    let shares = ask_about(leaves, &pages, ask, |answer| match answer {
+        Answer::Explained(shares) => Some(shares),
+        _ => None,
+    })?;
+    let explained = groups.iter().zip(shares).map(|(group, shares)| {
+        let words: Vec<(String, f32)> = plan.units.iter().map(|unit| unit.text.clone()).zip(shares?).collect();
+        let freshness = freshness(Timestamp::from_millis(group.best.date), now);
+        let sum: f32 = words.iter().map(|(_, score)| score).sum();
+        let proximity = if sum > 0.0 { group.best.standing.score() / (sum * freshness) } else { 1.0 };
+        Some(Explanation { words, proximity, freshness })
+    });
+    Ok(explained.collect())
 }
 
-fn hit(record: Record, group: &Group, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
-    let language = schema::primary_language(record.language.as_deref());
-    let snippet = snippet(&record.text, record.snippet_limit, &plan.marked(&language), analyzers.of(&language));
+fn of_group(hit: Hit, group: &Group, plan: &Plan) -> Hit {
     let required = plan.languages.get(usize::from(group.best.language)).map_or(0, |language| language.required);
     let is_missing = |bit: usize| required & !group.best.has & (1 << bit) != 0;
     let missing = plan.units.iter().enumerate().filter(|(bit, _)| is_missing(*bit));
     Hit {
         missing: missing.map(|(_, unit)| unit.text.clone()).collect(),
-        snippet,
-        site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
-        id: record.id,
-        url: record.url,
-        title: record.title,
-        image: record.image,
-        thumbnail: record.thumbnail,
-        host: record.host,
-        author: record.author,
-        feed: record.feed,
-        published: record.published,
-        language: record.language,
         score: group.best.standing.score(),
         has_all: group.best.has_all,
         copies: group.size - 1,
-        explanation: None,
+        ..hit
     }
 }

@@ -3,6 +3,7 @@
 use crate::analyze::{Analyzer, FirstLetters, Mode};
 use crate::schema::head;
 use curlew_model::SnippetLimit;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -19,7 +20,7 @@ const ELLIPSIS: char = '…';
 /// Part of a text, with the positions of the words that were searched for.
 ///
 /// The text is plain: escape it piece by piece before it is shown, and mark the pieces then.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snippet {
     /// The part, on one line.
     pub text: String,

@@ -5,6 +5,7 @@ use crate::error::SearchError;
 use crate::plan::Stem;
 use crate::split::Split;
 use crate::tokens::{MARK, form_and_rules};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use strsim::osa_distance as distance;
 use tantivy::Term;
@@ -26,7 +27,7 @@ const STAND_INS: usize = 3;
 pub(crate) const DOUBTED: usize = 3;
 
 /// A stem of the index that is similar to one of the query.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Neighbour {
     pub(crate) stem: Stem,
     /// Number of pages that have it, in the split where it is most frequent.
@@ -64,7 +65,7 @@ pub(crate) fn most_slips(word: &str) -> usize {
     if word.chars().count() < LONG { 1 } else { 2 }
 }
 
-/// Returns stems of the index that are similar to some others, the nearest first, then those on the most pages.
+/// Returns stems of some splits that are similar to some others, in no order.
 pub(crate) fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Result<Vec<Neighbour>, SearchError> {
     // Prefix and number of typos, with the stems that they come from: one lookup covers all languages.
     let mut begins: BTreeMap<(String, usize), Vec<&Stem>> = BTreeMap::new();
@@ -95,9 +96,20 @@ pub(crate) fn neighbours(splits: &[&Split], stems: &[Stem], most: usize) -> Resu
         }
     }
     let near = near.into_iter().filter(|(stem, _)| !stems.contains(stem));
-    let mut near: Vec<_> = near.map(|(stem, (pages, distance))| Neighbour { stem, pages, distance }).collect();
+    Ok(near.map(|(stem, (pages, distance))| Neighbour { stem, pages, distance }).collect())
+}
+
+/// Combines the [`neighbours`] of several leaves: the nearest first, then those on the most pages.
+pub(crate) fn in_order(near: impl IntoIterator<Item = Neighbour>) -> Vec<Neighbour> {
+    let mut all: HashMap<Stem, (u64, usize)> = HashMap::new();
+    for Neighbour { stem, pages, distance } in near {
+        let known = all.entry(stem).or_insert((0, usize::MAX));
+        *known = (known.0.max(pages), known.1.min(distance));
+    }
+    let near = all.into_iter().map(|(stem, (pages, distance))| Neighbour { stem, pages, distance });
+    let mut near: Vec<Neighbour> = near.collect();
     near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
-    Ok(near)
+    near
 }
 
 /// Automaton that matches terms whose form matches another automaton, in any language ([`term_text`]).

@@ -3,21 +3,19 @@
 //! The dictionary holds stems. The word behind a stem is looked up on a page that may be shown, so a word that occurred
 //! only on deleted pages is never suggested.
 
-use crate::analyze::{Analyzers, Mode};
+use crate::analyze::Analyzers;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::plan::{Stem, languages};
+use crate::leaf::{Answer, Ask, Leaf, OpenLeaf, PAGES_READ, SpelledPage, ask_each};
+use crate::plan::Stem;
 use crate::query::{Clause, Query};
-use crate::run::{Request, Results, search};
-use crate::schema::{self, head};
-use crate::spelling::{DOUBTED, Neighbour, most_slips, neighbours, stems_of};
+use crate::rank::Statistics;
+use crate::run::{Request, Results, counted, languages_of, search_leaves, similar};
+use crate::spelling::{DOUBTED, most_slips, stems_of};
 use crate::split::Split;
 use curlew_model::Timestamp;
-use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use strsim::osa_distance as distance;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocSet, TERMINATED};
 
 /// Number of pages from which a word counts as spelled as intended.
 const KNOWN_FROM: u64 = 3;
@@ -25,10 +23,6 @@ const KNOWN_FROM: u64 = 3;
 const MORE_BY: u64 = 20;
 /// Maximum number of similar stems that are examined closely.
 const CLOSE_LOOKS: usize = 6;
-/// Maximum number of pages of one stem that are read for a word.
-const PAGES_READ: usize = 2;
-/// Prefix of a page's text that is read for a word, in bytes.
-const TEXT_READ: usize = 16 * 1024;
 /// Number of results from which nobody needs a suggestion.
 const ENOUGH: u64 = 3;
 
@@ -44,15 +38,26 @@ pub fn suggest(
     found: &Results,
     now: Timestamp,
 ) -> Result<Option<String>, SearchError> {
+    let leaf = OpenLeaf::new(splits.iter().copied().enumerate(), hidden);
+    suggest_leaves(&[&leaf], (text, query), found, now)
+}
+
+/// As [`suggest`], over the splits of some leaves.
+///
+/// # Errors
+/// If a leaf has not answered yet, or cannot read its splits.
+pub fn suggest_leaves(
+    leaves: &[&dyn Leaf],
+    (text, query): (&str, &Query),
+    found: &Results,
+    now: Timestamp,
+) -> Result<Option<String>, SearchError> {
     if found.total >= ENOUGH {
         return Ok(None);
     }
-    let (analyzers, languages) = (Analyzers::default(), languages(splits, query));
-    let mut words = Lookup { splits, hidden, neighbours: &found.neighbours, analyzers, languages };
     let mut meant = String::new();
-    let (mut done, mut doubted) = (0, 0);
-    for clause in &query.wanted {
-        let Some(word) = words.meant(clause, &mut doubted)? else { continue };
+    let mut done = 0;
+    for (clause, word) in words_meant(leaves, query, found)? {
         let Some(before) = text.get(done..clause.at.start) else { continue };
         meant.push_str(before);
         meant.push_str(&word);
@@ -63,89 +68,83 @@ pub fn suggest(
     }
     meant.push_str(text.get(done..).unwrap_or_default());
     let (query, _) = Query::read(&meant);
-    let Results { total, partial, unknown, .. } = search(splits, hidden, Request::new(&query, 0, now))?;
+    let Results { total, partial, unknown, .. } = search_leaves(leaves, Request::new(&query, 0, now))?;
     let is_better = total > found.total || (found.total == 0 && partial > 0 && unknown.is_empty());
     Ok(is_better.then_some(meant))
 }
 
-struct Lookup<'a> {
-    splits: &'a [&'a Split],
-    hidden: &'a Hidden,
-    /// Similar stems that the search has looked up already.
-    neighbours: &'a HashMap<String, Vec<Neighbour>>,
-    analyzers: Analyzers,
-    languages: BTreeSet<String>,
+/// A clause of one word that few pages have.
+struct Doubted<'a> {
+    clause: &'a Clause,
+    /// In lower case.
+    word: String,
+    /// Number of pages that have it.
+    known: u64,
 }
 
-impl Lookup<'_> {
-    /// Returns the word that was meant by a clause of one word; counts the words that are checked in `doubted`.
-    fn meant(&mut self, clause: &Clause, doubted: &mut usize) -> Result<Option<String>, SearchError> {
+/// Returns clauses with the words that were meant by them.
+fn words_meant<'a>(
+    leaves: &[&dyn Leaf],
+    query: &'a Query,
+    found: &Results,
+) -> Result<Vec<(&'a Clause, String)>, SearchError> {
+    let (mut analyzers, languages) = (Analyzers::default(), languages_of(leaves, query));
+    let clauses = query.wanted.iter().map(|clause| {
         let word = clause.text.to_lowercase();
-        let stems = stems_of(&word, &self.languages, &mut self.analyzers);
-        let mut known = 0;
-        for stem in &stems {
-            known = self.pages_with(stem)?.max(known);
-        }
-        if stems.is_empty() || known >= KNOWN_FROM || *doubted >= DOUBTED {
-            return Ok(None);
-        }
-        *doubted += 1;
-        let most = most_slips(&word);
-        let near = match self.neighbours.get(&word) {
-            Some(near) => Cow::Borrowed(near),
-            None => Cow::Owned(neighbours(self.splits, &stems, most)?),
-        };
-        let common = near.iter().filter(|other| other.pages > known.saturating_mul(MORE_BY));
-        let mut best: Option<(usize, String)> = None;
-        for other in common.take(CLOSE_LOOKS) {
-            let found = self.word_of(other, &word)?.filter(|found| *found != word);
-            // One more than for the stem, since the two words may be inflected differently.
-            let found = found.map(|found| (distance(&word, &found), found)).filter(|(apart, _)| *apart <= most + 1);
-            best = match (best, found) {
-                (Some(best), Some(found)) if found.0 < best.0 => Some(found),
-                (None, found) => found,
-                (best, _) => best,
-            };
-        }
-        Ok(best.map(|(_, word)| word))
-    }
+        let stems: Vec<String> = stems_of(&word, &languages, &mut analyzers).iter().map(Stem::text).collect();
+        (clause, word, stems)
+    });
+    let clauses: Vec<(&Clause, String, Vec<String>)> = clauses.filter(|(_, _, stems)| !stems.is_empty()).collect();
+    // The search has looked up most of them already.
+    let terms =
+        clauses.iter().flat_map(|(_, _, stems)| stems).filter(|term| found.statistics.pages_with(term).is_none());
+    let terms: BTreeSet<String> = terms.cloned().collect();
+    let further = match terms.is_empty() {
+        true => Statistics::default(),
+        false => counted(leaves, &terms.into_iter().collect::<Vec<String>>(), None)?,
+    };
+    let counted = further.with_terms_of(found.statistics.clone());
+    let clauses = clauses.into_iter().map(|(clause, word, stems)| {
+        let known = stems.iter().filter_map(|stem| counted.pages_with(stem)).max().unwrap_or_default();
+        Doubted { clause, word, known }
+    });
+    let doubted: Vec<Doubted<'_>> = clauses.filter(|doubted| doubted.known < KNOWN_FROM).take(DOUBTED).collect();
 
-    fn pages_with(&self, stem: &Stem) -> Result<u64, SearchError> {
-        self.splits.iter().map(|split| Ok(split.searcher().doc_freq(&stem.term(split))?)).sum()
-    }
+    let words = doubted.iter().map(|doubted| &doubted.word).filter(|word| !found.neighbours.contains_key(*word));
+    let looked_up = similar(leaves, words.cloned(), &languages, &mut analyzers)?;
+    let near = doubted.iter().map(|Doubted { word, known, .. }| {
+        let near = found.neighbours.get(word).or_else(|| looked_up.get(word)).into_iter().flatten();
+        let common = near.filter(|other| other.pages > known.saturating_mul(MORE_BY));
+        common.take(CLOSE_LOOKS).map(|other| (other.stem.clone(), word.clone())).collect()
+    });
+    let near: Vec<Vec<(Stem, String)>> = near.collect();
+    let mut spelled = spelled(leaves, near.concat())?.into_iter();
+    let meant = doubted.into_iter().zip(near).filter_map(|(Doubted { clause, word, .. }, near)| {
+        // One more than for the stem, since the two words may be inflected differently.
+        let most = most_slips(&word) + 1;
+        let found = spelled.by_ref().take(near.len()).flatten().filter(|found| *found != word);
+        let found = found.map(|found| (distance(&word, &found), found)).filter(|(apart, _)| *apart <= most);
+        let (_, best) = found.min_by_key(|(apart, _)| *apart)?;
+        Some((clause, best))
+    });
+    Ok(meant.collect())
+}
 
-    /// Returns the word with this stem that is most similar to `like`, from one of the pages that may be shown.
-    fn word_of(&mut self, of: &Neighbour, like: &str) -> Result<Option<String>, SearchError> {
-        let mut best: Option<(usize, String)> = None;
-        let mut read = 0;
-        for split in self.splits {
-            let dead = split.dead(self.hidden)?;
-            let inverted = split.segment().inverted_index(split.fields().body)?;
-            let postings = inverted.read_postings(&of.stem.term(split), IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else { continue };
-            while postings.doc() != TERMINATED && read < PAGES_READ {
-                let doc = postings.doc();
-                postings.advance();
-                if dead.contains(doc) {
-                    continue;
-                }
-                read += 1;
-                let record = split.record(doc)?;
-                let language = schema::primary_language(record.language.as_deref());
-                let author = record.author.as_deref().unwrap_or_default();
-                for text in [&record.title, author, head(&record.text, TEXT_READ)] {
-                    self.analyzers.of(&language).each(text, Mode::Index, &mut |word| {
-                        if word.form == of.stem.form || word.other == Some(&of.stem.form) {
-                            let word = text[word.span].to_lowercase();
-                            let apart = distance(like, &word);
-                            if best.as_ref().is_none_or(|(least, _)| apart < *least) {
-                                best = Some((apart, word));
-                            }
-                        }
-                    });
-                }
-            }
-        }
-        Ok(best.map(|(_, word)| word))
+/// Returns for each stem the word with it that is most similar to another word, from the first pages that may be shown.
+fn spelled(leaves: &[&dyn Leaf], stems: Vec<(Stem, String)>) -> Result<Vec<Option<String>>, SearchError> {
+    if stems.is_empty() {
+        return Ok(Vec::new());
     }
+    let requests = leaves.iter().map(|leaf| (*leaf, Ask::Spell { stems: stems.clone() }));
+    let answers = ask_each(requests, |answer| match answer {
+        Answer::Spelled(words) => Some(words),
+        _ => None,
+    })?;
+    let best = (0..stems.len()).map(|at| {
+        let mut pages: Vec<&SpelledPage> = answers.iter().filter_map(|of| of.get(at)).flatten().collect();
+        pages.sort_by_key(|(split, _)| *split);
+        let words = pages.into_iter().take(PAGES_READ).filter_map(|(_, word)| word.as_ref());
+        words.min_by_key(|(apart, _)| *apart).map(|(_, word)| word.clone())
+    });
+    Ok(best.collect())
 }

@@ -5,7 +5,7 @@ use crate::api;
 use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
-use crate::page::typed;
+use crate::page::{REVALIDATED, typed};
 use crate::params::{MAX_FEED_QUERY_CHARS, NEWEST_FIRST, Params};
 use crate::refine::asked;
 use crate::settings;
@@ -30,7 +30,7 @@ const ENTRIES: usize = 30;
 const MAX_TOPIC: usize = 4_096;
 /// Minutes after which a reader may poll again: the interval at which the index is published.
 const TTL_MINUTES: u32 = 480;
-/// Caching of feeds, for caches and readers that heed it.
+/// Caching of feeds that have all of their entries, for caches and readers that heed it.
 const AS_OFTEN: &str = "public, max-age=3600";
 /// Other search engines must not index our results.
 const NOINDEX: (HeaderName, HeaderValue) =
@@ -79,6 +79,8 @@ struct Feed<'a> {
     /// The hub that tells subscribers of new entries (WebSub §4).
     hub: String,
     updated: Timestamp,
+    /// A sentence about pages that were not searched.
+    note: Option<String>,
     entries: Vec<Entry>,
 }
 
@@ -136,7 +138,11 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
         return api::too_many(wait);
     }
     match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
-        Ok(found) => answer(form, &Feed::of(&app.settings.title, origin, query, form, &found.hits)),
+        Ok(found) => {
+            let shown = Language::English.number(found.unsearched);
+            let note = (found.unsearched > 0).then(|| (t.not_searched)(&shown));
+            answer(form, &Feed { note, ..Feed::of(&app.settings.title, origin, query, form, &found.hits) })
+        }
         Err(error) => api::not_found_out(error),
     }
 }
@@ -145,7 +151,8 @@ fn answer(form: FeedFormat, feed: &Feed<'_>) -> Response {
     let Some(body) = rendered(form, feed) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
     // Readers of JSON Feed look for a hub here alone, and WebSub §4 wants it looked for here first.
     let links = [(LINK, format!("<{}>; rel=\"hub\"", feed.hub)), (LINK, format!("<{}>; rel=\"self\"", feed.own))];
-    ([NOINDEX], typed(form.media_type(), AS_OFTEN), AppendHeaders(links), body).into_response()
+    let caching = if feed.note.is_some() { REVALIDATED } else { AS_OFTEN };
+    ([NOINDEX], typed(form.media_type(), caching), AppendHeaders(links), body).into_response()
 }
 
 fn rendered(form: FeedFormat, feed: &Feed<'_>) -> Option<String> {
@@ -217,9 +224,9 @@ fn newest_first(query: &str) -> String {
 }
 
 impl Feed<'_> {
-    /// Returns the title as HTML, for a `description` of RSS.
+    /// Returns the title, or what is to be said about the feed, as HTML, for a `description` of RSS.
     fn description(&self) -> String {
-        as_html(&self.title)
+        as_html(self.note.as_ref().unwrap_or(&self.title))
     }
 
     fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, hits: &[SearchHit]) -> Feed<'a> {
@@ -232,6 +239,7 @@ impl Feed<'_> {
             own: own_address(origin, form, query),
             hub: hub_of(origin),
             updated: entries.iter().map(Entry::updated).max().unwrap_or(Timestamp::EPOCH),
+            note: None,
             entries,
         }
     }
@@ -260,10 +268,14 @@ fn json_feed(feed: &Feed<'_>) -> Value {
         }
         item
     });
-    json!({
+    let mut told = json!({
         "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.page,
         "feed_url": feed.own, "hubs": [{"type": "WebSub", "url": feed.hub}], "items": items.collect::<Vec<_>>()
-    })
+    });
+    if let (Value::Object(fields), Some(note)) = (&mut told, &feed.note) {
+        fields.insert("description".into(), json!(note));
+    }
+    told
 }
 
 /// Returns an identifier of the search that stays when our address changes: a UUID of version 8 (RFC 9562 §5.8).

@@ -6,9 +6,6 @@ use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
 use serde_json::{Value, json};
 
-/// The function that is asked for pages, and by nothing else.
-const WEB: &str = "web";
-
 #[test]
 fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
     let (web, emulator) = (Web::demo(), Emulator::strict());
@@ -17,7 +14,7 @@ fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
         assert!(source.ends_with(":live"), "{source} is invoked past the alias");
     }
     let versions: Vec<String> = FUNCTIONS.iter().map(|function| live(&stack, function)).collect();
-    for function in FUNCTIONS.into_iter().filter(|function| *function != WEB) {
+    for function in FUNCTIONS {
         let answer = stack.invoked(function, &json!({ "smoke": true }));
         let expected = json!({
             "function": function, "version": env!("CARGO_PKG_VERSION"), "settings_rejected": false, "paused": false,

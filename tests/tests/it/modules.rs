@@ -74,6 +74,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "cursor",
             "error",
+            "routes",
             "cold",
             "bundle",
             "pieces",
@@ -94,6 +95,8 @@ const ROOMS: &[(&str, &[&str])] = &[
             "listing",
             "proximity",
             "spelling",
+            "hit",
+            "leaf",
             "run",
             "suggest",
         ],

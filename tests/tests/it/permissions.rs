@@ -86,6 +86,11 @@ fn resource(text: &str) -> Option<String> {
     if let Some(name) = text.strip_prefix("!Ref ").and_then(|name| name.strip_suffix(".Alias")) {
         return Some(format!("{name}:live"));
     }
+    // A function that a role names without a reference: by its ARN.
+    if let Some((_, name)) = text.strip_suffix('"').and_then(|text| text.split_once(":function:${AWS::StackName}-")) {
+        let (first, rest) = name.split_at_checked(1)?;
+        return Some(format!("{}{}", first.to_uppercase(), rest.replacen(':', "Function:", 1)));
+    }
     let sub = text.strip_prefix("!Sub \"${").and_then(|rest| rest.strip_suffix('"'));
     if let Some((name, keys)) = sub.and_then(|rest| rest.split_once(".Arn}")) {
         return Some(format!("{name}{keys}"));
@@ -120,6 +125,7 @@ fn a_right_on_another_resource_or_other_keys_is_seen() {
         ("\"dynamodb:LeadingKeys\": [\"m#*\"]", "\"dynamodb:LeadingKeys\": [\"h#*\"]"),
         ("!GetAtt PollFunctionJobs.EventSourceMappingArn", "!GetAtt FetchFunctionJobs.EventSourceMappingArn"),
         ("\"${DataBucket.Arn}/audit/*\"", "\"${DataBucket.Arn}/owners/*\""),
+        ("function:${AWS::StackName}-web:live", "function:${AWS::StackName}-index:live"),
         ("\"s3:prefix\": [\"claims/*\"]", "\"s3:prefix\": [\"claims/*\", \"segments/*\"]"),
     ] {
         assert!(template.contains(from), "{from}");

@@ -45,6 +45,12 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
     output::line(&heading(&found))?;
+    if found.unsearched > 0 {
+        output::line(&format!(
+            "Not searched, since a part of the index does not answer: {}.",
+            output::count(found.unsearched, "page")
+        ))?;
+    }
     if found.total == 0 && world.index.years().await?.is_empty() {
         output::line(EMPTY)?;
     }

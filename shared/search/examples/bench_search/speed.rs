@@ -8,7 +8,7 @@ use crate::plain::Plain;
 use crate::{Article, Done, LIMIT, lines};
 use bytes::Bytes;
 use curlew_model::{Millis, Record, Timestamp};
-use curlew_search::{BuildBudget, Hidden, Query, Request, Results, Split, build_split, joined, search, warm};
+use curlew_search::{BuildBudget, Hidden, Query, Request, Results, Split, build_split, joined, search};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -204,7 +204,7 @@ fn ask(splits: &[Cold], text: &str) -> Done<(Results, usize)> {
         match search(&refs, &hidden, request) {
             Ok(results) => return Ok((results, reads.into_iter().max().unwrap_or_default())),
             Err(error) if !error.is_not_here() => return Err(error.into()),
-            Err(_) => warm(&refs, &hidden, &query),
+            Err(_) => {}
         }
         for (cold, reads) in splits.iter().zip(&mut reads) {
             for range in joined(cold.split.wanted()) {

@@ -90,7 +90,6 @@ fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) 
             Ok(results) => return (results, reads),
             Err(error) => assert!(error.is_not_here(), "{error}"),
         }
-        warm(&[split], &Hidden::default(), &query);
         for range in joined(split.wanted()) {
             reads += 1;
             split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();

@@ -4,6 +4,7 @@
 mod bounds;
 mod built;
 mod hiding;
+mod leaves;
 mod oracle;
 mod pages;
 mod paging;
@@ -12,7 +13,7 @@ mod ranking;
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
     BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, Scope, SearchError, Sort, Split, build_split,
-    joined, merge_splits, search, suggest, warm,
+    joined, merge_splits, search, suggest,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;

@@ -1,19 +1,22 @@
 //! Find: runs queries over the published splits of all years.
 
 use crate::catalog::hidden::{self, HIDDEN_KEY};
+use crate::catalog::leaves::{Known, LeafCall, LeafPlan, LeafReply, Leaves, answers, ask_leaves};
 use crate::catalog::manifest::{manifest_key, parse_manifest, search_error};
+use crate::catalog::question::{Answered, Question};
 use crate::catalog::remembered::Remembered;
 use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
-use crate::catalog::splits::{ListedSplit, OpenSplit, Splits, endless};
+use crate::catalog::splits::{ListedSplit, OpenSplit, ROUNDS, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
+use bytes::Bytes;
 use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Request, Results, SearchError, Split, SplitEntry, search,
-    sites, suggest, warm,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Leaf, LeafAnswer, LeafRequest, Manifest, OpenLeaf, Query, Results,
+    SearchError, Split, SplitEntry, sites,
 };
 use futures::future::{try_join, try_join_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,8 +29,6 @@ const YEARS: usize = 200;
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
-/// Maximum number of rounds of reading split data for one query.
-const ROUNDS: u32 = 64;
 
 /// Runs queries.
 pub struct Finder {
@@ -48,6 +49,8 @@ pub struct Finder {
     counted: Mutex<Option<CountedSites>>,
     /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
+    /// The leaves that queries of many splits are asked of.
+    leaves: Option<LeafPlan>,
 }
 
 /// The sites of an index, and everything that their count depends on.
@@ -89,6 +92,7 @@ impl Finder {
             years: Mutex::default(),
             counted: Mutex::default(),
             cursor_key: OnceLock::new(),
+            leaves: None,
         }
     }
 
@@ -108,6 +112,12 @@ impl Finder {
     #[must_use]
     pub fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Finder {
         Finder { splits: self.splits.with_range_cache(cache), ..self }
+    }
+
+    /// Asks these leaves about queries that at least so many splits may match.
+    #[must_use]
+    pub fn with_leaves(self, leaves: Arc<dyn Leaves>, from: usize) -> Finder {
+        Finder { leaves: Some(LeafPlan { leaves, from }), ..self }
     }
 
     /// Sets the key that cursors are signed with. Without it no cursor is given and none is accepted.
@@ -159,10 +169,7 @@ impl Finder {
             }
         }
         let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
-        let asked = question.clone();
-        let look = move |splits: &[&Split], hidden: &Hidden| asked.look(splits, hidden);
-        let (_, (results, suggestion)) =
-            self.look(|split| split.may_match(&question.query), look).await.map_err(port_error)?;
+        let ((results, suggestion), unsearched) = self.ask(&question).await.map_err(port_error)?;
         let mut hits = Vec::with_capacity(results.hits.len());
         for hit in results.hits {
             hits.push(self.shown(hit).await.map_err(port_error)?);
@@ -170,7 +177,96 @@ impl Finder {
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
         let Results { total, partial, is_mixed, copies, unknown, more_of, .. } = results;
-        Ok(SearchResults { total, partial, is_mixed, unknown, copies, hits, more_of, before, next, suggestion, notes })
+        Ok(SearchResults {
+            total,
+            partial,
+            is_mixed,
+            unsearched,
+            unknown,
+            copies,
+            hits,
+            more_of,
+            before,
+            next,
+            suggestion,
+            notes,
+        })
+    }
+
+    /// Searches the published splits that may match a question, here or by leaves, and once more if some of them are merged
+    /// away meanwhile. Returns the results, and the number of pages that were not searched.
+    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, u64), StageError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.ask_once(question).await {
+                Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn ask_once(&self, question: &Arc<Question>) -> Result<(Answered, u64), StageError> {
+        let (index, hosts) = self.published().await?;
+        let wanted = index.wanted(|split| split.may_match(&question.query));
+        let asked = question.clone();
+        if let Some(LeafPlan { leaves, .. }) = self.leaves.as_ref().filter(|plan| wanted.len() >= plan.from.max(1)) {
+            let known = Known { manifests: &index.tags, hosts: hosts.tag.as_ref(), entries: &index.entries };
+            let tools = (self.clock.as_ref(), self.pool.as_ref());
+            let look = move |leaves: &[&dyn Leaf]| asked.look(leaves);
+            return ask_leaves(leaves.as_ref(), tools, known, &wanted, look).await;
+        }
+        let opened = self.open(index, &hosts, &wanted).await?;
+        let look = move |splits: &[&Split], hidden: &Hidden| {
+            asked.look(&[&OpenLeaf::new(splits.iter().copied().enumerate(), hidden)])
+        };
+        Ok((self.look_in(&opened, &look).await?, 0))
+    }
+
+    /// Answers a root as its leaf, over the splits that the root names and that are published.
+    ///
+    /// # Errors
+    /// If it is no request to a leaf, or the object store's error.
+    pub async fn answer_as_leaf(&self, request: &[u8]) -> Result<Bytes, StageError> {
+        let call = LeafCall::read(request)?;
+        let reply = match self.answer_call(call).await {
+            Err(StageError::Port(PortError::NotFound(_))) => LeafReply::Stale,
+            answers => LeafReply::Answers(answers?),
+        };
+        Ok(serde_json::to_vec(&reply).map_err(|error| StageError::Job(error.to_string()))?.into())
+    }
+
+    async fn answer_call(&self, call: LeafCall) -> Result<Vec<LeafAnswer>, StageError> {
+        let (index, hosts) = match self.published_as(&call) {
+            Some(published) => published,
+            None => {
+                // The root has listed the years.
+                let years = call.manifests.iter().map(|(year, _)| *year).take(YEARS).collect();
+                try_join(self.manifests(self.clock.now(), years), self.hidden_hosts()).await?
+            }
+        };
+        let places: HashMap<&str, usize> = index.entries.iter().map(|entry| entry.key.as_str()).zip(0..).collect();
+        let unlisted = |key: &String| PortError::NotFound(key.clone());
+        let wanted = call.splits.values().map(|key| places.get(key.as_str()).copied().ok_or_else(|| unlisted(key)));
+        let wanted: Vec<usize> = wanted.collect::<Result<_, _>>()?;
+        let opened = self.open(index, &hosts, &wanted).await?;
+        let (numbers, requests): (Vec<usize>, Arc<[LeafRequest]>) =
+            (call.splits.into_keys().collect(), call.requests.into());
+        let look = move |splits: &[&Split], hidden: &Hidden| {
+            answers(&OpenLeaf::new(numbers.iter().copied().zip(splits.iter().copied()), hidden), &requests)
+        };
+        self.look_in(&opened, &look).await
+    }
+
+    /// Returns the published index as it was read last, if that is what a root has read, too.
+    fn published_as(&self, call: &LeafCall) -> Option<(Arc<LiveIndex>, Hosts)> {
+        let is_same = |tag: &Option<Tag>, other: &Option<String>| tag.as_ref().map(|Tag(tag)| tag) == other.as_ref();
+        let index = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (hosts, tag) = self.hidden.known().filter(|(_, tag)| is_same(tag, &call.hosts))?;
+        let are_same = index.tags.len() == call.manifests.len()
+            && index.tags.iter().zip(&call.manifests).all(|(one, two)| one.0 == two.0 && is_same(&one.1, &two.1));
+        let has_expired = index.until.is_some_and(|until| until <= self.clock.now());
+        (are_same && !has_expired).then_some((index, Hosts { hosts, tag }))
     }
 
     /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
@@ -179,15 +275,14 @@ impl Finder {
     /// # Errors
     /// The object store's error.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
-        let index = self.manifests(self.clock.now()).await.map_err(port_error)?;
-        let hosts = self.hidden_hosts().await.map_err(port_error)?;
-        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts;
+        let (index, hosts) = self.published().await.map_err(port_error)?;
+        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts.hosts;
         let counted =
             self.counted.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(same).map(|c| c.sites.clone());
         if let Some(sites) = counted {
             return Ok(sites);
         }
-        let (opened, sites) = self.look(|_| true, sites).await.map_err(port_error)?;
+        let (opened, sites) = self.look_everywhere(sites).await.map_err(port_error)?;
         let sites: Arc<[SiteEntry]> = sites.into();
         let Opened { index, hidden, .. } = opened;
         let counted = CountedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
@@ -195,13 +290,8 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over the published splits that `may_match`, and once more if some of them are merged away
-    /// meanwhile.
-    async fn look<T, F>(
-        &self,
-        may_match: impl Fn(&SplitEntry) -> bool + Sync,
-        look: F,
-    ) -> Result<(Opened, T), StageError>
+    /// Runs a function over all published splits, and once more if some of them are merged away meanwhile.
+    async fn look_everywhere<T, F>(&self, look: F) -> Result<(Opened, T), StageError>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
@@ -209,32 +299,34 @@ impl Finder {
         let mut tries = 0;
         loop {
             tries += 1;
-            match self.look_once(&may_match, &look).await {
+            let (index, hosts) = self.published().await?;
+            let wanted = index.wanted(|_| true);
+            let looked = async {
+                let opened = self.open(index, &hosts, &wanted).await?;
+                let answer = self.look_in(&opened, &look).await?;
+                Ok((opened, answer))
+            };
+            match looked.await {
                 Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
                 answer => return answer,
             }
         }
     }
 
-    async fn look_once<T, F>(
-        &self,
-        may_match: &(impl Fn(&SplitEntry) -> bool + Sync),
-        look: &F,
-    ) -> Result<(Opened, T), StageError>
+    /// Runs a function over open splits, and reads the parts that a round lacks before the next one.
+    async fn look_in<T, F>(&self, opened: &Opened, look: &F) -> Result<T, StageError>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
     {
-        let opened = self.open(may_match).await?;
         let splits: Arc<[Arc<Split>]> = opened.splits.iter().map(|opened| opened.split.clone()).collect();
-        // The parts that a round lacks are read before the next one.
         for _ in 0..ROUNDS {
             let (look, splits, hidden) = (look.clone(), splits.clone(), opened.hidden.clone());
             let look = move || look(&splits.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &hidden);
             let error = match compute(self.pool.as_ref(), CpuTask::Query, look).await.map_err(PortError::from)? {
                 Ok(answer) => {
                     self.splits.trim();
-                    return Ok((opened, answer));
+                    return Ok(answer);
                 }
                 Err(error) => error,
             };
@@ -246,24 +338,29 @@ impl Finder {
         Err(endless())
     }
 
-    async fn open(&self, may_match: &(impl Fn(&SplitEntry) -> bool + Sync)) -> Result<Opened, StageError> {
-        let (index, hosts) = try_join(self.manifests(self.clock.now()), self.hidden_hosts()).await?;
-        let wanted: Vec<usize> = (0..index.entries.len()).filter(|at| may_match(&index.entries[*at])).collect();
-        let splits = self.splits.wanted(&index.splits, &wanted).await?;
+    /// Opens some of the published splits.
+    async fn open(&self, index: Arc<LiveIndex>, hosts: &Hosts, wanted: &[usize]) -> Result<Opened, StageError> {
+        let splits = self.splits.wanted(&index.splits, wanted).await?;
         for (opened, at) in splits.iter().zip(wanted) {
-            opened.split.set_outdated(index.outdated[at].clone());
+            opened.split.set_outdated(index.outdated[*at].clone());
         }
-        let hidden = Arc::new(Hidden { hosts: BTreeSet::clone(&hosts), ..index.hidden.clone() });
+        let hidden = Arc::new(Hidden { hosts: BTreeSet::clone(&hosts.hosts), ..index.hidden.clone() });
         Ok(Opened { index, splits, hidden })
     }
 
-    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>, StageError> {
-        let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
-        Ok(self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?.0)
+    /// Returns what is published, and the blocked hosts.
+    async fn published(&self) -> Result<(Arc<LiveIndex>, Hosts), StageError> {
+        let manifests = async { self.manifests(self.clock.now(), self.years().await?).await };
+        try_join(manifests, self.hidden_hosts()).await
     }
 
-    async fn manifests(&self, now: Timestamp) -> Result<Arc<LiveIndex>, StageError> {
-        let years = self.years().await?;
+    async fn hidden_hosts(&self) -> Result<Hosts, StageError> {
+        let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
+        let (hosts, tag) = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?;
+        Ok(Hosts { hosts, tag })
+    }
+
+    async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>, StageError> {
         let remembered: Vec<(Year, Arc<Remembered<Manifest>>)> = {
             let mut known = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
             years.into_iter().map(|year| (year, known.entry(year).or_default().clone())).collect()
@@ -353,6 +450,17 @@ impl LiveIndex {
         let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
         LiveIndex { tags, entries, splits, outdated, hidden, until }
     }
+
+    /// Returns the places of the splits that may match.
+    fn wanted(&self, may_match: impl Fn(&SplitEntry) -> bool) -> Vec<usize> {
+        (0..self.entries.len()).filter(|at| may_match(&self.entries[*at])).collect()
+    }
+}
+
+/// The blocked hosts, and the tag of their list.
+struct Hosts {
+    hosts: Arc<BTreeSet<String>>,
+    tag: Option<Tag>,
 }
 
 /// The published splits, opened, and the pages that are hidden in them.
@@ -367,30 +475,5 @@ fn port_error(error: StageError) -> PortError {
     match error {
         StageError::Port(error) => error,
         StageError::Job(why) => PortError::Corrupt { what: "the index".into(), why },
-    }
-}
-
-/// A query with its options.
-struct Question {
-    text: String,
-    query: Query,
-    after: Option<Cursor>,
-    now: Timestamp,
-    offset: usize,
-    limit: usize,
-    explain: bool,
-}
-
-impl Question {
-    /// Searches the parts that are in memory. If one is missing, marks all parts that the query needs as wanted.
-    fn look(&self, splits: &[&Split], hidden: &Hidden) -> Result<(Results, Option<String>), SearchError> {
-        let Question { text, query, after, now, offset, limit, explain } = self;
-        let after = after.as_ref();
-        let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
-        let answered = search(splits, hidden, request).and_then(|results| {
-            let suggestion = suggest(splits, hidden, (text, query), &results, *now)?;
-            Ok((results, suggestion))
-        });
-        answered.inspect_err(|_| warm(splits, hidden, query))
     }
 }

@@ -44,7 +44,8 @@ impl<T> Remembered<T> {
         Ok((value, tag))
     }
 
-    fn known(&self) -> Option<(Arc<T>, Option<Tag>)> {
+    /// Returns the last content and its tag, without asking whether it is still the same.
+    pub(crate) fn known(&self) -> Option<(Arc<T>, Option<Tag>)> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))
     }

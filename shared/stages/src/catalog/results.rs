@@ -29,6 +29,10 @@ pub struct SearchResults {
     /// True if the query is a sentence: pages with all words and pages with some are then ranked together.
     #[serde(skip)]
     pub is_mixed: bool,
+    /// Number of pages that were not searched, since a part of the index did not answer in time. What they have is missing
+    /// from the hits and from all numbers.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsearched: u64,
     /// Words of the query that occur in no page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,

@@ -16,6 +16,9 @@ const FIRST_READ: u64 = 256 * 1024;
 /// Maximum number of bytes that are kept of all splits together, besides the parts that every search needs.
 const KEPT_BYTES: u64 = 32 * 1024 * 1024;
 
+/// Maximum number of rounds of reading split data for one query.
+pub(crate) const ROUNDS: u32 = 64;
+
 /// A split that a manifest lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListedSplit {

@@ -16,6 +16,7 @@ mod hostile_catalogues;
 mod import;
 mod index;
 mod interstitial;
+mod leaves;
 mod on_request;
 mod operators;
 mod overruns;

@@ -35,6 +35,8 @@ pub(crate) struct Search {
     pub(crate) without: &'static str,
     /// Words that occur in no page.
     pub(crate) in_no_page: fn(&str) -> String,
+    /// Number of pages that were not searched, since a part of the index did not answer.
+    pub(crate) not_searched: fn(&str) -> String,
     pub(crate) none_here: &'static str,
     pub(crate) one_copy: &'static str,
     pub(crate) copies: fn(u32) -> String,
@@ -167,6 +169,11 @@ const ENGLISH: Search = Search {
     some_words: "Pages with some of your words",
     without: "Without",
     in_no_page: |words| format!("No page here has {words}."),
+    not_searched: |shown| {
+        format!(
+            "A part of the index did not answer in time: about {shown} pages were not searched. Try again in a moment."
+        )
+    },
     none_here: "There are no results on this page any more.",
     one_copy: "One later page says the same.",
     copies: |n| format!("{n} later pages say the same."),
@@ -243,6 +250,11 @@ const ITALIAN: Search = Search {
     some_words: "Pagine con alcune delle parole cercate",
     without: "Senza",
     in_no_page: |words| format!("Qui nessuna pagina ha {words}."),
+    not_searched: |shown| {
+        format!(
+            "Una parte dell’indice non ha risposto in tempo: circa {shown} pagine non sono state esaminate. Riprova fra poco."
+        )
+    },
     none_here: "In questa pagina non ci sono più risultati.",
     one_copy: "Un’altra pagina, più recente, dice lo stesso.",
     copies: |n| format!("Altre {n} pagine, più recenti, dicono lo stesso."),

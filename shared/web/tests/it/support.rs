@@ -62,6 +62,8 @@ pub struct Backend {
     pub asked: Mutex<Vec<(String, usize, usize)>>,
     /// The objects are unreachable (`Some(true)`: for a while; `Some(false)`: for good).
     pub broken: Option<bool>,
+    /// Number of pages that no query searches.
+    pub unsearched: u64,
 }
 
 impl Backend {
@@ -136,6 +138,7 @@ impl SearchIndex for Backend {
         Ok(SearchResults {
             total,
             partial: hits.len() as u64 - total,
+            unsearched: self.unsearched,
             is_mixed: query.ends_with('?'),
             unknown: hits.iter().flat_map(|hit| hit.missing.clone()).filter(|word| word.starts_with('x')).collect(),
             copies: hits.iter().map(|hit| u64::from(hit.copies)).sum(),

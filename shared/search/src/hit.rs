@@ -1,0 +1,82 @@
+//! Pages that were found.
+
+use crate::analyze::Analyzers;
+use crate::plan::Plan;
+use crate::schema;
+use crate::snippet::{Snippet, snippet};
+use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// A page that was found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Its id.
+    pub id: PageId,
+    /// Its URL.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Part of the text that shows why it was found.
+    pub snippet: Snippet,
+    /// The URL of its main image.
+    pub image: Option<String>,
+    /// Thumbnail of that image.
+    pub thumbnail: Option<ThumbnailId>,
+    /// Name of its site, or else its host.
+    pub site: String,
+    /// Its host.
+    pub host: String,
+    /// Name of its author.
+    pub author: Option<String>,
+    /// The feed that named it.
+    pub feed: Option<String>,
+    /// Publication date that the page states.
+    pub published: Option<Timestamp>,
+    /// Its language.
+    pub language: Option<String>,
+    /// Its score; comparable within one answer only.
+    pub score: f32,
+    /// True if it has all words.
+    pub has_all: bool,
+    /// Words of the query that it does not have, as typed. Stop words never count as missing.
+    pub missing: Vec<String>,
+    /// Number of matching later copies that are not returned; the earliest copy is.
+    pub copies: u32,
+    /// Explanation of the score, if requested.
+    pub explanation: Option<Explanation>,
+}
+
+/// Explanation of a score, which is the sum of the words' shares times both factors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// Words and phrases that are scored, as typed, with the share of each (BM25); zero if the page does not have it.
+    pub words: Vec<(String, f32)>,
+    /// Factor for words that are near each other.
+    pub proximity: f32,
+    /// Factor for new pages.
+    pub freshness: f32,
+}
+
+/// Returns a hit of a page by itself; the search adds how it was found.
+pub(crate) fn hit(record: Record, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
+    let language = schema::primary_language(record.language.as_deref());
+    Hit {
+        snippet: snippet(&record.text, record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
+        site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
+        id: record.id,
+        url: record.url,
+        title: record.title,
+        image: record.image,
+        thumbnail: record.thumbnail,
+        host: record.host,
+        author: record.author,
+        feed: record.feed,
+        published: record.published,
+        language: record.language,
+        score: 0.0,
+        has_all: false,
+        missing: Vec::new(),
+        copies: 0,
+        explanation: None,
+    }
+}

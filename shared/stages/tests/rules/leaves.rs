@@ -1,0 +1,254 @@
+//! A search that is asked of leaves: it finds what one process finds, says what was not searched, and nothing that is gone.
+
+use crate::index::{accept, removal};
+use crate::test_world::TestWorld;
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{Gone, Millis};
+use curlew_ports::{Blobs, Clock, PortError};
+use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::leaves::Leaves;
+use curlew_stages::catalog::local_leaves::LocalLeaves;
+use curlew_stages::catalog::results::{FindError, SearchResults, Start};
+use curlew_testkit::faults::{BlobFate, JudgedBlobs};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Days on which something is published, each of which makes a split.
+const DAYS: usize = 6;
+/// Number of leaves.
+const LEAVES: usize = 3;
+
+/// How a leaf behaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mood {
+    Answers,
+    Fails,
+    /// Answers so many requests, and fails from then on.
+    Tires(usize),
+    /// Takes a minute.
+    IsLate,
+    /// Answers something else.
+    Babbles,
+}
+
+/// Leaves that behave as they are told to.
+struct MoodyLeaves {
+    leaves: LocalLeaves,
+    moods: Mutex<Vec<Mood>>,
+    clock: Arc<dyn Clock>,
+    asked: AtomicUsize,
+}
+
+impl MoodyLeaves {
+    fn over(blobs: &Arc<dyn Blobs>, world: &TestWorld) -> Arc<MoodyLeaves> {
+        let leaf = |_| Arc::new(Finder::new(blobs.clone(), world.politeness.clock.clone()));
+        let leaves = LocalLeaves((0..LEAVES).map(leaf).collect());
+        let moods = Mutex::new(vec![Mood::Answers; LEAVES]);
+        let clock = world.politeness.clock.clone();
+        Arc::new(MoodyLeaves { leaves, moods, clock, asked: AtomicUsize::new(0) })
+    }
+
+    fn set(&self, leaf: usize, mood: Mood) {
+        self.moods.lock().unwrap()[leaf] = mood;
+    }
+
+    /// Returns how often leaves were asked since the last call.
+    fn asked(&self) -> usize {
+        self.asked.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[async_trait]
+impl Leaves for MoodyLeaves {
+    fn count(&self) -> usize {
+        LEAVES
+    }
+
+    async fn ask(&self, leaf: usize, request: Bytes) -> Result<Bytes, PortError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let mood = self.moods.lock().unwrap()[leaf];
+        match mood {
+            Mood::Fails | Mood::Tires(0) => return Err(PortError::Throttled { retry_after: Millis(1) }),
+            Mood::Tires(left) => self.set(leaf, Mood::Tires(left - 1)),
+            Mood::IsLate => self.clock.sleep(Millis::from_mins(1)).await,
+            Mood::Babbles => return Ok(r#"{"answers":[{"shown":[]}]}"#.into()),
+            Mood::Answers => {}
+        }
+        self.leaves.ask(leaf, request).await
+    }
+}
+
+/// A store with two pages of each day, and a finder that asks leaves.
+async fn searched_by_leaves() -> (TestWorld, Arc<MoodyLeaves>, Finder) {
+    let world = TestWorld::new();
+    for day in 0..DAYS {
+        accept(&world, &format!("a{day}"), "A curlew probes the mud.").await;
+        accept(&world, &format!("b{day}"), "A curlew and a whimbrel.").await;
+        world.index().publish(2026).await.unwrap();
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
+    }
+    let blobs: Arc<dyn Blobs> = world.blobs.clone();
+    let leaves = MoodyLeaves::over(&blobs, &world);
+    let finder = here(&world).with_leaves(leaves.clone(), 2);
+    (world, leaves, finder)
+}
+
+fn here(world: &TestWorld) -> Finder {
+    Finder::new(world.blobs.clone(), world.politeness.clock.clone())
+}
+
+async fn find(finder: &Finder, query: &str) -> SearchResults {
+    finder.find(query, Start::Offset(0), 20).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn leaves_find_what_one_process_finds_where_enough_splits_may_match() {
+    let (world, leaves, finder) = searched_by_leaves().await;
+    let one = here(&world);
+    for finder in [&finder, &one] {
+        finder.sign_cursors([7; 32]);
+    }
+    for query in ["curlew", "curlew mud", "\"a whimbrel\"", "curlw", "sort:date", "mud site:example.org", "zzzzz"] {
+        assert_eq!(find(&finder, query).await, find(&one, query).await, "{query}");
+        assert!(leaves.asked() >= LEAVES, "{query}");
+    }
+    assert_eq!(finder.explain("curlew mud", 5).await.unwrap(), one.explain("curlew mud", 5).await.unwrap());
+    let first = finder.find("curlew mud", Start::Offset(0), 4).await.unwrap();
+    let next = first.next.unwrap();
+    let second = finder.find("curlew mud", Start::After(&next), 4).await.unwrap();
+    assert_eq!(second, one.find("curlew mud", Start::After(&next), 4).await.unwrap());
+    assert_eq!((second.before, second.hits.len()), (4, 4));
+    // Of one day, which one split has.
+    leaves.asked();
+    let day = world.now().day();
+    assert_eq!(find(&finder, &format!("curlew after:{day}")).await.total, 0);
+    let before = (world.now() - Millis::from_days(DAYS as u64 - 1)).day();
+    assert_eq!(find(&finder, &format!("curlew before:{before}")).await.total, 2);
+    assert_eq!(leaves.asked(), 0, "a query of one split is answered where it is asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leaf_that_fails_or_is_late_is_left_out_and_that_is_said() {
+    let (world, leaves, finder) = searched_by_leaves().await;
+    let whole = find(&finder, "curlew").await;
+    assert_eq!((whole.total, whole.unsearched, whole.hits.len()), (2 * DAYS as u64, 0, 2 * DAYS));
+    let mut left_out = 0;
+    for leaf in 0..LEAVES {
+        for mood in [Mood::Fails, Mood::IsLate, Mood::Babbles] {
+            leaves.set(leaf, mood);
+            let began = world.politeness.clock.monotonic();
+            let found = find(&finder, "curlew").await;
+            assert_eq!(found.total + found.unsearched, whole.total, "{leaf} {mood:?}");
+            assert_eq!(found.hits.len() as u64, found.total, "{leaf} {mood:?}");
+            assert!(world.politeness.clock.monotonic().saturating_sub(began) <= Millis::from_secs(5));
+            left_out += found.unsearched;
+        }
+        // It counts its pages, ranks them, and then shows none of them.
+        leaves.set(leaf, Mood::Tires(2));
+        let found = find(&finder, "curlew").await;
+        assert_eq!(found.total, whole.total, "{leaf}");
+        assert_eq!(found.hits.len() as u64 + found.unsearched, whole.total, "{leaf}");
+        leaves.set(leaf, Mood::Answers);
+    }
+    assert_eq!(left_out, 3 * whole.total, "each page belongs to one leaf");
+    (0..LEAVES).for_each(|leaf| leaves.set(leaf, Mood::Fails));
+    let failed = finder.find("curlew", Start::Offset(0), 20).await;
+    assert!(matches!(failed, Err(FindError::Port(PortError::Unavailable { .. }))), "{failed:?}");
+    (0..LEAVES).for_each(|leaf| leaves.set(leaf, Mood::Answers));
+    let urls = |found: &SearchResults| found.hits.iter().map(|hit| hit.url.clone()).collect::<Vec<String>>();
+    assert_eq!(urls(&find(&finder, "curlew").await), urls(&whole), "nothing is remembered of it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_gone_is_found_by_leaves_that_have_known_it() {
+    let (world, _, finder) = searched_by_leaves().await;
+    let total = async || find(&finder, "curlew").await.total;
+    assert_eq!(total().await, 12);
+    let late = accept(&world, "late", "A curlew that is late.").await;
+    world.index().publish(2026).await.unwrap();
+    assert_eq!(total().await, 13, "a split that no leaf has known");
+    removal(&world).remove(&late, Gone::Gone).await.unwrap();
+    let found = find(&finder, "curlew").await;
+    assert!(found.total == 12 && found.hits.iter().all(|hit| !hit.url.contains("late")), "{found:?}");
+    assert_eq!(find(&finder, "late").await.suggestion, None);
+    // Splits are merged, and those that leaves have open are deleted.
+    world.index().refresh(2026).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_days(3)).await;
+    world.index().publish(2026).await.unwrap();
+    assert_eq!(total().await, 12);
+    let block = async |text: &str| world.blobs.put("hidden-hosts.json", text.to_owned().into()).await.unwrap();
+    block(r#"{"hosts": ["example.org"]}"#).await;
+    assert_eq!(total().await, 0, "by the very next query");
+    block(r#"{"hosts": []}"#).await;
+    assert_eq!(total().await, 12);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leaf_reads_manifests_only_if_its_root_has_read_others() {
+    let (world, _, _) = searched_by_leaves().await;
+    let calls = Arc::<AtomicUsize>::default();
+    let counter = calls.clone();
+    let counted = JudgedBlobs::new(world.blobs.clone(), move |_, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        BlobFate::Pass
+    });
+    let blobs: Arc<dyn Blobs> = counted;
+    let finder = here(&world).with_leaves(MoodyLeaves::over(&blobs, &world), 2);
+    assert_eq!(find(&finder, "curlew").await.total, 12);
+    assert!(calls.swap(0, Ordering::Relaxed) > LEAVES);
+    assert_eq!(find(&finder, "curlew").await.total, 12);
+    assert_eq!(calls.load(Ordering::Relaxed), 0, "a warm leaf makes no call");
+}
+
+/// Leaves that are asked only after splits were merged: the root has read the manifest before.
+struct Meddling {
+    leaves: LocalLeaves,
+    world: TestWorld,
+    was_asked: AtomicBool,
+}
+
+#[async_trait]
+impl Leaves for Meddling {
+    fn count(&self) -> usize {
+        1
+    }
+
+    async fn ask(&self, leaf: usize, request: Bytes) -> Result<Bytes, PortError> {
+        if !self.was_asked.swap(true, Ordering::Relaxed) {
+            self.world.index().refresh(2026).await.unwrap();
+        }
+        self.leaves.ask(leaf, request).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_root_whose_splits_were_merged_meanwhile_reads_the_manifest_again() {
+    let (world, _, _) = searched_by_leaves().await;
+    removal(&world).remove(&accept(&world, "gone", "A curlew.").await, Gone::Gone).await.unwrap();
+    let before = world.blobs.list("splits/", None, 99).await.unwrap().len();
+    let leaves = LocalLeaves(vec![Arc::new(here(&world))]);
+    let meddling = Meddling { leaves, world: TestWorld::sharing(&world), was_asked: AtomicBool::new(false) };
+    let finder = here(&world).with_leaves(Arc::new(meddling), 1);
+    let found = find(&finder, "curlew").await;
+    assert!(world.blobs.list("splits/", None, 99).await.unwrap().len() > before, "they were merged into another one");
+    assert_eq!((found.total, found.unsearched), (12, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leaf_opens_nothing_that_is_not_published() {
+    let (world, _, _) = searched_by_leaves().await;
+    let leaf = here(&world);
+    let call = |form: u32, key: &str| {
+        format!(r#"{{"form":{form},"manifests":[[2026,"?"]],"hosts":null,"splits":{{"0":"{key}"}},"requests":[]}}"#)
+    };
+    for key in ["owners/example.org.json", "splits/2026/none.split", "../secret"] {
+        let reply = leaf.answer_as_leaf(call(1, key).as_bytes()).await.unwrap();
+        assert_eq!(reply, r#""stale""#, "{key}");
+    }
+    let split = world.blobs.list("splits/", None, 1).await.unwrap().remove(0);
+    assert_eq!(leaf.answer_as_leaf(call(1, &split).as_bytes()).await.unwrap(), r#"{"answers":[]}"#);
+    for wrong in [&call(2, &split), "{}", "", "[1]", r#"{"smoke":true}"#] {
+        assert!(leaf.answer_as_leaf(wrong.as_bytes()).await.is_err(), "{wrong}");
+    }
+}
