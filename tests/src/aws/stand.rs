@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The stack's name.
 const NAME: &str = "cost";
@@ -51,6 +51,8 @@ const MAX_LINES: usize = 10_000;
 const MINUTE: Duration = Duration::from_secs(60);
 /// Maximum time until changes of the stack are answered.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Time between two looks at what was logged.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Size of a measurement.
 #[derive(Clone, Copy, Debug)]
@@ -161,15 +163,24 @@ impl Stand {
         let mut delivered = BTreeMap::new();
         let slowness = processor::calibration_loop() / processor::LOOP_MS;
         for function in FUNCTIONS {
-            let lines = self.stack.api().logs(&self.stack.called(function));
-            assert!(lines.len() < MAX_LINES, "{function} logs more than the emulator gives at once");
-            let seen = self.read.insert(function, lines.len()).unwrap_or(0);
+            let called = called.get(function).copied().unwrap_or(0);
+            let seen = self.read.get(function).copied().unwrap_or(0);
+            let asked = Instant::now();
+            let (lines, runs) = loop {
+                let lines = self.stack.api().logs(&self.stack.called(function));
+                assert!(lines.len() < MAX_LINES, "{function} logs more than the emulator gives at once");
+                let runs = lines[seen..].iter().filter_map(|line| Run::read(line));
+                let runs: Vec<Run> = runs.map(|run| run.on_reference_core(slowness)).collect();
+                // The answer of an invocation may come before its last lines.
+                if runs.len() >= called {
+                    break (lines, runs);
+                }
+                assert!(asked.elapsed() < PATIENCE, "{function} was called {called} times and reports {}", runs.len());
+                std::thread::sleep(LOOK);
+            };
+            self.read.insert(function, lines.len());
             // Lines that are no JSON are the emulator's own: of start, end and report, which the template turns off.
             let new: Vec<&String> = lines[seen..].iter().filter(|line| line.starts_with('{')).collect();
-            let runs = new.iter().filter_map(|line| Run::read(line));
-            let runs: Vec<Run> = runs.map(|run| run.on_reference_core(slowness)).collect();
-            let called = called.get(function).copied().unwrap_or(0);
-            assert!(runs.len() >= called, "{function} was called {called} times and reports {}: {new:?}", runs.len());
             let meter = self.proxy.meter();
             meter.logged(function, new.len() as u64, new.iter().map(|line| line.len() as u64).sum());
             runs.iter().for_each(|run| meter.lambda(run, self.size.architecture));
