@@ -217,8 +217,9 @@ impl Runner {
         if !self.unsettled.is_empty() {
             return Ok(started);
         }
-        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on.
-        for stage in [Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
+        // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and what is to
+        // be removed is removed before all.
+        for stage in [Queue::Remove, Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
             let room = match stage {
                 Queue::Extract if self.batches.load(Ordering::Relaxed) < BATCHES => BATCH,
                 Queue::Extract => 0,

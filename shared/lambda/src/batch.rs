@@ -22,6 +22,11 @@ use tracing::Instrument;
 pub(crate) const LAST_THINGS: Millis = Millis::from_secs(3);
 /// The most time that one page takes to be extracted and written.
 const PAGE_TIME: Millis = Millis(500);
+/// The most time that a removal or an owner's request takes before it is cut off and tried again: a report or a removal of a whole
+/// host reads every row of a page.
+const REMOVAL_TIME: Millis = Millis::from_secs(30);
+/// Removals under way at once. Each changes the manifest of its year by compare-and-swap, so more would only be in each other's way.
+const REMOVALS_AT_ONCE: usize = 4;
 /// Messages read at once; only those whose job lies in the bucket cost a call.
 const READS: usize = 16;
 /// Number of waiting jobs that are sent again together: the most that one call to SQS takes.
@@ -94,13 +99,17 @@ impl Bounds {
     fn need(&self, stage: Stage, jobs: u64) -> Millis {
         match stage {
             Stage::Extract => PAGE_TIME.saturating_mul(jobs),
+            Stage::Remove => REMOVAL_TIME,
             Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
         }
     }
 
     /// Returns the maximum length of the lease that a job of this stage may hold.
     fn lease(&self, stage: Stage) -> Millis {
-        if stage == Stage::Extract { Millis::ZERO } else { self.rules.lease_length() }
+        match stage {
+            Stage::Extract | Stage::Remove => Millis::ZERO,
+            Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
+        }
     }
 }
 
@@ -246,6 +255,7 @@ impl Batch {
             Job::Deliver(delivery) => &delivery.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
+            Job::Remove(removal) => &removal.url,
             // Each runs many at once itself.
             Job::Polls(_) => return "polls".to_owned(),
             Job::Extract(_) => return format!("#{n}"),
@@ -277,7 +287,12 @@ impl Batch {
     pub(crate) async fn run(self, plan: Plan, stages: Arc<dyn Stages>) -> Summary {
         let began = self.clock.monotonic();
         // Extraction needs a core and waits for little; two chunks at once would only share it.
-        let slots = if self.stage == Stage::Extract { 1 } else { self.bounds.slots }.min(plan.lanes.len());
+        let slots = match self.stage {
+            Stage::Extract => 1,
+            Stage::Remove => self.bounds.slots.min(REMOVALS_AT_ONCE),
+            Stage::Discover | Stage::Poll | Stage::Fetch => self.bounds.slots,
+        }
+        .min(plan.lanes.len());
         let slots = slots.max(usize::from(!plan.alone.is_empty()));
         let this = Arc::new(self);
         let stop = this.bounds.deadline.saturating_sub(LAST_THINGS);

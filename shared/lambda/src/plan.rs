@@ -4,7 +4,7 @@
 //! the host is busy. A number of lanes run side by side, the longest first, so that short ones are left for the end.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
-use curlew_model::{Job, Millis, OwnerRequest, PageBody, Purpose, Way};
+use curlew_model::{Job, Millis, PageBody, Purpose, Way};
 use curlew_policy::rules::Rules;
 use curlew_stages::feeds::poll_group::POLLS_AT_ONCE;
 use std::collections::HashMap;
@@ -53,8 +53,8 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
         Job::Discover(_) => 1 + rules.feeds_per_site as u64,
-        Job::Own(own) if own.request == OwnerRequest::Look => Way::ALL.len() as u64 - 1,
-        Job::Own(_) => 0,
+        Job::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
+        Job::Own(_) | Job::Remove(_) => 0,
         // They run side by side, and a few of them are slow.
         Job::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
         Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
@@ -185,6 +185,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
         },
         Job::Discover(_)
         | Job::Own(_)
+        | Job::Remove(_)
         | Job::Poll(_)
         | Job::Polls(_)
         | Job::Subscribe(_)

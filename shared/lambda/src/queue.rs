@@ -1,4 +1,4 @@
-//! The functions that SQS wakes: discover, poll, fetch, extract.
+//! The functions that SQS wakes: discover, poll, fetch, extract, remove.
 
 use crate::batch::{Batch, Bounds, Message};
 use crate::cold::by_rekognition;
@@ -31,7 +31,7 @@ pub async fn queue(stage: Stage) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
 }
 
-/// Runs the function that finds feeds, and does what the owners of sites ask for; it is the only one that looks up names.
+/// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up names.
 pub async fn discover() -> ExitCode {
     let stage = Stage::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };

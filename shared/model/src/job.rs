@@ -2,7 +2,8 @@
 //! job with its fields.
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
-use crate::ownership::{Challenge, OwnerRequest};
+use crate::ownership::{Challenge, LookResult, OwnerRequest};
+use crate::page::Gone;
 use crate::poll_group::PollGroup;
 use crate::polling::is_default;
 use crate::raw::Exchange;
@@ -27,11 +28,13 @@ pub enum Stage {
     Fetch,
     /// Makes a record of a page.
     Extract,
+    /// Takes a page out of the index, and does what owners ask for.
+    Remove,
 }
 
 impl Stage {
     /// All queues.
-    pub const ALL: [Stage; 4] = [Stage::Discover, Stage::Poll, Stage::Fetch, Stage::Extract];
+    pub const ALL: [Stage; 5] = [Stage::Discover, Stage::Poll, Stage::Fetch, Stage::Extract, Stage::Remove];
 
     /// Returns the queue's name.
     pub const fn as_str(self) -> &'static str {
@@ -40,6 +43,7 @@ impl Stage {
             Stage::Poll => "poll",
             Stage::Fetch => "fetch",
             Stage::Extract => "extract",
+            Stage::Remove => "remove",
         }
     }
 }
@@ -50,7 +54,8 @@ impl Stage {
 pub enum Job {
     /// For [`Stage::Discover`].
     Discover(DiscoverJob),
-    /// For [`Stage::Discover`], too: it is rare, and examines a site in the same way.
+    /// For [`Stage::Discover`] as long as a proof is to be looked for, which examines a site in the same way; else for
+    /// [`Stage::Remove`], which reads nothing of a site.
     Own(OwnJob),
     /// For [`Stage::Poll`].
     Poll(PollJob),
@@ -66,13 +71,17 @@ pub enum Job {
     Fetch(VisitJob),
     /// For [`Stage::Extract`].
     Extract(Box<ExtractJob>),
+    /// For [`Stage::Remove`].
+    Remove(RemovalJob),
 }
 
 impl Job {
     /// Returns the queue of the job.
     pub const fn stage(&self) -> Stage {
         match self {
-            Job::Discover(_) | Job::Own(_) => Stage::Discover,
+            Job::Own(job) if job.needs_look() => Stage::Discover,
+            Job::Discover(_) => Stage::Discover,
+            Job::Own(_) | Job::Remove(_) => Stage::Remove,
             Job::Poll(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
@@ -91,6 +100,7 @@ impl Job {
             Job::Deliver(_) => "deliver",
             Job::Fetch(_) => "fetch",
             Job::Extract(_) => "extract",
+            Job::Remove(_) => "remove",
         }
     }
 
@@ -100,6 +110,7 @@ impl Job {
             Job::Poll(j) => j.trace.as_ref(),
             Job::Fetch(j) => j.trace.as_ref(),
             Job::Extract(j) => j.trace.as_ref(),
+            Job::Remove(j) => j.trace.as_ref(),
             Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {
                 None
             }
@@ -114,7 +125,7 @@ impl Job {
             Job::Poll(j) => j.deferrals,
             Job::Subscribe(j) => j.deferrals,
             Job::Fetch(j) => j.deferrals,
-            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 0,
+            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) | Job::Remove(_) => 0,
         }
     }
 
@@ -127,7 +138,7 @@ impl Job {
             Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
-            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => {}
+            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) | Job::Remove(_) => {}
         }
         self
     }
@@ -144,7 +155,8 @@ impl Job {
             | Job::Subscribe(_)
             | Job::Backfill(_)
             | Job::Deliver(_)
-            | Job::Extract(_) => {}
+            | Job::Extract(_)
+            | Job::Remove(_) => {}
         }
         self
     }
@@ -221,9 +233,19 @@ pub struct OwnJob {
     /// True if the proof is looked up in the DNS alone, without calling the site.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dns_only: bool,
+    /// Result of a look, which is written down by another stage than the one that looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<LookResult>,
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+}
+
+impl OwnJob {
+    /// True if a proof is still to be looked for.
+    pub const fn needs_look(&self) -> bool {
+        matches!(self.request, OwnerRequest::Look) && self.looked.is_none()
+    }
 }
 
 /// Job that reads a feed.
@@ -469,6 +491,51 @@ pub struct ExtractJob {
     pub exchange: Option<Exchange>,
 }
 
+/// Job that changes what the index knows of a page. It is sent by stages that read documents of strangers, which may not write
+/// index and records themselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RemovalJob {
+    /// The page.
+    pub page: PageId,
+    /// Its URL, for people.
+    pub url: String,
+    /// The change.
+    #[serde(flatten)]
+    pub change: IndexChange,
+    /// Time of the judgement. The job is void if the page was accepted, or found present, after it.
+    pub judged_at: Timestamp,
+    /// Chain of jobs that it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
+}
+
+impl RemovalJob {
+    /// Creates the job that takes a page out of the index, as was judged at this time.
+    pub fn remove(page: PageId, url: String, reason: Gone, judged_at: Timestamp) -> RemovalJob {
+        RemovalJob { page, url, change: IndexChange::Remove { reason }, judged_at, trace: None }
+    }
+}
+
+/// Change of what the index knows of a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "change", rename_all = "snake_case")]
+pub enum IndexChange {
+    /// The page leaves the index for good.
+    Remove {
+        /// Reason.
+        reason: Gone,
+    },
+    /// The page stays, and names another time at which it becomes unavailable.
+    Expire {
+        /// That time; `None` if it names none any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Timestamp>,
+        /// Validators of the document, if its content is that of the record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        validators: Option<Validators>,
+    },
+}
+
 /// A page's main image, requested right after the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MainImage {
@@ -528,6 +595,7 @@ mod base64_bytes_or_none {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ownership::{Miss, Way};
 
     fn poll() -> Result<Job, crate::InvalidId> {
         let feed = SourceKey::new("0123456789abcdef0123456789abcdef")?;
@@ -560,6 +628,43 @@ mod tests {
         for thumbnail in [None, Some(Bytes::from_static(b"\xff\xd8"))] {
             let image = MainImage { id: id.clone(), thumbnail };
             assert_eq!(serde_json::from_str::<MainImage>(&serde_json::to_string(&image)?)?, image);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn removals_come_back_from_their_messages_and_have_a_queue_of_their_own() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        for change in [
+            IndexChange::Remove { reason: Gone::NotFound },
+            IndexChange::Expire { at: Some(at), validators: Some(Validators::default()) },
+            IndexChange::Expire { at: None, validators: None },
+        ] {
+            let page = PageId::new("0123456789abcdef0123456789abcdef")?;
+            let url = "https://example.org/a".to_owned();
+            let job = Job::Remove(RemovalJob { page, url, change, judged_at: at, trace: None });
+            assert_eq!(Job::from_message(&job.to_message()?)?, job);
+            assert_eq!((job.stage(), job.stage().as_str(), job.kind()), (Stage::Remove, "remove", "remove"));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn only_looking_for_a_proof_is_for_the_queue_whose_stage_calls_sites() -> Result<(), Box<dyn std::error::Error>> {
+        let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS))?;
+        let of = |request, looked| {
+            let (host, challenge) = ("example.org".to_owned(), challenge.clone());
+            Job::Own(OwnJob { host, challenge, request, dns_only: false, looked, deferrals: 0 })
+        };
+        let at = Timestamp::from_millis(1_795_000_000_000);
+        let looked = LookResult { at, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
+        assert_eq!(of(OwnerRequest::Look, None).stage(), Stage::Discover);
+        for job in
+            [of(OwnerRequest::Look, Some(looked)), of(OwnerRequest::Report, None), of(OwnerRequest::Forget, None)]
+        {
+            assert_eq!(job.stage(), Stage::Remove);
+            assert_eq!(Job::from_message(&job.to_message()?)?, job);
         }
         Ok(())
     }

@@ -92,6 +92,19 @@ pub enum Miss {
     Unreachable,
 }
 
+/// Result of looking for a challenge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LookResult {
+    /// Time of the look.
+    pub at: Timestamp,
+    /// Place where the challenge was found, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Way>,
+    /// Places where it was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misses: Vec<(Way, Miss)>,
+}
+
 /// Request of a claimant. All but [`OwnerRequest::Look`] needs a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -39,6 +39,7 @@ pub fn of(job: &Job) -> TraceId {
             format!("{} {}", job.host, job.items.first().map(|item| item.page.as_str()).unwrap_or_default())
         }
         Job::Extract(job) => return of_extraction(job),
+        Job::Remove(job) => return begin("remove", job.page.as_str(), job.judged_at),
     };
     begin(job.kind(), &subject, Timestamp::EPOCH)
 }
@@ -71,6 +72,7 @@ pub fn traced(mut job: Job) -> Job {
         Job::Poll(job) => job.trace = Some(trace),
         Job::Fetch(job) => job.trace = Some(trace),
         Job::Extract(job) => job.trace = Some(trace),
+        Job::Remove(job) => job.trace = Some(trace),
         Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {}
     }
     job

@@ -1,5 +1,6 @@
 //! The composition root: all stages, put together over one set of ports.
 
+use crate::bulk::Bulk;
 use crate::catalog::export::Export;
 use crate::catalog::find::Finder;
 use crate::catalog::index::{Index, PAGES_PER_SPLIT, PORTIONS_AT_ONCE, PublishReport};
@@ -35,7 +36,7 @@ use crate::politeness::poll_groups::PollGroups;
 use crate::stage::{Stage, StageError, Verdict};
 use crate::worker::Stages;
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, Year};
+use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
 use curlew_ports::{
     Blobs, Clock, Fetch as FetchPort, GroupLeases, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages,
@@ -148,7 +149,7 @@ pub struct Program {
     pub lookup: Lookup,
     /// Runs queries.
     pub finder: Arc<Finder>,
-    /// Removes pages.
+    /// Removes pages, and notes when they become unavailable.
     pub removal: Removal,
     /// Pages that are kept as they were fetched.
     pub raw: RawPages,
@@ -183,7 +184,7 @@ impl Program {
             groups: groups.clone(),
         };
         let removal = Removal::new(pages.clone(), blobs.clone(), clock.clone(), events.clone());
-        let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone(), removal.clone());
+        let intake = Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone());
         let backfills = Backfills { intake: Arc::new(intake) };
         let messages = Messages { blobs: blobs.clone(), clock: clock.clone() };
         let overrides =
@@ -441,8 +442,8 @@ impl Program {
         Ok(())
     }
 
-    /// Daily: forgets messages, claims and raw pages whose time is over, removes pages whose time is over, and sends re-checks of
-    /// others; returns how many. Without a `count` as many as let every page have its turn at least twice a year, and a
+    /// Daily: forgets messages, claims and raw pages whose time is over, sends the removal of pages whose time is over, and
+    /// re-checks of others; returns how many. Without a `count` as many as let every page have its turn at least twice a year, and a
     /// thousand at least.
     ///
     /// # Errors
@@ -451,11 +452,24 @@ impl Program {
         self.forget().await?;
         let mut indexed = 0;
         for year in self.index.years().await? {
-            self.remove_expired(year).await?;
+            self.send_expired(year).await?;
             indexed += self.index.indexed(year).await?;
         }
         let daily = HowMany::Daily(sampling::a_day(indexed, LEAST_SAMPLE));
         self.sample.run(count.map_or(daily, HowMany::AtMost)).await
+    }
+
+    /// Sends the removal of the pages of a year whose `unavailable_after` has passed.
+    async fn send_expired(&self, year: Year) -> Result<(), StageError> {
+        let now = self.clock.now();
+        let mut jobs = Bulk::new(self.ports.queue.as_ref());
+        for id in self.index.expired(year).await? {
+            let Some((page, _)) = self.ports.pages.get(&id).await? else { continue };
+            if matches!(page.state, PageState::Accepted { .. }) {
+                jobs.push((Job::Remove(RemovalJob::remove(id, page.url, Gone::Expired, now)), now)).await?;
+            }
+        }
+        Ok(jobs.send().await?)
     }
 
     /// Removes the pages of a year whose `unavailable_after` has passed; says how many.
@@ -484,6 +498,7 @@ impl Stages for Program {
             Job::Backfill(job) => self.backfills.run(job).await,
             Job::Fetch(job) => self.fetch.run(job).await,
             Job::Extract(job) => self.extract.run(job).await,
+            Job::Remove(job) => self.removal.run(job).await,
         }
     }
 

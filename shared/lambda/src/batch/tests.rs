@@ -5,6 +5,7 @@ mod simulation;
 
 use super::*;
 use crate::test_world::{TestWorld, page, stored, visit};
+use curlew_model::{Challenge, Gone, OwnJob, OwnerRequest, RemovalJob};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::{Delivery, Inbox, Queue};
 
@@ -98,6 +99,28 @@ async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
         messages.iter().enumerate().map(|(n, job)| (job.as_str(), if n == 4 { 2 } else { 1 })).collect();
     assert_eq!(world.run(&deliveries).await.done, 5);
     assert_eq!(world.segments().await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn removals_run_a_few_at_a_time_and_a_look_for_a_proof_is_none() {
+    let world = TestWorld::new(Stage::Remove);
+    let job = |n: usize| {
+        let url = format!("https://h{n}.example/a");
+        let page = address::page_id(&url::Url::parse(&url).unwrap());
+        Job::Remove(RemovalJob::remove(page, url, Gone::NotFound, world.clock.now())).to_message().unwrap()
+    };
+    let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS)).unwrap();
+    let own = |request| {
+        let (host, challenge) = ("example.org".to_owned(), challenge.clone());
+        Job::Own(OwnJob { host, challenge, request, dns_only: false, looked: None, deferrals: 0 }).to_message().unwrap()
+    };
+    let mut messages: Vec<String> = (0..20).map(job).collect();
+    messages.extend([own(OwnerRequest::Report), own(OwnerRequest::Look)]);
+    let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
+    let summary = world.run(&deliveries).await;
+    assert_eq!((summary.done, summary.given_up, summary.slots), (21, 1, REMOVALS_AT_ONCE));
+    assert!(world.reasons().await[0].contains("it is one for discover"));
+    assert!(world.bounds.least_time(Stage::Remove) < Millis::from_mins(1), "the shortest timeout has room for one");
 }
 
 #[tokio::test(start_paused = true)]

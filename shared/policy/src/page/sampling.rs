@@ -17,6 +17,11 @@ const TELLING_ENTRIES: usize = 4;
 /// dropped.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
+/// True if a page was accepted, or found present, after this instant: a judgement of that time is not about it any more.
+pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
+    page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
+}
+
 /// True if an accepted page may be re-checked now.
 pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && now >= last_seen(page) + rules.recheck_after

@@ -4,7 +4,7 @@
 //! verification (draft-ietf-dnsop-domain-verification-techniques): a label that begins with an underscore, a separate
 //! token for each claim, and an expiry.
 
-use curlew_model::{Challenge, Claim, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
+use curlew_model::{Challenge, Claim, LookResult, Millis, Miss, OwnerRequest, Ownership, Timestamp, Way};
 use url::Url;
 
 /// Label below which the TXT record is looked up.
@@ -178,15 +178,14 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
     all.claims.get_mut(at)
 }
 
-/// Records the result of a check. A proof that is no longer found becomes invalid, unless the check was not possible.
-pub fn looked(
-    mut all: Ownership,
-    challenge: &Challenge,
-    found: Option<Way>,
-    misses: Vec<(Way, Miss)>,
-    now: Timestamp,
-) -> Ownership {
+/// Records the result of a look. A proof that is no longer found becomes invalid, unless the look was not possible. A result
+/// that comes later than that of a later look changes nothing.
+pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ownership {
+    let LookResult { at: now, found, misses } = look;
     let Some(claim) = place(&mut all, challenge, now) else { return all };
+    if claim.done.get(&OwnerRequest::Look).is_some_and(|last| *last > now) {
+        return all;
+    }
     claim.done.insert(OwnerRequest::Look, now);
     let was = claim.proof.map(|(way, _)| way);
     let is_there_no_more = |(way, miss): &(Way, Miss)| Some(*way) == was && matches!(miss, Miss::Absent | Miss::Other);
@@ -245,7 +244,11 @@ mod tests {
     fn proven(n: usize) -> Ownership {
         let (all, granted) = ask(Ownership::default(), &challenge(n), OwnerRequest::Look, true, T0);
         assert_eq!(granted, Ok(GrantExtent::Whole));
-        looked(all, &challenge(n), Some(Way::File), vec![(Way::Dns, Miss::Absent)], T0)
+        looked(
+            all,
+            &challenge(n),
+            LookResult { at: T0, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] },
+        )
     }
 
     #[test]
@@ -387,8 +390,8 @@ mod tests {
     #[test]
     fn i08_a_proof_ends_when_it_is_taken_away_and_not_when_it_cannot_be_seen() {
         let now = T0 + Millis::from_days(2);
-        let again =
-            |miss| looked(proven(1), &challenge(1), None, vec![(Way::Dns, Miss::Absent), (Way::File, miss)], now);
+        let at = |at, miss| LookResult { at, found: None, misses: vec![(Way::Dns, Miss::Absent), (Way::File, miss)] };
+        let again = |miss| looked(proven(1), &challenge(1), at(now, miss));
         for miss in [Miss::Absent, Miss::Other] {
             assert_eq!(claim(&again(miss), &challenge(1)).unwrap().proof, None);
         }
@@ -396,5 +399,7 @@ mod tests {
             let all = again(miss);
             assert_eq!(proven_until(claim(&all, &challenge(1)).unwrap(), now), Some(T0 + PROOF_LIFE), "{miss:?}");
         }
+        let late = looked(proven(1), &challenge(1), at(T0 - Millis(1), Miss::Absent));
+        assert_eq!(late, proven(1), "the result of an earlier look comes late");
     }
 }

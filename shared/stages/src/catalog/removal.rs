@@ -1,12 +1,16 @@
-//! Removal: deletes pages that are gone from the web or must not be shown.
+//! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that changes
+//! manifests and records; what reads documents of strangers sends it jobs.
 
 use crate::catalog::segment::{key_day, segment_year};
 use crate::catalog::thumbnails::thumbnail_key;
 use crate::catalog::{manifest, segment};
-use crate::stage::StageError;
-use curlew_model::{Gone, ImageId, Location, Page, PageId, PageState, Record, ThumbnailId, Timestamp, Validators};
+use crate::stage::{Stage, StageError, Verdict};
+use curlew_model::{
+    Gone, ImageId, IndexChange, Location, Page, PageId, PageState, Record, RemovalJob, ThumbnailId, Timestamp,
+    Validators, Year,
+};
 use curlew_policy::address::hash_hex;
-use curlew_policy::page::directives::Directives;
+use curlew_policy::page::sampling;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -16,8 +20,12 @@ use std::sync::Arc;
 pub(crate) const AUDIT_PREFIX: &str = "audit/";
 /// Number of records of one page that replaced each other and are erased together; publishing erases all but the last.
 const REPLACED_IN_A_ROW: usize = 16;
+/// Number of attempts to write the row of a page while others write it.
+const ROW_TRIES: u32 = 4;
+/// Reason why a job is dropped.
+const SEEN_SINCE: &str = "the page was accepted, or found present, after it was judged";
 
-/// Removes pages and records the results of re-checks.
+/// Removes pages, and notes when others become unavailable.
 #[derive(Clone)]
 pub struct Removal {
     pages: Arc<dyn Pages>,
@@ -58,14 +66,30 @@ impl Removal {
     /// # Errors
     /// Any error of the ports; the call may then be repeated.
     pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<(), StageError> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
+        for _ in 0..ROW_TRIES {
+            let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
+            let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
+            if self.remove_as_in((&page, seen), *year, location, reason).await? {
+                return Ok(());
+            }
+        }
+        Err(PortError::Conflict.into())
+    }
+
+    /// Removes a page as its row says; returns false if somebody else has written the row meanwhile.
+    async fn remove_as_in(
+        &self,
+        (page, seen): (&Page, Version),
+        year: Year,
+        location: &Location,
+        reason: Gone,
+    ) -> Result<bool, StageError> {
         let blobs = self.blobs.as_ref();
         let records = self.records(location).await?;
         // A record that this one replaces and that is not erased yet may be in the index of another year.
-        let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([*year]);
+        let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([year]);
         for year in years.collect::<BTreeSet<_>>() {
-            manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([id.clone()]))).await?;
+            manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([page.id.clone()]))).await?;
         }
         let mut thumbnail = None;
         // The oldest goes first: each record is found through the one that replaces it, so the next run finds what a
@@ -81,10 +105,57 @@ impl Removal {
         let now = self.clock.now();
         let state = PageState::Gone { reason };
         let gone = Page { state, at: now, checked_at: Some(now), doubted_at: None, ..page.clone() };
-        self.audit(&page, reason, thumbnail.as_ref(), now).await?;
-        self.write(seen, &gone).await?;
+        self.audit(page, reason, thumbnail.as_ref(), now).await?;
+        if !self.write(seen, &gone).await? {
+            return Ok(false);
+        }
         self.events.note(&Event::Removed(reason));
-        Ok(())
+        Ok(true)
+    }
+
+    /// Returns true if a removal of the page was cut off: its tombstone is there, or its record is erased.
+    async fn has_begun(&self, id: &PageId, year: Year, location: &Location) -> Result<bool, StageError> {
+        let (manifest, _) = manifest::load_manifest(self.blobs.as_ref(), year).await?;
+        Ok(manifest.tombstones.contains(id) || self.records(location).await?.is_empty())
+    }
+
+    /// Notes that a page names another time at which it becomes unavailable than its record does, so that no query finds it after
+    /// that, and that it was found present.
+    async fn expire(
+        &self,
+        job: &RemovalJob,
+        at: Option<Timestamp>,
+        validators: Option<&Validators>,
+    ) -> Result<Verdict, StageError> {
+        for _ in 0..ROW_TRIES {
+            let Some((page, seen)) = self.pages.get(&job.page).await? else { return Ok(Verdict::Done) };
+            let PageState::Accepted { year, .. } = page.state else { return Ok(Verdict::Done) };
+            if sampling::is_seen_since(&page, job.judged_at) {
+                return Ok(Verdict::Drop(SEEN_SINCE.into()));
+            }
+            manifest::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(&page.id, at))).await?;
+            let next = Page {
+                checked_at: Some(job.judged_at),
+                expires: at,
+                doubted_at: page.doubted_at.filter(|doubted| *doubted > job.judged_at),
+                validators: validators.unwrap_or(&page.validators).clone(),
+                ..page
+            };
+            if self.write(seen, &next).await? {
+                self.events.note(&Event::StillThere);
+                return Ok(Verdict::Done);
+            }
+        }
+        Err(PortError::Conflict.into())
+    }
+
+    /// Writes a row; returns false if somebody else has written it meanwhile.
+    async fn write(&self, seen: Version, page: &Page) -> Result<bool, StageError> {
+        match self.pages.swap(seen, page).await {
+            Ok(_) => Ok(true),
+            Err(PortError::Conflict) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// Returns the record at a location, and the earlier ones that it replaces and that still exist.
@@ -103,66 +174,6 @@ impl Removal {
             }
         }
         Ok(records)
-    }
-
-    /// Records that a page was re-checked and may stay. An `unavailable_after` date that the page names now and its
-    /// record lacks is noted in the manifest, so that no query finds the page after it. `directives` is `None` if the
-    /// page could not be read; the date then stays as it was. `validators` are those of the document, if its content is
-    /// that of the record.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn still_there(
-        &self,
-        id: &PageId,
-        directives: Option<&Directives>,
-        validators: Option<Validators>,
-    ) -> Result<(), StageError> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        let PageState::Accepted { year, .. } = page.state else { return Ok(()) };
-        let expires = directives.map_or(page.expires, |directives| directives.unavailable_after);
-        if page.expires != expires {
-            manifest::change_manifest(self.blobs.as_ref(), year, |m| Ok(m.with_expiry(id, expires))).await?;
-        }
-        let validators = validators.unwrap_or_else(|| page.validators.clone());
-        let next = Page { checked_at: Some(self.clock.now()), expires, doubted_at: None, validators, ..page };
-        self.write(seen, &next).await?;
-        self.events.note(&Event::StillThere);
-        Ok(())
-    }
-
-    /// Marks a page as doubtful, since its URL now serves something else; the next re-check decides.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn doubt(&self, id: &PageId) -> Result<(), StageError> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if !matches!(page.state, PageState::Accepted { .. }) {
-            return Ok(());
-        }
-        self.events.note(&Event::Doubted);
-        self.write(seen, &Page { doubted_at: Some(self.clock.now()), ..page }).await
-    }
-
-    /// Clears the doubt about a page: the same interstitial covers its whole host.
-    ///
-    /// # Errors
-    /// Any error of the ports.
-    pub async fn trust(&self, id: &PageId) -> Result<(), StageError> {
-        let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-        if page.doubted_at.is_none() {
-            return Ok(());
-        }
-        self.write(seen, &Page { doubted_at: None, ..page }).await
-    }
-
-    async fn write(&self, seen: Version, page: &Page) -> Result<(), StageError> {
-        match self.pages.swap(seen, page).await {
-            Ok(_) => Ok(()),
-            // Somebody else re-checked it at the same time and knows as much.
-            Err(PortError::Conflict) => Ok(()),
-            Err(other) => Err(other.into()),
-        }
     }
 
     async fn audit(
@@ -187,5 +198,27 @@ impl Removal {
         let key = format!("{AUDIT_PREFIX}{}/{name}.json", key_day(now));
         self.blobs.put_if_absent(&key, json.into()).await?;
         Ok(())
+    }
+}
+
+impl Stage for Removal {
+    const NAME: &'static str = "remove";
+    type Job = RemovalJob;
+
+    async fn run(&self, job: &RemovalJob) -> Result<Verdict, StageError> {
+        match &job.change {
+            IndexChange::Expire { at, validators } => self.expire(job, *at, validators.as_ref()).await,
+            IndexChange::Remove { reason } => {
+                let Some((page, _)) = self.pages.get(&job.page).await? else { return Ok(Verdict::Done) };
+                let PageState::Accepted { year, location, .. } = &page.state else { return Ok(Verdict::Done) };
+                let is_void = sampling::is_seen_since(&page, job.judged_at);
+                // Half a removal would be a page that is accepted and never found.
+                if is_void && !self.has_begun(&page.id, *year, location).await? {
+                    return Ok(Verdict::Drop(SEEN_SINCE.into()));
+                }
+                self.remove(&job.page, *reason).await?;
+                Ok(Verdict::Done)
+            }
+        }
     }
 }

@@ -1,14 +1,13 @@
 //! From the entries of a feed to visits: what is new, and to whom it belongs.
 use curlew_policy::rules::SEEN_RING;
 
-use crate::catalog::removal::Removal;
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed};
 use curlew_model::{
-    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SubscribeJob, Timestamp,
-    TraceId, VisitItem, VisitJob,
+    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, RemovalJob, SubscribeJob,
+    Timestamp, TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -40,7 +39,6 @@ pub struct Intake {
     pub(crate) sources: Arc<dyn Sources>,
     pub(crate) pages: Arc<dyn Pages>,
     pub(crate) queue: Arc<dyn Queue>,
-    removal: Arc<Removal>,
     /// True if hubs can reach our callbacks.
     listening: bool,
 }
@@ -52,9 +50,8 @@ impl Intake {
         sources: Arc<dyn Sources>,
         pages: Arc<dyn Pages>,
         queue: Arc<dyn Queue>,
-        removal: Removal,
     ) -> Intake {
-        Intake { politeness, sources, pages, queue, removal: Arc::new(removal), listening: false }
+        Intake { politeness, sources, pages, queue, listening: false }
     }
 
     /// Returns an intake that subscribes to the hubs that feeds name.
@@ -84,7 +81,7 @@ impl Intake {
         Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
     }
 
-    /// Returns visits for the entries that are new, and removes the pages of those that the feed has taken back. Entries of
+    /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken back. Entries of
     /// known pages do not count as arrivals, so that a feed with other ids at each call is not polled more often. The caller
     /// writes `source` last: entries are remembered as seen only once their visits were made or are in the queue.
     ///
@@ -138,7 +135,7 @@ impl Intake {
         }
         self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
         let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace)).collect();
-        now_listed.extend(self.remove(source, &feed.deleted).await?);
+        now_listed.extend(self.remove(source, &feed.deleted, trace).await?);
         let new = fresh.len() as u64;
         self.politeness.events.note(&Event::EntriesSeen(new));
         if new > 0 {
@@ -199,11 +196,18 @@ impl Intake {
         Ok(())
     }
 
-    /// Removes the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to remove: on
-    /// its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was done.
-    async fn remove(&self, source: &FeedSource, deleted: &[DeletedEntry]) -> Result<Vec<u64>, StageError> {
+    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to
+    /// remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was
+    /// done.
+    async fn remove(
+        &self,
+        source: &FeedSource,
+        deleted: &[DeletedEntry],
+        trace: Option<&TraceId>,
+    ) -> Result<Vec<u64>, StageError> {
+        let now = self.politeness.clock.now();
         let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
-        let mut done = vec![];
+        let (mut done, mut removals) = (vec![], vec![]);
         for entry in deleted.iter().take(DELETED_PER_POLL) {
             let key = deletion_key(entry);
             if source.seen.contains(&key) {
@@ -216,11 +220,15 @@ impl Intake {
                 // What becomes of it is seen with a later poll.
                 PageState::Pending => continue,
                 PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
-                    self.removal.remove(&page.id, Gone::Deleted).await?;
+                    let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
+                    removals.push((Job::Remove(RemovalJob { trace: trace.cloned(), ..job }), now));
                 }
                 _ => {}
             }
             done.push(key);
+        }
+        if !removals.is_empty() {
+            self.queue.send(&removals).await?;
         }
         Ok(done)
     }

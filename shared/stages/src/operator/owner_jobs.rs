@@ -1,5 +1,6 @@
 //! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
-//! the data that is stored about a host; visits, removes and takes up pages again.
+//! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
+//! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::is_on;
@@ -19,8 +20,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, Miss, OwnJob, OwnerRequest, Page,
-    PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
+    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnerRequest,
+    Page, PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -81,11 +82,10 @@ impl Stage for Own {
             return Ok(Verdict::Drop("the claim is not proven any more".into()));
         }
         match job.request {
-            OwnerRequest::Look => {
-                if let Some(until) = self.look(job).await? {
-                    return Ok(Verdict::Defer(until));
-                }
-            }
+            OwnerRequest::Look => match &job.looked {
+                None => return self.look(job).await,
+                Some(look) => return self.record(job, look).await,
+            },
             OwnerRequest::Report => self.report(host).await?,
             OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
             OwnerRequest::Visit => self.visit(host).await?,
@@ -108,8 +108,9 @@ impl Stage for Own {
 }
 
 impl Own {
-    /// Looks for the challenge where it may be published; returns when to go on if another worker is calling the host.
-    async fn look(&self, job: &OwnJob) -> Result<Option<Timestamp>, StageError> {
+    /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of the site,
+    /// and so writes no claim.
+    async fn look(&self, job: &OwnJob) -> Result<Verdict, StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let mut misses = vec![];
         let mut found = None;
@@ -120,7 +121,8 @@ impl Own {
         if found.is_none() && !job.dns_only {
             let calls = match self.by_calls(job).await? {
                 Ok(calls) => calls,
-                Err(until) => return Ok(Some(until)),
+                // Another worker is calling the host.
+                Err(until) => return Ok(Verdict::Defer(until)),
             };
             for (way, outcome) in calls {
                 match outcome {
@@ -129,13 +131,22 @@ impl Own {
                 }
             }
         }
-        let now = self.politeness.clock.now();
-        let blobs = self.blobs.as_ref();
-        change_claims(blobs, host, |all| (ownership::looked(all, challenge, found, misses.clone(), now), ())).await?;
-        if found.is_some() {
+        let at = self.politeness.clock.now();
+        let looked = Some(LookResult { at, found, misses });
+        self.queue.send(&[(Job::Own(OwnJob { looked, deferrals: 0, ..job.clone() }), at)]).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Writes down what a look has found.
+    async fn record(&self, job: &OwnJob, look: &LookResult) -> Result<Verdict, StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let looked = |all| (ownership::looked(all, challenge, look.clone()), ());
+        change_claims(self.blobs.as_ref(), host, looked).await?;
+        if look.found.is_some() {
             self.report(host).await?;
         }
-        Ok(None)
+        tracing::info!(%host, found = ?look.found, "a proof was looked for");
+        Ok(Verdict::Done)
     }
 
     async fn in_dns(&self, host: &str, challenge: &Challenge) -> Result<(), Miss> {

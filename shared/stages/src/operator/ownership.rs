@@ -213,7 +213,8 @@ impl Owners {
         if matches!(request, OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
             change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await?;
         } else {
-            let job = OwnJob { host: host.to_owned(), challenge: challenge.clone(), request, dns_only, deferrals: 0 };
+            let (host, challenge) = (host.to_owned(), challenge.clone());
+            let job = OwnJob { host, challenge, request, dns_only, looked: None, deferrals: 0 };
             self.queue.send(&[(Job::Own(job), now)]).await?;
         }
         Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })

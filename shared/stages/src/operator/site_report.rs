@@ -367,6 +367,7 @@ async fn next(
             Job::Discover(site) => (is_ours(&site.url), "discovery"),
             Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
             Job::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
+            Job::Remove(removal) => (is_ours(&removal.url), "removal"),
             Job::Extract(_) => (false, ""),
         };
         if is_for {

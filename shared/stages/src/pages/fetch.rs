@@ -3,10 +3,10 @@
 mod ending;
 mod images;
 mod interstitial;
+mod outcome;
 mod recheck;
 mod revision;
 
-use crate::catalog::removal::Removal;
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::overrides;
@@ -19,7 +19,7 @@ use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
-    EntryHints, ExtractJob, Gone, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
+    EntryHints, ExtractJob, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
     Rejection, StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
@@ -43,7 +43,6 @@ pub struct Fetch {
     pages: Arc<dyn Pages>,
     queue: Arc<dyn Queue>,
     blobs: Arc<dyn Blobs>,
-    removal: Removal,
     /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
     /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
@@ -108,9 +107,8 @@ impl Fetch {
         queue: Arc<dyn Queue>,
         blobs: Arc<dyn Blobs>,
     ) -> Fetch {
-        let removal = Removal::new(pages.clone(), blobs.clone(), politeness.clock.clone(), politeness.events.clone());
         let (images, judge) = (Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))), Arc::default());
-        Fetch { politeness, pages, queue, blobs, removal, judge, images, turn: None, remembered: 0 }
+        Fetch { politeness, pages, queue, blobs, judge, images, turn: None, remembered: 0 }
     }
 
     /// Returns the stage with this judge; the default one looks at no images.
@@ -491,12 +489,12 @@ impl Stage for Fetch {
             }
             LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,
             LeaseOutcome::Blocked => {
-                for item in &job.items {
-                    match item.purpose {
-                        // A blocked page is not found already; with the re-check its text goes too.
-                        Purpose::Recheck => self.removal.remove(&item.page, Gone::Blocked).await?,
-                        _ => self.write_rejection(job, item, Rejection::Blocked).await?,
-                    }
+                // A blocked page is not found already; with the re-check its text goes too.
+                let (indexed, others): (Vec<_>, Vec<_>) =
+                    job.items.iter().partition(|item| item.purpose == Purpose::Recheck);
+                self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
+                for item in others {
+                    self.write_rejection(job, item, Rejection::Blocked).await?;
                 }
                 return Ok(Verdict::Done);
             }

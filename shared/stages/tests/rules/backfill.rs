@@ -9,7 +9,6 @@ use curlew_model::{
 use curlew_policy::politeness::admission;
 use curlew_policy::trace;
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Pages, Reply, Sources, update_host};
-use curlew_stages::catalog::removal::Removal;
 use curlew_stages::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::program::Program;
@@ -349,10 +348,8 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
         let faulty = |world: &TestWorld| {
             let sources = Arc::new(Faulty::new(world.sources.clone(), faults.clone()));
             let queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
-            let blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
             let pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
-            let removal = Removal::new(pages.clone(), blobs, world.politeness.clock.clone(), Arc::new(()));
-            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), sources, pages, queue, removal)) }
+            Backfills { intake: Arc::new(Intake::new(world.politeness.clone(), sources, pages, queue)) }
         };
         let stage = faulty(&world);
         for _ in 0..4 {

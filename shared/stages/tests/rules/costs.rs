@@ -1,6 +1,5 @@
 //! Costs of a page, a poll and a query, counted in the operations that cloud stores bill.
 
-use crate::index::removal;
 use crate::test_world::{FEED, TestWorld, host, html, new, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -127,7 +126,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let ledger = Counted::over(&world.hosts);
     let politeness = politeness(&world, ledger.clone());
     let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
-    let intake = Intake::new(politeness, sources, pages, jobs, removal(&world));
+    let intake = Intake::new(politeness, sources, pages, jobs);
     let poll = Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default() };
     let job = curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into());
     poll.run(&job).await.unwrap();

@@ -3,12 +3,11 @@
 use crate::index::{accept, removal};
 use crate::revision::{A, document, publish, published, recheck, wait, work};
 use crate::test_world::{TestWorld, page, visit};
-use curlew_model::{Gone, Location, Page, PageState, Purpose, Record, SegmentKey, Timestamp};
-use curlew_policy::page::directives::Directives;
+use curlew_model::{Gone, IndexChange, Location, Page, PageState, Purpose, Record, RemovalJob, SegmentKey, Timestamp};
 use curlew_ports::{Blobs, Pages, PortError};
 use curlew_stages::catalog::export::{Export, RecordFilter};
 use curlew_stages::catalog::index::Index;
-use curlew_stages::stage::StageError;
+use curlew_stages::stage::{Stage, StageError, Verdict};
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -88,8 +87,10 @@ async fn a_page_that_is_removed_expired_or_of_a_blocked_host_does_not_come() {
     assert!(exported(&world).await.is_empty(), "no search finds it");
     program.blocks.unblock("example.org").await.unwrap();
     assert_eq!(exported(&world).await.len(), 1, "a block hides and does not erase");
-    let directives = Directives { unavailable_after: Some(world.now()), ..Directives::default() };
-    removal(&world).still_there(&page(all[2]), Some(&directives), None).await.unwrap();
+    let change = IndexChange::Expire { at: Some(world.now()), validators: None };
+    let (page, url) = (page(all[2]), all[2].to_owned());
+    let job = RemovalJob { page, url, change, judged_at: world.now(), trace: None };
+    assert_eq!(removal(&world).run(&job).await.unwrap(), Verdict::Done);
     assert!(exported(&world).await.is_empty(), "its time is over");
 }
 

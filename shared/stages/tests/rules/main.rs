@@ -28,6 +28,7 @@ mod push;
 mod raw;
 mod reextract;
 mod removal;
+mod removal_jobs;
 mod revision;
 mod robots;
 mod scale;

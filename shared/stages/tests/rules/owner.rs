@@ -69,13 +69,15 @@ impl Town {
     /// Runs the requested jobs, each when it is due.
     async fn work(&self) {
         let (world, own) = (&self.world, self.own());
-        while let Some((Job::Own(job), due)) = world.queued(QueueName::Discover).await.into_iter().next() {
-            world.politeness.clock.sleep(due.since(world.now())).await;
-            for delivery in world.jobs.receive(QueueName::Discover, 1, Millis(1), world.now()).await.unwrap() {
-                world.jobs.ack(&delivery.receipt).await.unwrap();
-            }
-            while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
-                world.politeness.clock.sleep(at.since(world.now())).await;
+        for queue in [QueueName::Discover, QueueName::Remove] {
+            while let Some((Job::Own(job), due)) = world.queued(queue).await.into_iter().next() {
+                world.politeness.clock.sleep(due.since(world.now())).await;
+                for delivery in world.jobs.receive(queue, 1, Millis(1), world.now()).await.unwrap() {
+                    world.jobs.ack(&delivery.receipt).await.unwrap();
+                }
+                while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
+                    world.politeness.clock.sleep(at.since(world.now())).await;
+                }
             }
         }
     }
@@ -279,7 +281,8 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let town = Town::proven().await;
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
     let late = async |request| {
-        let job = OwnJob { host: HOST.into(), challenge: challenge(1), request, dns_only: false, deferrals: 0 };
+        let job =
+            OwnJob { host: HOST.into(), challenge: challenge(1), request, dns_only: false, looked: None, deferrals: 0 };
         town.own().run(&job).await.unwrap()
     };
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);

@@ -106,7 +106,10 @@ impl TestWorld {
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
-        self.poll_stage().run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) }).await.unwrap()
+        let verdict =
+            self.poll_stage().run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) }).await.unwrap();
+        self.remove_what_was_sent().await;
+        verdict
     }
 
     /// The stage that sends every new page as a visit.
@@ -123,7 +126,18 @@ impl TestWorld {
     }
 
     pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
-        self.program().fetch.run(job).await.unwrap()
+        let verdict = self.program().fetch.run(job).await.unwrap();
+        self.remove_what_was_sent().await;
+        verdict
+    }
+
+    /// Runs the removals that a stage has sent.
+    pub(crate) async fn remove_what_was_sent(&self) {
+        for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
+            let Ok(Job::Remove(job)) = &delivery.job else { panic!("a removal: {delivery:?}") };
+            self.program().removal.run(job).await.unwrap();
+            self.jobs.ack(&delivery.receipt).await.unwrap();
+        }
     }
 
     pub(crate) fn extract(&self) -> Extract {

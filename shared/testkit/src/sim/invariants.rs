@@ -1,8 +1,10 @@
 //! Invariants (design, section 7): one plain function each, over the trace of a run.
 
+mod gone;
 mod outside;
 mod past;
 
+pub use gone::nothing_gone_is_found;
 pub use outside::{
     allowed_again, forgotten_is_gone, left_alone_when_told, no_entry_by_delivery, no_poll_below_the_floor,
     only_owners_are_heard, subscriptions_end,
@@ -203,48 +205,9 @@ fn pages_of(job: &Job) -> Vec<&PageId> {
         | Job::Polls(_)
         | Job::Subscribe(_)
         | Job::Backfill(_)
-        | Job::Deliver(_) => vec![],
+        | Job::Deliver(_)
+        | Job::Remove(_) => vec![],
     }
-}
-
-/// 5. What is gone, blocked or noindexed is not found from the moment that it is known; and what is accepted is found
-///    once everything is published.
-///
-/// # Errors
-/// The first hit that should not be one, or page that should be one.
-pub fn nothing_gone_is_found(trace: &Trace) -> Result<(), Violation> {
-    const NAME: &str = "5 nothing gone is found";
-    for query in &trace.queries {
-        let rows: BTreeMap<&str, &Page> = query.rows.iter().map(|page| (page.url.as_str(), page)).collect();
-        for hit in &query.hits {
-            let state = rows.get(hit.as_str()).map(|row| &row.state);
-            if !matches!(state, Some(PageState::Accepted { .. })) {
-                return violated(NAME, query.at, format!("{hit} was found, but its row says {state:?}"));
-            }
-            if query.blocked.iter().any(|host| is_on(hit, host)) {
-                return violated(NAME, query.at, format!("{hit} was found, but its host is blocked"));
-            }
-        }
-    }
-    let Some(found) = &trace.end.found else { return Ok(()) };
-    let accepted = trace.end.pages.iter().filter(|page| matches!(page.state, PageState::Accepted { .. }));
-    for page in accepted.filter(|page| !may_be_blocked(trace).any(|host| is_on(&page.url, host))) {
-        if !found.contains(&page.url) {
-            return violated(NAME, trace.end.at, format!("{} is accepted and published, but not found", page.url));
-        }
-    }
-    Ok(())
-}
-
-/// Hosts that may be blocked at the end, since somebody has asked for it, or since it is open what their owners want.
-fn may_be_blocked(trace: &Trace) -> impl Iterator<Item = &str> {
-    let stopped = trace.stops.iter().filter(|stop| stop.until.is_none()).map(|stop| stop.host.as_str());
-    let open = trace.requests.iter().filter(|request| request.outcome.is_none()).map(|request| request.host.as_str());
-    let given_up = trace.end.dead.iter().filter_map(|(job, _)| match job {
-        Job::Own(job) => Some(job.host.as_str()),
-        _ => None,
-    });
-    stopped.chain(open).chain(given_up)
 }
 
 fn is_on(url: &str, host: &str) -> bool {

@@ -4,7 +4,9 @@
 
 use super::answer::A_MOMENT;
 use super::dice::Dice;
-use super::mutant::{AcksFirst, ForgetsGroups, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs};
+use super::mutant::{
+    AcksFirst, DropsRemovals, ForgetsGroups, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs,
+};
 use super::stores::Shared;
 use super::web::MachineWeb;
 use super::witness::Witness;
@@ -59,7 +61,10 @@ impl Machine {
             marks: Arc::new(Faulty::new(shared.marks.clone(), faults.clone())),
             pages: Arc::new(Faulty::new(shared.pages.clone(), faults.clone())),
             sources: Arc::new(Faulty::new(shared.sources.clone(), faults.clone())),
-            queue: jobs.clone(),
+            queue: match shared.plan.mutation {
+                Some(Mutation::RemovalsUnsent) => Arc::new(DropsRemovals(jobs.clone())),
+                _ => jobs.clone(),
+            },
             inbox: match shared.plan.mutation {
                 Some(Mutation::AckFirst) => Arc::new(AcksFirst(jobs)),
                 _ => jobs,
@@ -252,7 +257,7 @@ async fn start_what_is_due(
     tasks: &mut JoinSet<()>,
 ) -> Result<usize, PortError> {
     let mut started = 0;
-    for stage in [Of::Extract, Of::Fetch, Of::Poll, Of::Discover] {
+    for stage in [Of::Remove, Of::Extract, Of::Fetch, Of::Poll, Of::Discover] {
         let free = workers.saturating_sub(machine.busy.load(Ordering::Relaxed));
         let room = if stage == Of::Extract { free.min(1) * BATCH } else { free };
         if room == 0 {

@@ -189,6 +189,10 @@ pub enum Mutation {
     PanicLosesBatch,
     /// A host that is to be left alone is not blocked in the ledger.
     StopIgnored,
+    /// What is to be removed is sent to nobody.
+    RemovalsUnsent,
+    /// Removals are acknowledged and not done.
+    RemovalsUndone,
     /// Records of removed pages are not erased.
     RecordsKept,
     /// Raw pages of removed pages are not erased.
@@ -337,6 +341,7 @@ async fn end(shared: &Arc<Shared>) {
     let (forgotten, not_allowed) = owner::look(shared, &dead).await;
     let (entries, backfills) = entries(shared).await;
     shared.trace().sends = shared.jobs.take_sends();
+    shared.trace().removals = shared.jobs.take_removals();
     let end = End {
         at: shared.clock.now(),
         entries,

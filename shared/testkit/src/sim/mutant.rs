@@ -3,10 +3,10 @@
 use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{GroupLease, HostKey, HostState, Millis, Ownership, PollGroup, Stage, Timestamp, Way};
+use curlew_model::{GroupLease, HostKey, HostState, Job, Millis, Ownership, PollGroup, Stage, Timestamp, Way};
 use curlew_ports::{
-    Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, QueueCount, Receipt, Tag, Version,
-    Waiting,
+    Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag,
+    Version, Waiting,
 };
 use std::sync::Arc;
 
@@ -124,6 +124,17 @@ impl Blobs for MutantBlobs {
 
     async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
         self.plain.list(prefix, after, limit).await
+    }
+}
+
+/// A queue that takes no removals.
+pub(super) struct DropsRemovals(pub(super) Arc<dyn Queue>);
+
+#[async_trait]
+impl Queue for DropsRemovals {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        let others: Vec<_> = jobs.iter().filter(|(job, _)| !matches!(job, Job::Remove(_))).cloned().collect();
+        if others.is_empty() { Ok(()) } else { self.0.send(&others).await }
     }
 }
 

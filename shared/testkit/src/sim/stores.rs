@@ -4,7 +4,7 @@ use super::Scenario;
 use super::answer::moment;
 use super::hub::Hubs;
 use super::late::Late;
-use super::trace::{SendSnapshot, Trace};
+use super::trace::{RemovalSnapshot, SendSnapshot, Trace};
 use super::world::World;
 use crate::bad_time::Moment;
 use crate::memory::{
@@ -123,11 +123,12 @@ pub(super) struct Bell {
     sends: Mutex<Sends>,
 }
 
-/// Pages that were sent to be fetched, each the first time.
+/// Pages that were sent to be fetched, each the first time, and removals.
 #[derive(Debug, Default)]
 struct Sends {
     known: BTreeSet<String>,
     all: Vec<SendSnapshot>,
+    removals: Vec<RemovalSnapshot>,
 }
 
 impl Bell {
@@ -146,9 +147,19 @@ impl Bell {
         std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).all)
     }
 
+    /// Takes the record of the removals that were sent.
+    pub(super) fn take_removals(&self) -> Vec<RemovalSnapshot> {
+        std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).removals)
+    }
+
     fn note_sends(&self, jobs: &[(Job, Timestamp)]) {
         let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
         for (job, at) in jobs {
+            if let Job::Remove(job) = job
+                && sends.removals.iter().all(|known| known.job != *job)
+            {
+                sends.removals.push(RemovalSnapshot { due: *at, job: job.clone() });
+            }
             let Job::Fetch(visit) = job else { continue };
             for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
                 if sends.known.insert(item.url.clone()) {

@@ -1,6 +1,6 @@
 //! Events of a run, as far as the invariants need them.
 
-use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, PageState, Timestamp};
+use curlew_model::{BackfillJob, HostKey, Job, Millis, OwnerRequest, Page, PageId, PageState, RemovalJob, Timestamp};
 use curlew_ports::CallKind;
 use curlew_stages::feeds::websub_delivery::HubAnswer;
 use curlew_stages::operator::ownership::RequestOutcome;
@@ -226,6 +226,15 @@ pub struct SendSnapshot {
     pub url: String,
 }
 
+/// A removal that some stage has sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemovalSnapshot {
+    /// When it is due.
+    pub due: Timestamp,
+    /// The job.
+    pub job: RemovalJob,
+}
+
 /// The past of the model web.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HistorySnapshot {
@@ -284,6 +293,10 @@ pub struct Trace {
     pub runs: Vec<JobRun>,
     /// Pages that were sent to be fetched, in the order of their first time.
     pub sends: Vec<SendSnapshot>,
+    /// Removals that were sent.
+    pub removals: Vec<RemovalSnapshot>,
+    /// Removals whose runs were done, and when.
+    pub removed: Vec<(Timestamp, RemovalJob)>,
     /// Archives, sitemaps, and their pages.
     pub history: HistorySnapshot,
     /// Queries in their order.

@@ -77,6 +77,13 @@ impl<'a> Witness<'a> {
         self.ends.lock().unwrap_or_else(PoisonError::into_inner).push((traced(job.clone()), end));
     }
 
+    fn note_removed(&self, job: &Job) {
+        if let Job::Remove(job) = job {
+            let at = self.shared.clock.now();
+            self.shared.trace().removed.push((at, job.clone()));
+        }
+    }
+
     fn note_settlement(&self, receipt: &Receipt, settled: SettledAs) {
         let Some((_, receives, job)) = self.deliveries.iter().find(|(of, ..)| of == receipt) else { return };
         let end = {
@@ -92,6 +99,7 @@ impl<'a> Witness<'a> {
     /// Returns true if a mutation keeps a job from being run.
     async fn is_skipped(&self, job: &Job) -> bool {
         match job {
+            Job::Remove(_) => self.has(Mutation::RemovalsUndone),
             Job::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
             Job::Poll(job) if self.has(Mutation::HubNotTold) => {
                 let name = Url::parse(&job.url).ok().and_then(|url| url.host_str().map(str::to_owned));
@@ -140,6 +148,7 @@ impl Stages for Witness<'_> {
             panic_quietly();
         }
         if self.is_skipped(job).await {
+            self.note_removed(job);
             self.note_end(job, JobEnd::Done);
             return Ok(Verdict::Done);
         }
@@ -149,6 +158,9 @@ impl Stages for Witness<'_> {
             && self.has(Mutation::HistoryUnpaced)
         {
             self.unpace(job).await;
+        }
+        if matches!(outcome, Ok(Verdict::Done)) {
+            self.note_removed(job);
         }
         self.note_end(job, end_of(&outcome));
         self.mutated(outcome)
@@ -233,6 +245,7 @@ fn named(job: &Job) -> String {
         Job::Deliver(job) => format!("deliver {}", job.watch),
         Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),
         Job::Extract(job) => format!("extract {}", job.url),
+        Job::Remove(job) => format!("remove {} ({:?})", job.url, job.change),
         Job::Fetch(job) => {
             let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();
             format!("fetch {} ({} put off) [{}]", job.host, job.deferrals, urls.join(" "))

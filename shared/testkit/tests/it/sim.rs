@@ -171,6 +171,13 @@ fn without_a_promise_to_owners_the_simulator_fails() {
 }
 
 #[test]
+fn removals_that_are_lost_on_their_way_make_the_simulator_fail() {
+    for mutation in [Mutation::RemovalsUnsent, Mutation::RemovalsUndone] {
+        noticed(mutation, "5");
+    }
+}
+
+#[test]
 fn without_erasing_raw_pages_the_simulator_fails() {
     noticed_in(|plan| plan.raw, Mutation::RawPagesKept, "18");
 }

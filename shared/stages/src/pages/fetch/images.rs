@@ -94,7 +94,7 @@ impl Fetch {
         id: &ImageId,
     ) -> Result<Item, StageError> {
         if let Some(known) = tried(self.blobs.as_ref(), id).await? {
-            return self.judge_image(&item.page, known).await;
+            return self.judge_image(round, &item.page, known).await;
         }
         let end = round.visit.hop(url, CallKind::Image, &Validators::default(), None).await?;
         let thumbnail = match end {
@@ -103,11 +103,16 @@ impl Fetch {
             end => return Ok(waits(&end).unwrap_or(Item::Done)),
         };
         keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;
-        self.judge_image(&item.page, thumbnail).await
+        self.judge_image(round, &item.page, thumbnail).await
     }
 
     /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
-    async fn judge_image(&self, page: &PageId, thumbnail: Option<Bytes>) -> Result<Item, StageError> {
+    async fn judge_image(
+        &self,
+        round: &VisitRun<'_, '_>,
+        page: &PageId,
+        thumbnail: Option<Bytes>,
+    ) -> Result<Item, StageError> {
         let Some(jpeg) = thumbnail else { return Ok(Item::Done) };
         let rejects = async |host: Option<&str>| {
             let judged = self.judge.image(host, &jpeg).await;
@@ -128,7 +133,7 @@ impl Fetch {
             return Ok(Item::Done);
         }
         tracing::info!(url = %row.url, because = screening.because(), "a page is removed for its image");
-        self.removal.remove(page, Gone::Screened).await?;
+        self.remove(round, (page, &row.url), Gone::Screened).await?;
         Ok(Item::Done)
     }
 }

@@ -43,7 +43,7 @@ impl Fetch {
     ) -> Result<Item, StageError> {
         // What the operator keeps out need not be asked for.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
-            self.removal.remove(&item.page, Gone::Screened).await?;
+            self.remove(round, (&item.page, &item.url), Gone::Screened).await?;
             return Ok(Item::Done);
         }
         let page = self.pages.get(&item.page).await?.map(|(page, _)| page);
@@ -78,7 +78,7 @@ impl Fetch {
                 StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
                 StatedUsage::MayBeFound(_) => {
                     round.visit.own_text();
-                    self.removal.still_there(&page.id, None, None).await?;
+                    self.still_there(round, &page.id, None, None).await?;
                     return Ok(Item::Done);
                 }
             },
@@ -91,7 +91,7 @@ impl Fetch {
                     return self.doubted(round, page, got, shown, Gone::Noindex).await;
                 }
                 Err(_) => {
-                    self.removal.still_there(&page.id, None, None).await?;
+                    self.still_there(round, &page.id, None, None).await?;
                     return Ok(Item::Done);
                 }
                 Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
@@ -136,7 +136,7 @@ impl Fetch {
             Comparison::Own => {
                 round.visit.own_text();
                 let validators = conditional::for_page(&reply.headers.validators);
-                self.removal.still_there(&page.id, Some(&seen.directives), Some(validators)).await?;
+                self.still_there(round, &page.id, Some(&seen.directives), Some(validators)).await?;
                 Ok(Item::Done)
             }
             Comparison::Revised(revised) => {
@@ -183,7 +183,7 @@ impl Fetch {
         let mut found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
         if let Comparison::Walled(vendor) = shown {
             let waits = self.hold(round, &got.url, vendor);
-            self.removal.trust(&page.id).await?;
+            self.trust(&page.id).await?;
             return Ok(waits);
         }
         // The page itself asks not to be indexed; if others do as well, there is nothing to doubt.
@@ -203,7 +203,7 @@ impl Fetch {
             }
             if let Some(waits) = hidden {
                 if round.visit.is_interstitial(key) {
-                    self.removal.trust(&page.id).await?;
+                    self.trust(&page.id).await?;
                 }
                 return Ok(waits);
             }
@@ -263,14 +263,14 @@ impl Fetch {
 
     async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
         match found {
-            Recheck::Gone(reason) => self.removal.remove(&page.id, reason).await,
+            Recheck::Gone(reason) => self.remove(round, (&page.id, &page.url), reason).await,
             Recheck::Doubtful { is_new: false, .. } => Ok(()),
             Recheck::Doubtful { until, is_new: true } => {
                 // First the visit: a doubt without one would last until the next sample.
                 let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
                 tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
                 self.send_visit(page, item, until, round.job.trace.as_ref()).await?;
-                self.removal.doubt(&page.id).await
+                self.doubt(&page.id).await
             }
             Recheck::Present | Recheck::Unknown => Ok(()),
         }

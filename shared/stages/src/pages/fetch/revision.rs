@@ -25,7 +25,7 @@ impl Fetch {
         let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
         if let Err(why) = self.judge.validity(article.title.as_deref(), &article.text, any_image) {
             tracing::debug!(url = %page.url, reason = %why, "a page that has changed stays as it was");
-            self.removal.still_there(&page.id, Some(directives), None).await?;
+            self.still_there(round, &page.id, Some(directives), None).await?;
             return Ok(Item::Done);
         }
         let image = match self.image_of(record, found.seen.glance.image.as_ref()).await? {
@@ -36,7 +36,7 @@ impl Fetch {
             image.is_some() && found.seen.glance.image.as_ref().map(Url::as_str) != record.image.as_deref();
         let calls_left = found.calls_left.saturating_sub(u32::from(asked_for_image));
         if self.is_screened_out(page, article, image.as_ref()).await? {
-            self.removal.remove(&page.id, Gone::Screened).await?;
+            self.remove(round, (&page.id, &page.url), Gone::Screened).await?;
             return Ok(Item::Done);
         }
         let directives = directives.clone();
@@ -50,7 +50,7 @@ impl Fetch {
         let now = job.fetched_at;
         self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
         // The validators stay those of the record until it is replaced.
-        self.removal.still_there(&page.id, Some(&directives), None).await?;
+        self.still_there(round, &page.id, Some(&directives), None).await?;
         Ok(Item::Done)
     }
 
