@@ -1,4 +1,4 @@
-//! Finds the feeds of sites, and does what their owners ask for.
+//! Finds the feeds of sites, and looks for the proofs of their owners.
 
 use std::process::ExitCode;
 

@@ -44,7 +44,8 @@ const READING: u32 = 60;
 const ALIAS: &str = "live";
 
 /// The functions of a stack.
-pub const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample", "web"];
+pub const FUNCTIONS: [&str; 9] =
+    ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
 
 /// A running stack.
 #[derive(Debug)]

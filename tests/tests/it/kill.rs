@@ -1,6 +1,6 @@
 //! `kill -9` at random moments of a crawl; the records must be those of an undisturbed run.
 
-use curlew_fixtureweb::{Uniform, judge};
+use curlew_fixtureweb::{Mode, Uniform, judge};
 use curlew_tests::{BRISK_PAUSE, LIMIT, Store, Web, unpacked_objects};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,6 +66,52 @@ fn fifty_kills_lose_nothing_and_repeat_nothing() {
         assert_eq!(judge_store(&store, &web), expected, "crawl {crawls} came to something else");
         judge_calls(&web, kills - before);
     }
+}
+
+/// Number of kills of a re-check. Fewer than the times that a job is handed out before it is given up.
+const KILLS_OF_RECHECKS: usize = 6;
+
+#[test]
+fn pages_that_are_gone_are_removed_once_however_often_the_recheck_is_killed() {
+    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_124);
+    eprintln!("{SEED}={seed}");
+    let mut random = Random(seed);
+    let plan = Uniform { hosts: 6, pages: PAGES, bytes: 4 * 1024, images: true, prefix: "vanished".into() };
+    let web = Web::uniform(&plan);
+    let store = Store::brisk(&web);
+    store.crawl(&web.starts());
+    let hosts: Vec<String> = web.farm().sites().iter().map(|site| site.host.clone()).collect();
+    let (gone, stay) = hosts.split_at(hosts.len() / 2);
+    for host in gone {
+        assert!(!store.found(&format!("site:{host}")).is_empty());
+        web.set_mode(host, Mode::Pages(410));
+    }
+    web.clear_calls();
+    for _ in 0..KILLS_OF_RECHECKS {
+        let (further, millis) = (random.below(MOST_CALLS) as usize, random.below(MOST_MILLIS));
+        let so_far = web.calls().len();
+        let mut recheck = store.start(&["sample", "--all", "--json"]);
+        let deadline = Instant::now() + LIMIT;
+        while recheck.is_running() && web.calls().len() < so_far + further {
+            assert!(Instant::now() < deadline, "the re-check makes no calls and does not end");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(millis));
+        recheck.kill();
+    }
+    store.run(&["sample", "--all", "--json"]).ok();
+    store.run(&["fsck"]).ok();
+    for host in gone {
+        assert_eq!(store.found(&format!("site:{host}")), Vec::<String>::new());
+        let report = store.run(&["audit", "show", host, "--json"]).ok().json();
+        assert_eq!(report["removed"].as_array().map(Vec::len), Some(PAGES), "one line a page: {report}");
+    }
+    for host in stay {
+        assert_eq!(store.found(&format!("site:{host}")).len(), PAGES);
+    }
+    assert_eq!(store.records().len(), stay.len() * PAGES);
+    let status = store.run(&["status", "--json"]).ok().json();
+    assert_eq!((&status["dead"], &status["parked"]), (&0.into(), &0.into()), "{status}");
 }
 
 /// Returns the number of calls after which a crawl is killed.

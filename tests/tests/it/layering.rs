@@ -102,6 +102,7 @@ const RULES: &[Rule] = &[
     Rule { name: "curlew-fn-fetch", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-extract", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-index", knows: &[LAMBDA], kind: Kind::Function },
+    Rule { name: "curlew-fn-remove", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: WEB, knows: &[MODEL, POLICY, SIGNATURE, PORTS, STAGES], kind: Kind::Plain },

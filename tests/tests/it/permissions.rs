@@ -107,13 +107,59 @@ fn quoted(text: &str) -> Vec<&str> {
 fn every_right_of_a_role_has_its_reason() {
     let (granted, explained) = (granted(&read("template.yaml")), explained(&read("permissions.md")));
     let roles: BTreeSet<&String> = granted.iter().map(|(role, _, _)| role).collect();
-    assert!(roles.len() >= 9, "the template has fewer roles than functions and schedules: {roles:?}");
+    assert!(roles.len() >= 10, "the template has fewer roles than functions and schedules: {roles:?}");
     let unexplained: Vec<_> = granted.difference(&explained).collect();
     let ungranted: Vec<_> = explained.difference(&granted).collect();
     assert!(
         unexplained.is_empty() && ungranted.is_empty(),
         "unexplained: {unexplained:#?}\nnot granted: {ungranted:#?}"
     );
+}
+
+/// Objects that make up the index and what is kept of pages and claims, with the roles that may write or delete them, but for
+/// operators.
+const WRITERS: [(&str, &[&str]); 8] = [
+    ("manifests/*", &["index", "remove"]),
+    ("splits/*", &["index"]),
+    ("segments/*", &["extract", "index", "remove"]),
+    ("raw/*", &["extract", "index", "remove", "sample"]),
+    ("audit/*", &["index", "remove"]),
+    ("owners/*", &["remove", "sample", "web"]),
+    ("hidden-hosts.json", &["remove", "web"]),
+    // Images that have a visit of their own are stored by the visit.
+    ("thumbnails/*", &["fetch", "index", "remove"]),
+];
+/// Roles that read documents of strangers off the net.
+const READERS: [&str; 3] = ["discover", "poll", "fetch"];
+
+/// The roles that may write or delete objects with these keys in the data bucket.
+fn writers(granted: &Rights, keys: &str) -> BTreeSet<String> {
+    let all = format!("DataBucket/{keys}");
+    let writes = |action: &str| matches!(action, "s3:PutObject" | "s3:DeleteObject");
+    granted.iter().filter(|(_, action, on)| writes(action) && *on == all).map(|(role, ..)| role.clone()).collect()
+}
+
+#[test]
+fn what_reads_documents_of_strangers_writes_neither_index_nor_records() {
+    let template = read("template.yaml");
+    let whole = granted(&template);
+    for (keys, roles) in WRITERS {
+        assert_eq!(writers(&whole, keys), roles.iter().map(|role| (*role).to_owned()).collect(), "{keys}");
+        let readers = READERS.iter().filter(|role| roles.contains(role)).count();
+        assert_eq!(readers, usize::from(keys == "thumbnails/*"), "{keys}");
+    }
+    let wide = |on: &str| matches!(on, "DataBucket" | "DataBucket/*" | "*");
+    let writes = whole.iter().filter(|(_, action, _)| action.starts_with("s3:") && !action.ends_with("ListBucket"));
+    assert_eq!(writes.filter(|(.., on)| wide(on)).count(), 0, "no role has the bucket as a whole");
+    for role in READERS {
+        assert!(whole.contains(&(role.to_owned(), "sqs:SendMessage".into(), "RemoveQueue".into())), "{role}");
+        // One that gets such a right is seen.
+        let given = template.replacen(&format!("PolicyName: curlew-{role}\n"), &format!("PolicyName: curlew-{role}\n\
+             \u{20}         PolicyDocument:\n\
+             \u{20}           Statement:\n\
+             \u{20}             - {{Effect: Allow, Action: [\"s3:PutObject\"], Resource: !Sub \"${{DataBucket.Arn}}/manifests/*\"}}\n"), 1);
+        assert!(writers(&granted(&given), "manifests/*").contains(role), "{role}");
+    }
 }
 
 #[test]

@@ -17,8 +17,8 @@ use curlew_wiring::{Flags, STACK_SETTINGS};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-/// The functions of a stack. The first seven answer a smoke test.
-const FUNCTIONS: [&str; 8] = [DISPATCH, "discover", "poll", "fetch", "extract", "index", "sample", WEB];
+/// The functions of a stack. All but the last answer a smoke test.
+const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", "remove", "index", "sample", WEB];
 /// The function that answers requests for pages, and nothing else.
 const WEB: &str = "web";
 /// The function that knows the mappings, the first of all.

@@ -12,7 +12,7 @@ use curlew_ports::QueueCount;
 use std::path::Path;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_392_000_000);
-const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample", "web"];
+const FUNCTIONS: [&str; 9] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
 
 /// Facts about a store of this machine that is well.
 fn machine() -> Facts {
@@ -259,7 +259,7 @@ fn mappings_rest_while_nothing_waits() {
     let mut resting = stack();
     off(0, Millis::ZERO)(&mut resting);
     let said = examine(&resting).into_iter().find(|f| f.check == "mappings").unwrap().found;
-    assert_eq!(said, "discover, poll, extract on; fetch resting");
+    assert_eq!(said, "discover, poll, extract, remove on; fetch resting");
     judge(stack(), ("mappings", Level::Warning), &["mapping of fetch is off", "1 message waits"], off(1, Millis::ZERO));
     let found = wrong(stack(), off(4, Millis::from_hours(1)));
     let failed_mapping = found.iter().find(|f| f.check == "mappings").unwrap();
@@ -276,13 +276,13 @@ fn mappings_rest_while_nothing_waits() {
 #[test]
 fn executions_of_the_account_and_of_the_stack() {
     let quota = |all, unreserved| move |facts: &mut Facts| of_stack(facts).quota = Ok(QuotaFacts { all, unreserved });
-    // Four mappings of two each; dispatch, index, sample and the search page.
-    assert_eq!(wrong(stack(), quota(12, 12)), []);
-    judge(stack(), ("quota", Level::Warning), &["10 executions", "may want 12"], quota(10, 10));
+    // Five mappings of two each; dispatch, index, sample and the search page.
+    assert_eq!(wrong(stack(), quota(14, 14)), []);
+    judge(stack(), ("quota", Level::Warning), &["10 executions", "may want 14"], quota(10, 10));
     judge(stack(), ("quota", Level::Failed), &["WebConcurrency"], quota(10, 0));
     let reserved = |facts: &mut Facts| {
-        quota(30, 10)(facts);
-        for name in [4, 7] {
+        quota(31, 11)(facts);
+        for name in [4, 8] {
             of_stack(facts).functions[name].deployed = Ok(Deployment { fault: None, reserved: Some(10) });
         }
     };

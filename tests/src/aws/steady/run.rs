@@ -31,8 +31,8 @@ use url::Url;
 const STACK: &str = "curlew";
 const BUCKET: &str = "curlew-data";
 /// The functions, and those with a queue.
-const FUNCTIONS: [&str; 7] = ["dispatch", "discover", "poll", "fetch", "extract", "index", "sample"];
-const QUEUES: [&str; 4] = ["discover", "poll", "fetch", "extract"];
+const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample"];
+const QUEUES: [&str; 5] = ["discover", "poll", "fetch", "extract", "remove"];
 /// Length of a cycle, in which each feed is polled once.
 const CYCLE: Duration = Duration::from_secs(8 * 3600);
 /// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow old
@@ -251,10 +251,10 @@ impl SimulatedStack {
         self.take();
         self.sites.take_traffic();
         // No tick would wake them.
-        self.wake(&["fetch", "extract"]);
+        self.wake(&["fetch", "extract", "remove"]);
         let sampled =
             self.call("sample", json!({"count": indexed.0.min(RECHECKS)})).await["pages"].as_u64().unwrap_or(0);
-        while ["fetch", "extract"].iter().any(|name| self.waiting(name) > 0) {
+        while ["fetch", "extract", "remove"].iter().any(|name| self.waiting(name) > 0) {
             sleep(MINUTE).await;
         }
         let rechecked = (sampled, without_empty(&self.take()));

@@ -139,7 +139,7 @@ mod tests {
         let mapping = template.mapping("poll");
         assert_eq!((mapping.batch, mapping.window.as_secs(), mapping.at_once), (1000, 180, 2));
         assert_eq!((template.function("poll").memory_mb, template.function("poll").timeout.as_secs()), (256, 900));
-        for function in ["discover", "poll", "fetch", "extract"] {
+        for function in ["discover", "poll", "fetch", "extract", "remove"] {
             let (mapping, size) = (Template::read().mapping(function), Template::read().function(function));
             assert!(mapping.at_once >= 2 && mapping.batch >= 10 && size.memory_mb >= 128, "{function}: {mapping:?}");
         }
