@@ -299,8 +299,7 @@ impl SimulatedStack {
             if self.rules.adaptive {
                 let Habit { gap: learned, news_at } = feed.row.polling.habit;
                 row.polling.habit = Habit { gap: learned, news_at: news_at.map(|_| began - gap(feed.rate, dice)) };
-                let interval = estimate(&row.polling.habit, &self.rules, began).unwrap_or(self.rules.poll_interval);
-                row.interval = interval.max(feed.row.interval);
+                row.interval = estimate(&row.polling.habit, &self.rules, began).unwrap_or(self.rules.poll_interval);
                 rows.swap(seen, &Source::Feed(row.clone())).await.expect("a row is written");
             }
             self.sites.polled_before(feed.number, began, row.interval);
