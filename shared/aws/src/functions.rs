@@ -95,7 +95,8 @@ impl Functions {
     /// As [`Functions::smoke_test`].
     pub async fn invoke(&self, function: &str, event: Vec<u8>) -> Result<Vec<u8>, PortError> {
         let name = self.name(function);
-        let invoke = self.client.invoke().function_name(&name).qualifier(ALIAS).payload(Blob::new(event));
+        // With its alias, the name is that of the resource that a role allows.
+        let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(event));
         let answer = invoke.send().await.map_err(|error| self.asked("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
         if answer.function_error.is_some() {

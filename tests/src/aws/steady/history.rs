@@ -2,7 +2,6 @@
 //! often to poll.
 
 use super::clock::START;
-use super::run::Load;
 use crate::aws::random::Random;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::polling::schedule::{estimate, start};
@@ -18,6 +17,21 @@ pub(super) const ENTRIES: usize = 20;
 const TAIL: f64 = 1.5;
 /// Maximum time between two entries: some feeds have ended.
 const LONGEST_GAP: Millis = Millis::from_hours(24 * 365);
+
+/// Load that is simulated.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Number of feeds.
+    pub feeds: u64,
+    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that is.
+    pub adaptive: bool,
+    /// New pages of all feeds in thirty days.
+    pub pages: f64,
+    /// Minutes of each measured window.
+    pub minutes: u64,
+    /// Seed of everything that is drawn.
+    pub seed: u64,
+}
 
 /// A feed's past.
 #[derive(Clone, Debug)]

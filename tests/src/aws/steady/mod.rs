@@ -32,6 +32,7 @@ mod sites;
 mod tables;
 mod template;
 
-pub use run::{Load, Measured, measure};
+pub use history::Load;
+pub use run::{Measured, measure};
 pub use sites::Traffic;
 pub use template::dispatch_every;

@@ -5,7 +5,7 @@ use super::access::lock;
 use super::clock::{START, began, now, start};
 use super::cloud::{Cloud, Entrance};
 use super::functions::{DeployedFunction, logged, take_logged};
-use super::history::{History, gap};
+use super::history::{History, Load, gap};
 use super::pollers::Mapping;
 use super::processor::Processor;
 use super::sites::{Sites, Traffic};
@@ -67,21 +67,6 @@ const VARIABLES: [(&str, &str); 5] = [
     ("CURLEW_CONTACT", "https://crawler.example/contact"),
     ("RUST_LOG", "INFO"),
 ];
-
-/// Load that is simulated.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    /// Number of feeds.
-    pub feeds: u64,
-    /// True if feeds are polled as often as they have news, as deployed; or else three times a day, however seldom that is.
-    pub adaptive: bool,
-    /// New pages of all feeds in thirty days.
-    pub pages: f64,
-    /// Minutes of each measured window.
-    pub minutes: u64,
-    /// Seed of everything that is drawn.
-    pub seed: u64,
-}
 
 /// Counts of a run.
 #[derive(Debug)]
