@@ -26,7 +26,7 @@ const ARTICLES: usize = 3_200;
 const IN_A_SPLIT: usize = 250;
 /// Hosts of the articles.
 const HOSTS: usize = 40;
-/// What narrows or sorts some of the queries, in turn.
+/// Filters and sort orders, added to the queries in turn.
 const FILTERS: [&str; 5] =
     [" site:host3.example", " after:2026-05-01", " before:2026-03-10 lang:en", " sort:date", " -site:host7.example"];
 /// Number of leaves.

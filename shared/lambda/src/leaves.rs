@@ -21,7 +21,7 @@ const EVENT: &str = "leaf";
 /// The function that is invoked.
 const FUNCTION: &str = "web";
 
-/// How many leaves there are, and from which number of splits they are asked.
+/// Number of leaves, and the number of splits from which on they are asked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeafSettings {
     leaves: usize,
@@ -32,7 +32,7 @@ impl LeafSettings {
     /// Reads them from the environment. Without the two variables there are no leaves.
     ///
     /// # Errors
-    /// Which variable is not understood.
+    /// Names the variable that is not understood.
     pub(crate) fn of(value: impl Fn(&str) -> Option<String>) -> Result<LeafSettings, String> {
         let number = |name: &str| match value(name).filter(|text| !text.is_empty()) {
             Some(text) => text.parse().map_err(|_| format!("{name} is no number: {text}")),

@@ -25,7 +25,7 @@ impl RestPlan {
     /// Reads it from the environment. Without the two variables no mapping rests.
     ///
     /// # Errors
-    /// Which variable is not understood.
+    /// Names the variable that is not understood.
     pub(crate) fn of(value: impl Fn(&str) -> Option<String>) -> Result<RestPlan, String> {
         let seconds = value(REST_AFTER).unwrap_or_default();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse() };

@@ -62,25 +62,25 @@ pub struct LeafRequest(pub(crate) Ask);
 #[serde(transparent)]
 pub struct LeafAnswer(pub(crate) Answer);
 
-/// What a leaf is asked.
+/// Question to a leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ask {
-    /// How many pages have each of some terms; the query that they belong to is about to be ranked, if it is known.
+    /// Number of pages that have each of some terms; the query that they belong to is about to be ranked, if it is known.
     Count { terms: Vec<String>, wording: Option<Wording> },
-    /// Which stems are similar to some others, by at most this number of typos.
+    /// Stems that are similar to some others, by at most this number of typos.
     Similar { stems: Vec<Stem>, most: usize },
-    /// Which pages are the best, and how many there are.
+    /// The best pages, and the number of all.
     Rank { wording: Wording, statistics: Statistics, selection: Selection },
     /// How some pages are shown.
     Show { wording: Wording, pages: Vec<Address> },
-    /// How much each unit of the plan adds to the scores of some pages.
+    /// Amount that each unit of the plan adds to the scores of some pages.
     Explain { wording: Wording, statistics: Statistics, pages: Vec<Address> },
     /// How words with some stems are written: each as similar as possible to a word that was typed.
     Spell { stems: Vec<(Stem, String)> },
 }
 
-/// What a leaf answers, each to the request of the same place.
+/// Answers of a leaf, each to the request of the same place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Answer {

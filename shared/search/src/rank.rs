@@ -415,7 +415,7 @@ impl Statistics {
     }
 }
 
-/// What statistics make of a plan: the weights of its words.
+/// Weights that statistics give to the words of a plan.
 pub(crate) struct Corpus<'a> {
     statistics: &'a Statistics,
     /// Maximum that each unit of the plan can add to a score; unused for phrases.

@@ -1,4 +1,4 @@
-//! Which leaf answers for which split. Pure, and the same in every process.
+//! Routes: the leaf that answers for a split. Pure, and the same in every process.
 //!
 //! Each split prefers leaves in an order of its own (rendezvous hashing, Thaler and Ravishankar 1998), so that a leaf keeps
 //! its splits, and what it has read of them, whatever splits come and go. It takes the first of them that has room (bounded

@@ -43,7 +43,7 @@ pub(crate) struct LeafPlan {
     pub(crate) from: usize,
 }
 
-/// What a root says to a leaf.
+/// Request of a root to a leaf.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeafCall {
     form: u32,
@@ -56,7 +56,7 @@ pub(crate) struct LeafCall {
     pub(crate) requests: Vec<LeafRequest>,
 }
 
-/// What a leaf answers.
+/// Answer of a leaf.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum LeafReply {
@@ -81,7 +81,7 @@ impl LeafCall {
     }
 }
 
-/// What the root has read: the tags of manifests and of the list of blocked hosts, and the splits.
+/// Knowledge of the root: the tags of manifests and of the list of blocked hosts, and the splits.
 pub(crate) struct Known<'a> {
     pub(crate) manifests: &'a [(Year, Option<Tag>)],
     pub(crate) hosts: Option<&'a Tag>,

@@ -189,7 +189,7 @@ pub enum Mutation {
     PanicLosesBatch,
     /// A host that is to be left alone is not blocked in the ledger.
     StopIgnored,
-    /// What is to be removed is sent to nobody.
+    /// Removals are sent to nobody.
     RemovalsUnsent,
     /// Removals are acknowledged and not done.
     RemovalsUndone,

@@ -1,4 +1,4 @@
-//! What feeds have published before: rates with a heavy tail, and the times of the last entries, from which the program learns how
+//! The pasts of feeds: rates with a heavy tail, and the times of the last entries, from which the program learns how
 //! often to poll.
 
 use super::clock::START;
