@@ -5,7 +5,7 @@ use super::access::lock;
 use super::clock::{START, began, now, start};
 use super::cloud::{Cloud, Entrance};
 use super::functions::{DeployedFunction, logged, take_logged};
-use super::history::{History, Load, gap};
+use super::history::{CYCLE, History, Load, gap};
 use super::pollers::Mapping;
 use super::processor::Processor;
 use super::sites::{Sites, Traffic};
@@ -33,8 +33,6 @@ const BUCKET: &str = "curlew-data";
 /// The functions, and those with a queue.
 const FUNCTIONS: [&str; 8] = ["dispatch", "discover", "poll", "fetch", "extract", "remove", "index", "sample"];
 const QUEUES: [&str; 5] = ["discover", "poll", "fetch", "extract", "remove"];
-/// Length of a cycle, in which each feed is polled once.
-const CYCLE: Duration = Duration::from_secs(8 * 3600);
 /// Cycles in which feeds are added and polled once, a third in each, so that their copies of robots.txt do not all grow old
 /// at once; and those that are measured: a day.
 const WARM: u64 = 3;
@@ -276,7 +274,7 @@ impl SimulatedStack {
         (cycle, minutes): (u64, u64),
         dice: &mut Random,
     ) -> u64 {
-        let began = START + Millis::from_hours(cycle * 8);
+        let began = START + Millis(CYCLE.0 * cycle);
         let ends = began + Millis::from_mins(minutes);
         let mut due = 0;
         for feed in feeds {
@@ -387,7 +385,7 @@ fn feed(number: u64) -> FeedSource {
 
 /// Returns the first instant of a cycle.
 fn start_of(cycle: u64) -> Instant {
-    began() + CYCLE * u32::try_from(cycle).unwrap()
+    began() + Duration::from_millis(CYCLE.0 * cycle)
 }
 
 /// Returns the row of a feed.
