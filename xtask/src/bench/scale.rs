@@ -12,7 +12,7 @@ use std::process::Command;
 /// Pages of the year, and the number of them whose splits are made those of an older format.
 const PAGES: u64 = 1_000_000;
 const UPGRADED: u64 = 200_000;
-/// Sets another number of pages: ten million need a machine of one's own for half an hour, and 10 GB of disk.
+/// Sets another number of pages: ten million take a quarter of an hour of a machine that does nothing else, and 4 GB of disk.
 const PAGES_VARIABLE: &str = "CURLEW_BENCH_PAGES";
 /// Bars, those of ten million pages.
 const PUBLISH_S: f64 = 300.0;
