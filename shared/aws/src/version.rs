@@ -7,8 +7,9 @@ use crate::table::{Read, Table};
 use curlew_ports::{PortError, Version};
 
 /// Version that this program writes; it reads this and all earlier ones.
-/// Since 2 a host key's state names the poll groups whose leases count as its own.
-pub const KNOWN_VERSION: u32 = 2;
+/// Since 2 a host key's state names the poll groups whose leases count as its own; since 3 rows are compressed with
+/// a dictionary.
+pub const KNOWN_VERSION: u32 = 3;
 /// Key of the item, among the marks: the functions that read it may read those.
 const KEY: &str = "m#version";
 
