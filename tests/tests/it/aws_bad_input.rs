@@ -86,7 +86,8 @@ fn later(steps: &mut Steps, stack: &Stack) {
     };
     steps.step("a later version", || {
         let known = stack.items("hosts").into_iter().find(|item| item["k"]["S"] == "m#version").unwrap();
-        assert_eq!(known["s"]["S"], "2", "the first that read it wrote it");
+        let own = curlew_aws::KNOWN_VERSION.to_string();
+        assert_eq!(known["s"]["S"], own, "the first that read it wrote it");
         version("99");
         // So that the next call is that of a new process.
         stack.restart();
@@ -94,7 +95,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
             refused(stack, function, &json!({}), &["it is 99", "use or deploy a newer curlew"]);
         }
         stack.run(&["status"]).refused(1, &["it is 99", "use or deploy a newer curlew"]);
-        version("2");
+        version(&curlew_aws::KNOWN_VERSION.to_string());
     });
 }
 

@@ -2,7 +2,7 @@
 
 use super::poll;
 use super::server::{Answer, Server};
-use crate::{Connection, Functions, MissingRight, Names, SmokeAnswer, Store};
+use crate::{Connection, Functions, KNOWN_VERSION, MissingRight, Names, SmokeAnswer, Store};
 use bytes::Bytes;
 use curlew_model::{HostKey, HostState, Millis, PageId, SourceKey, Stage, Timestamp};
 use curlew_ports::{Blobs, HostLedger, Inbox, Pages, PortError, Queue, Sources, Version};
@@ -275,20 +275,20 @@ async fn nothing_is_asked_before_it_is_needed() {
 
 #[tokio::test]
 async fn a_stack_of_a_later_version_is_refused_and_a_new_one_gets_its_version() {
-    let item = |version: &str| {
+    let item = |version: u32| {
         Answer::json(200, format!(r#"{{"Item":{{"k":{{"S":"m#version"}},"v":{{"N":"1"}},"s":{{"S":"{version}"}}}}}}"#))
     };
-    let known = Server::saying([item("2")]).await;
+    let known = Server::saying([item(KNOWN_VERSION)]).await;
     store(&known).await.check_version().await.expect("is known");
     assert_eq!(known.asked().len(), 1, "it is only read");
-    let earlier = Server::saying([item("1"), Answer::json(200, "{}")]).await;
+    let earlier = Server::saying([item(KNOWN_VERSION - 1), Answer::json(200, "{}")]).await;
     store(&earlier).await.check_version().await.expect("is brought up to date");
     let asked: Vec<_> = earlier.asked().into_iter().map(|asked| asked.operation).collect();
     assert_eq!(asked, ["GetItem", "PutItem"]);
-    let later = Server::saying([item("3")]).await;
+    let later = Server::saying([item(KNOWN_VERSION + 1)]).await;
     let error = store(&later).await.check_version().await.expect_err("is refused");
     assert!(matches!(error, PortError::Corrupt { .. }), "{error:?}");
-    assert!(error.to_string().contains("the stack s cannot be read: it is 3"), "{error}");
+    assert!(error.to_string().contains(&format!("the stack s cannot be read: it is {}", KNOWN_VERSION + 1)), "{error}");
     assert!(error.to_string().contains("deploy a newer curlew"), "{error}");
     let new = Server::saying([Answer::json(200, "{}")]).await;
     store(&new).await.check_version().await.expect("is written");

@@ -5,8 +5,8 @@ use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
 
 /// Keys that one call lists.
 const KEYS: usize = 1_000;
-/// Rows of pages that one call lists.
-const ROWS: usize = 500;
+/// Rows of pages that one call lists: about the megabyte that one answer of DynamoDB holds.
+const ROWS: usize = 2_000;
 /// Rows of hosts, or of sites and feeds, that one call lists.
 const STATE_ROWS: usize = 1_000;
 
