@@ -20,6 +20,8 @@ const FEW_ROUNDS: usize = 3;
 const ROUNDS: &str = "CURLEW_AWS_ROUNDS";
 /// Environment variable with the seed of the first round, to repeat a run.
 const SEED: &str = "CURLEW_AWS_SEED";
+/// Environment variable with the template's `Scale`: `small` has two fetch functions at once, `medium` up to ten.
+const SCALE: &str = "CURLEW_AWS_SCALE";
 /// Number of hosts of one round.
 const HOSTS: usize = 8;
 const PAGES: usize = 4;
@@ -60,7 +62,8 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let emulator = Emulator::start();
     let proxy = Proxy::start(&emulator.url());
     // Two fetch functions at once on one queue: the minimum of a mapping.
-    let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", "small")]);
+    let scale = std::env::var(SCALE).unwrap_or_else(|_| "small".to_owned());
+    let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", &scale)]);
     stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
     Stage::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
     let mut at_once = 0;
@@ -88,6 +91,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     }
     // A second process is started only while the first one is busy.
     assert!(at_once >= 2, "two fetch functions never worked at once");
+    eprintln!("fetch functions at once: {at_once}");
     let mut faults: BTreeMap<Fault, u64> = BTreeMap::new();
     proxy.faults().made().iter().for_each(|(made, times)| *faults.entry(made.fault).or_default() += times);
     eprintln!("faults: {faults:?}");
