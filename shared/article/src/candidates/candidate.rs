@@ -224,8 +224,8 @@ pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Can
 }
 
 /// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
-/// wrapper is called "newsletter" or is hidden until a script has run is still a page. Parts of one name stand together,
-/// outer ones before those inside them.
+/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of accordions. Parts of
+/// one name stand together, outer ones before those inside them.
 pub(crate) fn parts(outline: &Outline<'_>) -> Vec<Part> {
     let (mut parts, wrong) = sorted(outline);
     parts.retain(|part| !wrong(part));
@@ -249,12 +249,50 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let all = prose.last().copied().unwrap_or(0);
     let mut parts = outline.parts.clone();
     parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
-    let names = wrong_names(outline, &parts);
+    let (names, panels) = (wrong_names(outline, &parts), panels(outline));
     let wrong = move |part: &Part| {
         let most = all > 0 && between(&prose, part.span.start, part.span.end) * 2 >= all;
-        most || part.name.is_some_and(|name| names.contains(&name))
+        most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
     };
     (parts, wrong)
+}
+
+/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below
+/// a short line that is shown.
+fn panels(outline: &Outline<'_>) -> HashSet<usize> {
+    /// Minimum number of panels; two may be a menu and a dialog.
+    const FEWEST: usize = 3;
+    /// Maximum number of lines that are shown between two panels.
+    const LABEL_LINES: usize = 2;
+    /// Maximum width of such a line.
+    const LABEL: usize = 150;
+    let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
+    let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
+    folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
+    let (mut panels, mut run, mut end) = (HashSet::new(), Vec::new(), 0);
+    for Part { span, .. } in folded {
+        if span.start < end {
+            continue;
+        }
+        let label = blocks(end.max(span.start.saturating_sub(LABEL_LINES)), span.start);
+        let is_labelled = label.last().is_some_and(|line| line.chars <= LABEL && line.link_chars == 0);
+        if span.start - end > LABEL_LINES || !is_labelled {
+            run.clear();
+        }
+        end = span.end;
+        let panel = blocks(span.start, span.end);
+        let links: usize = panel.iter().map(|line| line.link_chars).sum();
+        let chars: usize = panel.iter().map(|line| line.chars).sum();
+        if !is_labelled || links * 2 > chars || !panel.iter().any(lines::is_sentence) {
+            run.clear();
+            continue;
+        }
+        run.push(span.serial);
+        if run.len() >= FEWEST {
+            panels.extend(run.iter().copied());
+        }
+    }
+    panels
 }
 
 /// Returns the names that exclude parts which together read like an article: a name only condemns links and short

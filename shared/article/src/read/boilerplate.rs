@@ -94,6 +94,12 @@ const PARTS: &[(&str, Kind)] = &[
     ("faktaruta", Kind::Related),
     ("consent", Kind::Widget),
     ("gdpr", Kind::Widget),
+    ("onetrust", Kind::Widget),
+    ("didomi", Kind::Widget),
+    ("usercentrics", Kind::Widget),
+    ("qc-cmp", Kind::Widget),
+    ("cmplz", Kind::Widget),
+    ("iubenda", Kind::Widget),
     ("instagram-media", Kind::Widget),
     ("advert", Kind::Widget),
     ("sponsor", Kind::Widget),
@@ -362,10 +368,16 @@ fn trust(name: &str) -> Trust {
 }
 
 /// Parts of names of things beside the article that are running text themselves.
-const WORDY: [&str; 13] = [
+const WORDY: [&str; 19] = [
     "cookie",
     "consent",
     "gdpr",
+    "onetrust",
+    "didomi",
+    "usercentrics",
+    "qc-cmp",
+    "cmplz",
+    "iubenda",
     "advert",
     "sponsor",
     "outbrain",

@@ -43,6 +43,30 @@ pub(crate) fn is_mute(tag: &str) -> bool {
     )
 }
 
+/// True if an element is hidden until a script shows it, and may be quoted.
+pub(crate) fn folds(element: &Element) -> bool {
+    let shut = |(name, value): (&str, &str)| match name {
+        "hidden" => true,
+        "aria-hidden" => value.eq_ignore_ascii_case("true"),
+        "style" => value.contains("display"),
+        _ => false,
+    };
+    attr(element, "data-nosnippet").is_none() && element.attrs().any(shut)
+}
+
+/// True for a button whose text is the heading of a panel, which it opens and shuts: one in a heading, or right before what is
+/// folded.
+pub(crate) fn labels_panel(node: NodeRef<'_, Node>, element: &Element) -> bool {
+    if element.name() != "button" || attr(element, "aria-expanded").is_none() {
+        return false;
+    }
+    let named = |node: Option<NodeRef<'_, Node>>, is: fn(&Element) -> bool| {
+        node.and_then(|node| node.value().as_element()).is_some_and(is)
+    };
+    let next = node.next_siblings().find(|node| node.value().is_element());
+    named(node.parent(), |parent| heading(parent.name()).is_some() || parent.name() == "dt") || named(next, folds)
+}
+
 /// True if a row holds data and not a page's layout: short cells without blocks in them.
 pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Maximum length of the text of such a row, in bytes.

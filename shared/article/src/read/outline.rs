@@ -176,6 +176,8 @@ pub(crate) struct Part {
     pub(crate) span: Span,
     /// The class or id that says so; `None` if a tag, a role or hiding does.
     pub(crate) name: Option<PartName>,
+    /// True if it is hidden in a way in which a script shows it again, as the panels of an accordion are.
+    pub(crate) folded: bool,
 }
 
 /// A class or id that condemns an element.

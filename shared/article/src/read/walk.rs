@@ -5,8 +5,8 @@ use crate::read::boilerplate::Names;
 use crate::read::changes::says_change;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, mark, profiles_in,
-    property_value,
+    block_tag, folds, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, labels_panel,
+    mark, profiles_in, property_value,
 };
 use crate::read::gate::Limits;
 use crate::read::links;
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
             "time" => self.time(node, element),
             _ => {}
         }
-        if is_mute(tag) {
+        if is_mute(tag) && !labels_panel(node, element) {
             return false;
         }
         self.enter(node, element, tag);
@@ -275,7 +275,8 @@ impl<'a> Walk<'a> {
             self.out.spans.push(span);
         }
         if let Some((kind, name)) = open.kind {
-            let part = Part { kind, span, name };
+            let folded = kind == Kind::Hidden && folds(element);
+            let part = Part { kind, span, name, folded };
             if !in_line || open.start < self.out.blocks.len() {
                 self.out.parts.push(part);
             } else if open.line == 0 {

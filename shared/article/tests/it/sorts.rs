@@ -203,3 +203,50 @@ fn headings_between_containers_of_the_text_are_kept() {
     let page = format!("<main><h1>The weir</h1><div class=price>9 €</div>{folds}</main>");
     assert_text(&page, &["Question 1", "Question 2", WALK[1]], &["9 €"]);
 }
+
+/// Panels that a page of services folds, each with its heading made by `panel`.
+fn accordion(panel: impl Fn(usize, &str) -> String) -> String {
+    let panels: String = WALK.iter().enumerate().map(|(n, text)| panel(n, text)).collect();
+    let links: String = (0..12).map(|n| format!("<li><a href=/{n}>Department {n}</a></li>")).collect();
+    let foot = "<footer><p>© Town of Weir. All rights reserved.</p></footer>";
+    format!("<nav><ul>{links}</ul></nav><div class=wrap><h1>Services of the weir</h1>{panels}</div>{foot}")
+}
+
+#[test]
+fn panels_of_an_accordion_are_text_though_they_are_folded() {
+    let shut = ["style='display:none'", "hidden", "aria-hidden=true"];
+    for how in shut {
+        let bare = accordion(|n, text| {
+            let button = format!("<button aria-expanded=false>Stretch number {n}</button>");
+            format!("<div class=item>{button}<div class=panel {how}><p>{text}</p></div></div>")
+        });
+        let in_headings = accordion(|n, text| {
+            let button = format!("<h3><button aria-expanded=false>Stretch number {n}</button></h3>");
+            format!("{button}<div class=panel {how}><p>{text}</p></div>")
+        });
+        let plain = accordion(|n, text| format!("<h3>Stretch number {n}</h3><div {how}><p>{text}</p></div>"));
+        for page in [bare, in_headings, plain] {
+            assert_text(&page, &["Stretch number 1", WALK[0], WALK[1], WALK[2]], &["Department", "All rights"]);
+        }
+    }
+}
+
+#[test]
+fn what_is_hidden_besides_accordions_stays_out() {
+    let hidden = |text: &str| format!("<div style='display:none'><p>{text}</p></div>");
+    let dialogs: String =
+        ["one", "two", "three"].map(|n| hidden(&format!("This is dialog {n}, which nobody sees."))).concat();
+    let article: String = WALK.map(|text| format!("<p>{text}</p>")).concat();
+    let page = format!("<main><h1>The weir</h1>{article}</main>{dialogs}");
+    assert_text(&page, &WALK, &["dialog one", "dialog three"]);
+    let unquoted: String = ["one", "two", "three"]
+        .map(|n| format!("<h3>Panel {n}</h3><div hidden data-nosnippet><p>Secret {n} is kept here.</p></div>"))
+        .concat();
+    assert_text(&format!("<main><h1>The weir</h1>{article}{unquoted}</main>"), &WALK, &["Secret"]);
+    let two = format!(
+        "<h3>Sign in</h3>{}<h3>Sign up</h3>{}",
+        hidden("Your name is needed here."),
+        hidden("Your address is needed.")
+    );
+    assert_text(&format!("<main><h1>The weir</h1>{article}{two}</main>"), &WALK, &["is needed"]);
+}
