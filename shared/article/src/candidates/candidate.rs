@@ -71,6 +71,16 @@ impl Candidate {
         candidate
     }
 
+    /// Leaves out what lies in none of some spans, for this reason.
+    fn keep_only(&mut self, outline: &Outline<'_>, spans: &[Span], reason: Reason) {
+        let runs = spans.iter().map(|span| (span.start - self.span.start, span.end - self.span.start));
+        let kept = covered(self.left.len(), runs);
+        for (left, _) in self.left.iter_mut().zip(kept).filter(|(left, kept)| left.is_none() && !kept) {
+            *left = Some(reason);
+        }
+        self.count(outline);
+    }
+
     /// Returns the blocks that an extractor gave as paragraphs of plain text; `None` if few of them are found in the
     /// page.
     pub(crate) fn of_paragraphs(
@@ -406,13 +416,7 @@ fn posts(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     // Ancestors close after their descendants, so the first span that holds both is the nearest one.
     let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
     let mut joined = Candidate::new(outline, parts, title, "article", *around);
-    for (at, left) in joined.left.iter_mut().enumerate() {
-        let block = around.start + at;
-        if left.is_none() && !posts.iter().any(|span| (span.start..span.end).contains(&block)) {
-            *left = Some("between the posts");
-        }
-    }
-    joined.count(outline);
+    joined.keep_only(outline, &posts, "between the posts");
     Some(joined)
 }
 
@@ -422,12 +426,9 @@ const NOT_OURS: f64 = -5.0;
 /// Returns the element whose blocks have the most text that reads like an article, and the least that does not.
 fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
-    for (value, covered) in
-        worth.iter_mut().zip(covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end))))
-    {
-        if covered {
-            *value = value.min(NOT_OURS);
-        }
+    let excluded = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
+    for (value, _) in worth.iter_mut().zip(&excluded).filter(|(_, excluded)| **excluded) {
+        *value = value.min(NOT_OURS);
     }
     let mut beside = vec![None; worth.len()];
     tails::drop_from(outline, 0, &mut beside);
@@ -441,7 +442,61 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     let score = |span: &Span| sums.get(span.end).zip(sums.get(span.start)).map_or(0.0, |(end, start)| end - start);
     let best = outline.spans.iter().max_by(|a, b| score(a).total_cmp(&score(b)).then(a.serial.cmp(&b.serial)))?;
     let best = whole_list(outline, best, &score);
-    Some(Candidate::new(outline, parts, title, "density", *best))
+    let free = |span: &Span| beside.get(span.start) == Some(&None) && excluded.get(span.start) == Some(&false);
+    let Some((around, sections)) = sections(outline, title, best, free) else {
+        return Some(Candidate::new(outline, parts, title, "density", *best));
+    };
+    let mut joined = Candidate::new(outline, parts, title, "density", *around);
+    joined.keep_only(outline, &sections, "between the sections");
+    Some(joined)
+}
+
+/// Returns the sections of which the best element is, or lies in, one: elements side by side below the headline, each with a heading of
+/// one level, such as the description and the data of a product, and the sentences between it and the first of them. With them,
+/// the element around them; `None` if it is not a section.
+fn sections<'o>(
+    outline: &'o Outline<'_>,
+    title: &str,
+    best: &'o Span,
+    free: impl Fn(&Span) -> bool,
+) -> Option<(&'o Span, Vec<Span>)> {
+    /// Maximum number of elements between the best one and the section that it lies in.
+    const DEEPEST: usize = 3;
+    /// Minimum width of a section's text.
+    const SHORTEST: usize = 40;
+    /// Share of links, in percent, from which a section is a list of other pages.
+    const LINKS: usize = 25;
+    let heading = |span: &Span| match outline.blocks.get(span.start).map(|block| block.tag) {
+        Some(Tag::Heading(level)) if level > 1 => Some(level),
+        _ => None,
+    };
+    let size = |span: &Span, number: fn(&Block) -> usize| {
+        outline.blocks.get(span.start + 1..span.end).unwrap_or_default().iter().map(number).sum::<usize>()
+    };
+    let is_text = |span: &Span| {
+        let chars = size(span, |block| block.chars);
+        chars >= SHORTEST && size(span, |block| block.link_chars) * 100 < LINKS * chars
+    };
+    let mut at = best;
+    for _ in 0..=DEEPEST {
+        let around = outline.spans.iter().find(|span| span.serial == at.parent)?;
+        if let Some(level) = heading(at) {
+            let of_it = |span: &&Span| {
+                span.serial == at.serial
+                    || (span.parent == at.parent && heading(span) == Some(level) && is_text(span) && free(span))
+            };
+            let mut all: Vec<Span> = outline.spans.iter().filter(of_it).copied().collect();
+            all.sort_unstable_by_key(|span| span.start);
+            // The headline is looked for last, since that reads many lines.
+            let first = all.first().filter(|_| all.len() > 1)?.start;
+            let headline = outline.blocks.get(..first)?.iter().rposition(|line| lines::is_headline(line, title))?;
+            let lead = (around.start.max(headline + 1)..first).filter(|n| lines::is_sentence(&outline.blocks[*n]));
+            all.extend(lead.map(|start| Span { start, end: start + 1, ..*around }));
+            return Some((around, all));
+        }
+        at = around;
+    }
+    None
 }
 
 /// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread

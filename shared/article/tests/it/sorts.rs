@@ -250,3 +250,24 @@ fn what_is_hidden_besides_accordions_stays_out() {
     );
     assert_text(&format!("<main><h1>The weir</h1>{article}{two}</main>"), &WALK, &["is needed"]);
 }
+
+#[test]
+fn sections_side_by_side_below_the_headline_are_one_text() {
+    let rows: String = (0..6).map(|n| format!("<tr><th>Measure {n}</th><td>{n}0 mm</td></tr>")).collect();
+    let cards: String = (0..6)
+        .map(|n| format!("<div class=card><a href=/{n}><h3>Lantern number {n} of the series</h3></a></div>"))
+        .collect();
+    let page = format!(
+        "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav><div class=product><div class=info><h1>Harbour lantern</h1>\
+         <span class=price>49 €</span><button>Add to cart</button><p>A lantern for every pier, made in one piece.</p></div>\
+         <div class=desc><h2>Description</h2><p>{}</p><p>{}</p></div>\
+         <div class=specs><h2>Specifications</h2><table>{rows}</table></div>\
+         <div class=more><h2>Further lanterns</h2>{cards}</div></div><footer>© Harbour shop</footer>",
+        WALK[0], WALK[1]
+    );
+    assert_text(
+        &page,
+        &["A lantern for every pier", "Description", WALK[0], WALK[1], "Specifications", "Measure 3"],
+        &["Add to cart", "Lantern number", "Harbour shop"],
+    );
+}
