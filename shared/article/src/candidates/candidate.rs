@@ -2,8 +2,10 @@
 //! out others.
 
 use crate::candidates::lines;
+use crate::candidates::parts;
+use crate::candidates::sums::{NO_MENU, between, covered, sums};
 use crate::candidates::tails;
-use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag, Trust};
+use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
 use crate::text;
 use std::collections::{HashMap, HashSet};
 
@@ -19,9 +21,6 @@ pub(crate) struct Candidate {
     /// Characters of the kept blocks that are inside links.
     pub(crate) link_chars: usize,
 }
-
-/// Width of running text from which a part is no navigation, whatever its name says.
-const NO_MENU: usize = 1_000;
 
 impl Candidate {
     /// Takes a span without the parts in it that do not belong to the article.
@@ -122,7 +121,7 @@ impl Candidate {
         if from == self.span.start {
             return None;
         }
-        let parts = parts(outline);
+        let parts = parts::outside(outline);
         let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);
@@ -231,115 +230,6 @@ pub(crate) fn all(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Can
     candidates.extend(posts(outline, parts, title));
     candidates.extend(dense(outline, parts, title));
     candidates
-}
-
-/// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
-/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of accordions. Parts of
-/// one name stand together, outer ones before those inside them.
-pub(crate) fn parts(outline: &Outline<'_>) -> Vec<Part> {
-    let (mut parts, wrong) = sorted(outline);
-    parts.retain(|part| !wrong(part));
-    parts
-}
-
-/// Returns the serial numbers of elements whose names are not believed, because they hold most of the readable text.
-pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
-    let (parts, wrong) = sorted(outline);
-    parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
-}
-
-/// Returns the parts that their elements exclude from the article, sorted by name, and a judge that says which of them
-/// are not believed.
-fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
-    let prose =
-        sums(
-            &outline.blocks,
-            |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
-        );
-    let all = prose.last().copied().unwrap_or(0);
-    let mut parts = outline.parts.clone();
-    parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
-    let (names, panels) = (wrong_names(outline, &parts), panels(outline));
-    let wrong = move |part: &Part| {
-        let most = all > 0 && between(&prose, part.span.start, part.span.end) * 2 >= all;
-        most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
-    };
-    (parts, wrong)
-}
-
-/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below
-/// a short line that is shown.
-fn panels(outline: &Outline<'_>) -> HashSet<usize> {
-    /// Minimum number of panels; two may be a menu and a dialog.
-    const FEWEST: usize = 3;
-    /// Maximum number of lines that are shown between two panels.
-    const LABEL_LINES: usize = 2;
-    /// Maximum width of such a line.
-    const LABEL: usize = 150;
-    let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
-    let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
-    folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
-    let (mut panels, mut run, mut end) = (HashSet::new(), Vec::new(), 0);
-    for Part { span, .. } in folded {
-        if span.start < end {
-            continue;
-        }
-        let label = blocks(end.max(span.start.saturating_sub(LABEL_LINES)), span.start);
-        let is_labelled = label.last().is_some_and(|line| line.chars <= LABEL && line.link_chars == 0);
-        if span.start - end > LABEL_LINES || !is_labelled {
-            run.clear();
-        }
-        end = span.end;
-        let panel = blocks(span.start, span.end);
-        let links: usize = panel.iter().map(|line| line.link_chars).sum();
-        let chars: usize = panel.iter().map(|line| line.chars).sum();
-        if !is_labelled || links * 2 > chars || !panel.iter().any(lines::is_sentence) {
-            run.clear();
-            continue;
-        }
-        run.push(span.serial);
-        if run.len() >= FEWEST {
-            panels.extend(run.iter().copied());
-        }
-    }
-    panels
-}
-
-/// Returns the names that exclude parts which together read like an article: a name only condemns links and short
-/// lines. Names of layouts are believed less than others.
-fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
-    /// Share of sentences, in percent, from which a part of a layout belongs to the article.
-    const LAYOUT: usize = 50;
-    /// Share of running text from which parts of another name do, if they are also as long as an article.
-    const USUAL: usize = 80;
-    /// Share of links, in percent, up to which a part is running text.
-    const LINKS: usize = 10;
-    let chars = sums(&outline.blocks, |block| block.chars);
-    let links = sums(&outline.blocks, |block| block.link_chars);
-    let prose = sums(&outline.blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
-    let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
-    let mut wrong = HashSet::new();
-    for parts in parts.chunk_by(|one, two| one.name == two.name) {
-        let Some(name) = parts.first().and_then(|part| part.name) else { continue };
-        let (mut all, mut linked, mut running, mut said, mut end) = (0, 0, 0, 0, 0);
-        for Part { span, .. } in parts {
-            let start = span.start.max(end);
-            end = end.max(span.end);
-            all += between(&chars, start, end);
-            linked += between(&links, start, end);
-            running += between(&prose, start, end);
-            said += between(&sentences, start, end);
-        }
-        let plain = linked * 100 <= LINKS * all;
-        if match name.trust {
-            Trust::Layout => said > 0 && said * 100 >= LAYOUT * all,
-            Trust::Usual => plain && running * 100 >= USUAL * all && running > NO_MENU,
-            Trust::Wordy => false,
-        } {
-            wrong.insert(name);
-        }
-    }
-    wrong
 }
 
 /// Returns the candidates that the markup names: the few longest of each sort.
@@ -538,40 +428,4 @@ fn worth(block: &Block) -> f64 {
         Tag::Item | Tag::Cell => chars * (1.0 - links) - 30.0,
         Tag::Other => chars * (1.0 - links) - 40.0,
     }
-}
-
-/// Returns for each of `blocks` blocks true if it lies in one of the runs. Runs nest, and a page may have very many of
-/// them, so only their beginnings and ends are counted.
-fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
-    let mut change = vec![0_i32; blocks + 1];
-    for (start, end) in runs {
-        change.get_mut(start).into_iter().for_each(|n| *n += 1);
-        change.get_mut(end).into_iter().for_each(|n| *n -= 1);
-    }
-    let mut open = 0;
-    change
-        .iter()
-        .take(blocks)
-        .map(|n| {
-            open += n;
-            open > 0
-        })
-        .collect()
-}
-
-/// Returns the running sums of a number of each block, beginning with zero.
-fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
-    let mut out = vec![0];
-    let mut sum = 0;
-    for block in blocks {
-        sum += number(block);
-        out.push(sum);
-    }
-    out
-}
-
-/// Returns the sum from one block up to another.
-fn between(sums: &[usize], start: usize, end: usize) -> usize {
-    let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
-    at(end).saturating_sub(at(start))
 }

@@ -3,6 +3,8 @@
 pub(crate) mod actions;
 pub(crate) mod candidate;
 pub(crate) mod lines;
+pub(crate) mod parts;
 pub(crate) mod phrases;
 pub(crate) mod readability;
+mod sums;
 pub(crate) mod tails;

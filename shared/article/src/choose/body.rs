@@ -1,6 +1,7 @@
 //! Chooses the part of the page that is the article's text among candidates.
 
 use crate::candidates::candidate::{self, Candidate};
+use crate::candidates::parts;
 use crate::candidates::readability;
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
@@ -56,7 +57,7 @@ pub(crate) struct Ranking {
 /// if these disagree.
 pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
-    let parts = candidate::parts(outline);
+    let parts = parts::outside(outline);
     let first = decide(candidate::all(outline, &parts, &title), outline);
     let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
     // Where the only candidate has nearly all sentences of the page, or the page is huge, another cannot add any.

@@ -1,7 +1,7 @@
 //! Chooses the main image: the one that the page gives to other sites, else the first image of the text that is no
 //! ornament.
 
-use crate::candidates::candidate;
+use crate::candidates::parts;
 use crate::choose::body::Body;
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
@@ -58,7 +58,7 @@ fn of_body(
     let near = |picture: &&Picture<'_>| {
         picture.block + ABOVE >= chosen.start && (chosen.end == 0 || picture.block <= chosen.end)
     };
-    let misnamed = candidate::misnamed(outline);
+    let misnamed = parts::misnamed(outline);
     let inside = |picture: &&Picture<'_>| picture.outside.iter().all(|part| misnamed.contains(part));
     let from = |picture: &Picture<'_>| sources(picture.element).into_iter().find_map(&usable);
     let pictures = || outline.pictures.iter().filter(|picture| large_enough(picture.element)).filter(inside);

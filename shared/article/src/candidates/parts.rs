@@ -1,0 +1,115 @@
+//! Decides which parts of a page are believed not to belong to the article.
+
+use crate::candidates::lines;
+use crate::candidates::sums::{NO_MENU, between, sums};
+use crate::read::outline::{Outline, Part, PartName, Tag, Trust};
+use std::collections::HashSet;
+
+/// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
+/// wrapper is called "newsletter" or is hidden until a script has run is still a page; and except the panels of accordions. Parts of
+/// one name stand together, outer ones before those inside them.
+pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
+    let (mut parts, wrong) = sorted(outline);
+    parts.retain(|part| !wrong(part));
+    parts
+}
+
+/// Returns the serial numbers of elements whose names are not believed, because they hold most of the readable text.
+pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
+    let (parts, wrong) = sorted(outline);
+    parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()
+}
+
+/// Returns the parts that their elements exclude from the article, sorted by name, and a judge that says which of them
+/// are not believed.
+fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
+    let prose =
+        sums(
+            &outline.blocks,
+            |block| if matches!(block.tag, Tag::Heading(_)) { 0 } else { block.chars - block.link_chars },
+        );
+    let all = prose.last().copied().unwrap_or(0);
+    let mut parts = outline.parts.clone();
+    parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
+    let (names, panels) = (wrong_names(outline, &parts), panels(outline));
+    let wrong = move |part: &Part| {
+        let most = all > 0 && between(&prose, part.span.start, part.span.end) * 2 >= all;
+        most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
+    };
+    (parts, wrong)
+}
+
+/// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below
+/// a short line that is shown.
+fn panels(outline: &Outline<'_>) -> HashSet<usize> {
+    /// Minimum number of panels; two may be a menu and a dialog.
+    const FEWEST: usize = 3;
+    /// Maximum number of lines that are shown between two panels.
+    const LABEL_LINES: usize = 2;
+    /// Maximum width of such a line.
+    const LABEL: usize = 150;
+    let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
+    let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
+    folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
+    let (mut panels, mut run, mut end) = (HashSet::new(), Vec::new(), 0);
+    for Part { span, .. } in folded {
+        if span.start < end {
+            continue;
+        }
+        let label = blocks(end.max(span.start.saturating_sub(LABEL_LINES)), span.start);
+        let is_labelled = label.last().is_some_and(|line| line.chars <= LABEL && line.link_chars == 0);
+        if span.start - end > LABEL_LINES || !is_labelled {
+            run.clear();
+        }
+        end = span.end;
+        let panel = blocks(span.start, span.end);
+        let links: usize = panel.iter().map(|line| line.link_chars).sum();
+        let chars: usize = panel.iter().map(|line| line.chars).sum();
+        if !is_labelled || links * 2 > chars || !panel.iter().any(lines::is_sentence) {
+            run.clear();
+            continue;
+        }
+        run.push(span.serial);
+        if run.len() >= FEWEST {
+            panels.extend(run.iter().copied());
+        }
+    }
+    panels
+}
+
+/// Returns the names that exclude parts which together read like an article: a name only condemns links and short
+/// lines. Names of layouts are believed less than others.
+fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
+    /// Share of sentences, in percent, from which a part of a layout belongs to the article.
+    const LAYOUT: usize = 50;
+    /// Share of running text from which parts of another name do, if they are also as long as an article.
+    const USUAL: usize = 80;
+    /// Share of links, in percent, up to which a part is running text.
+    const LINKS: usize = 10;
+    let chars = sums(&outline.blocks, |block| block.chars);
+    let links = sums(&outline.blocks, |block| block.link_chars);
+    let prose = sums(&outline.blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
+    let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
+    let mut wrong = HashSet::new();
+    for parts in parts.chunk_by(|one, two| one.name == two.name) {
+        let Some(name) = parts.first().and_then(|part| part.name) else { continue };
+        let (mut all, mut linked, mut running, mut said, mut end) = (0, 0, 0, 0, 0);
+        for Part { span, .. } in parts {
+            let start = span.start.max(end);
+            end = end.max(span.end);
+            all += between(&chars, start, end);
+            linked += between(&links, start, end);
+            running += between(&prose, start, end);
+            said += between(&sentences, start, end);
+        }
+        let plain = linked * 100 <= LINKS * all;
+        if match name.trust {
+            Trust::Layout => said > 0 && said * 100 >= LAYOUT * all,
+            Trust::Usual => plain && running * 100 >= USUAL * all && running > NO_MENU,
+            Trust::Wordy => false,
+        } {
+            wrong.insert(name);
+        }
+    }
+    wrong
+}
