@@ -265,15 +265,14 @@ fn joined(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidat
     // Ancestors close after their descendants, so the first span that holds both is the nearest one.
     let around = outline.spans.iter().find(|span| span.holds(first) && span.holds(last))?;
     let mut all = Candidate::new(outline, parts, title, "content", *around);
-    for (at, left) in all.left.iter_mut().enumerate() {
-        let block = around.start + at;
-        let heading = outline.blocks.get(block).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
-        let above = heading && outer.iter().any(|span| span.start == block + 1);
-        if left.is_none() && !above && !outer.iter().any(|span| (span.start..span.end).contains(&block)) {
-            *left = Some("between the containers of the text");
-        }
-    }
-    all.count(outline);
+    // A heading right above a container belongs to it.
+    let heading = |block: usize| matches!(outline.blocks.get(block).map(|block| block.tag), Some(Tag::Heading(_)));
+    let with_heading = |span: &&Span| match span.start.checked_sub(1).filter(|n| *n >= around.start && heading(*n)) {
+        Some(start) => Span { start, ..**span },
+        None => **span,
+    };
+    let containers: Vec<Span> = outer.iter().map(with_heading).collect();
+    all.keep_only(outline, &containers, "between the containers of the text");
     Some(all)
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn outside(outline: &Outline<'_>) -> Vec<Part> {
     parts
 }
 
-/// Returns the serial numbers of elements whose names are not believed, because they hold most of the readable text.
+/// Returns the serial numbers of the elements that [`outside`] leaves out, whose names or hiding are not believed.
 pub(crate) fn misnamed(outline: &Outline<'_>) -> HashSet<usize> {
     let (parts, wrong) = sorted(outline);
     parts.iter().filter(|part| wrong(part)).map(|part| part.span.serial).collect()

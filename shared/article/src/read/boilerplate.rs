@@ -318,12 +318,20 @@ impl<'a> Names<'a> {
 
 /// True if a style attribute hides the element.
 fn concealing(style: &str) -> bool {
-    style.split(';').any(|declaration| {
-        let Some((property, value)) = declaration.split_once(':') else { return false };
-        let value = value.trim().trim_end_matches("!important").trim_end();
-        (property.trim().eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none"))
-            || (property.trim().eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden"))
-            || (property.trim().eq_ignore_ascii_case("font-size") && matches!(value, "0" | "0px" | "1px"))
+    is_undisplayed(style)
+        || declares(style, "visibility", |value| value.eq_ignore_ascii_case("hidden"))
+        || declares(style, "font-size", |value| matches!(value, "0" | "0px" | "1px"))
+}
+
+/// True if a style attribute takes the element out of the page, as a script does with what it shows again.
+pub(crate) fn is_undisplayed(style: &str) -> bool {
+    declares(style, "display", |value| value.eq_ignore_ascii_case("none"))
+}
+
+/// True if a style attribute gives a property such a value.
+fn declares(style: &str, property: &str, is: impl Fn(&str) -> bool) -> bool {
+    style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
+        name.trim().eq_ignore_ascii_case(property) && is(value.trim().trim_end_matches("!important").trim_end())
     })
 }
 

@@ -1,6 +1,6 @@
 //! Classifies single elements by their names, roles and classes.
 
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::{Names, is_undisplayed};
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
@@ -48,7 +48,7 @@ pub(crate) fn folds(element: &Element) -> bool {
     let shut = |(name, value): (&str, &str)| match name {
         "hidden" => true,
         "aria-hidden" => value.eq_ignore_ascii_case("true"),
-        "style" => value.contains("display"),
+        "style" => is_undisplayed(value),
         _ => false,
     };
     attr(element, "data-nosnippet").is_none() && element.attrs().any(shut)

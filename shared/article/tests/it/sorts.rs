@@ -243,6 +243,12 @@ fn what_is_hidden_besides_accordions_stays_out() {
         .map(|n| format!("<h3>Panel {n}</h3><div hidden data-nosnippet><p>Secret {n} is kept here.</p></div>"))
         .concat();
     assert_text(&format!("<main><h1>The weir</h1>{article}{unquoted}</main>"), &WALK, &["Secret"]);
+    let tiny: String = ["one", "two", "three"]
+        .map(|n| {
+            format!("<h3>Panel {n}</h3><div style='display:block;font-size:0'><p>Bait {n} is for machines.</p></div>")
+        })
+        .concat();
+    assert_text(&format!("<main><h1>The weir</h1>{article}{tiny}</main>"), &WALK, &["Bait"]);
     let two = format!(
         "<h3>Sign in</h3>{}<h3>Sign up</h3>{}",
         hidden("Your name is needed here."),
