@@ -71,4 +71,4 @@ pub use sites::{SiteEntry, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;
 pub use suggest::{suggest, suggest_leaves};
-pub use tiers::{Due, chunks, due};
+pub use tiers::{Due, chunks, due, purges};

@@ -224,9 +224,9 @@ impl Manifest {
         self.splits.iter().map(|split| split.docs).sum()
     }
 
-    /// True if it lists copies of pages that a merge would leave out.
-    pub fn hides_any(&self) -> bool {
-        !self.tombstones.is_empty() || !self.superseded.is_empty()
+    /// Returns the number of copies of pages that a merge would leave out, as far as is known without opening a split.
+    pub fn hidden_copies(&self) -> usize {
+        self.tombstones.len() + self.superseded.len()
     }
 
     /// Returns the number of pages that can be found, as far as is known without opening a split: a revised page counts

@@ -6,15 +6,26 @@
 //!
 //! Weeks are parts of a month (days 1 to 7, 8 to 14 and so on), so that each tier consists of whole periods of the tier
 //! below. A year is merged into one only when it is over, or on request.
+//!
+//! A split that no merge is due for is rewritten alone, without the pages that are gone, after [`PURGE_AFTER`], or sooner
+//! if there are so many of them that the manifest becomes large.
 
-use crate::manifest::{SplitEntry, Tier};
-use curlew_model::{Timestamp, Year};
+use crate::manifest::{Manifest, SplitEntry, Tier};
+use curlew_model::{Millis, Timestamp, Year};
 use std::collections::BTreeMap;
 
 /// Number of splits of a day from which they are merged before the day is over.
 const FAN_IN: usize = 8;
 /// Maximum number of pages of one split, unless chosen otherwise.
 pub(crate) const SPLIT_DOCS: u64 = 1_000_000;
+/// Maximum time for which a split may hold copies of pages that must not be found. The records of pages that are gone are
+/// erased at once.
+const PURGE_AFTER: Millis = Millis::from_days(90);
+/// Number of such copies in a manifest from which that time is [`PURGE_SOONEST`]: each removal writes the manifest, and
+/// each search reads it after that. These are 0.7 MB.
+const HIDDEN_COPIES: usize = 20_000;
+/// Time that a split is left as it is however many copies are hidden.
+const PURGE_SOONEST: Millis = Millis::from_days(7);
 /// Days per week.
 const WEEK_DAYS: u8 = 7;
 
@@ -67,6 +78,16 @@ fn many_of_a_day(splits: &[SplitEntry], merges: &[Due], year: Year, max_bytes: u
         }
     }
     due
+}
+
+/// Returns the splits of a manifest that are to be rewritten without the copies that must not be found.
+pub fn purges(manifest: &Manifest, now: Timestamp) -> impl Iterator<Item = &SplitEntry> {
+    let after = match manifest.hidden_copies() {
+        0 => Millis(u64::MAX),
+        1..=HIDDEN_COPIES => PURGE_AFTER,
+        _ => PURGE_SOONEST,
+    };
+    manifest.splits.iter().filter(move |split| now.since(split.purged_at) > after)
 }
 
 /// Divides a row of splits into parts of at most `max_bytes`, and of no more pages than one split may have; parts of a
@@ -123,7 +144,7 @@ impl Period {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use super::*;
-    use curlew_model::Millis;
+    use curlew_model::PageId;
     use std::collections::BTreeSet;
 
     fn split(number: u64, at: Timestamp, tier: Tier) -> SplitEntry {
@@ -206,6 +227,59 @@ mod tests {
         let (rewrites, most) = year_of_publishings(Millis::from_mins(10));
         assert!((4.0..6.0).contains(&rewrites), "{rewrites}");
         assert!(most <= 40, "{most}");
+    }
+
+    /// Returns a page's id; of a removed page, the split is its number modulo [`MONTHS`].
+    fn id(number: u64) -> PageId {
+        PageId::new(&format!("{number:032x}")).unwrap()
+    }
+
+    /// Number of splits of whole months.
+    const MONTHS: u64 = 12;
+
+    /// A year of removals a day, evenly from splits of all months: returns how often a split is rewritten, and the
+    /// largest number of tombstones.
+    fn year_of_removals(a_day: u64) -> (f64, usize) {
+        let (mut rewritten, mut most) = (0, 0);
+        let mut manifest = Manifest::new(2026);
+        manifest.splits.extend((0..MONTHS).map(|n| split(n, day("2026-01-01"), Tier::Month)));
+        for step in 0..365 {
+            let now = day("2026-01-01") + Millis::from_days(step);
+            manifest = manifest.with_tombstones((step * a_day..(step + 1) * a_day).map(id));
+            most = most.max(manifest.tombstones.len());
+            let due: Vec<SplitEntry> = purges(&manifest, now).cloned().collect();
+            for old in due {
+                let number: u64 = old.key.parse().unwrap();
+                let is_in = |id: &&PageId| u64::from_str_radix(id.as_str(), 16).unwrap() % MONTHS == number % MONTHS;
+                let dropped = manifest.tombstones.iter().filter(is_in).cloned().collect();
+                let new = SplitEntry { purged_at: now, ..split(number + MONTHS, old.since, Tier::Month) };
+                manifest = manifest.replaced(&[old.key], Some(new), &dropped, now).unwrap();
+                rewritten += 1;
+            }
+        }
+        (f64::from(rewritten) / MONTHS as f64, most)
+    }
+
+    #[test]
+    fn few_removals_rewrite_a_split_every_three_months() {
+        assert_eq!(year_of_removals(0), (0.0, 0), "there is nothing to rewrite it for");
+        assert_eq!(year_of_removals(200), (4.0, 92 * 200));
+    }
+
+    #[test]
+    fn many_removals_are_never_more_than_those_of_a_week_beyond_the_limit() {
+        let (rewrites, most) = year_of_removals(2_000);
+        assert!(most <= HIDDEN_COPIES + 8 * 2_000, "{most}");
+        assert!((30.0..46.0).contains(&rewrites), "{rewrites}");
+    }
+
+    #[test]
+    fn a_split_that_is_alone_in_its_month_is_purged_too() {
+        let mut manifest = Manifest::new(2026).with_tombstones([id(1)]);
+        manifest.splits.push(split(0, day("2026-05-04"), Tier::Delta));
+        assert_eq!(due(&manifest.splits, 2026, day("2026-12-01"), 99), []);
+        assert_eq!(purges(&manifest, day("2026-08-01")).count(), 0);
+        assert_eq!(purges(&manifest, day("2026-08-03")).count(), 1);
     }
 
     #[test]

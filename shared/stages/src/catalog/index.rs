@@ -13,7 +13,7 @@ use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Time
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
     BuildBudget, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
-    merge_splits,
+    merge_splits, purges,
 };
 use futures::future::try_join_all;
 use futures::stream::{self, Stream, StreamExt, TryStreamExt};
@@ -28,9 +28,6 @@ pub const PAGES_PER_SPLIT: usize = 20_000;
 pub(crate) const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
 /// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
 const MERGE_BYTES: u64 = 256 * 1024 * 1024;
-/// Maximum time for which a split may hold pages that are gone before it is rewritten without them. Their records are
-/// erased at once.
-const PURGE_AFTER: Millis = Millis::from_days(90);
 /// Time for which unlisted objects are kept. It is longer than the run of any program that puts an object and lists it
 /// afterwards.
 const RETIRED_FOR: Millis = Millis::from_days(1);
@@ -120,9 +117,7 @@ impl Index {
         let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
         let merges = due(&manifest.splits, year, now, MERGE_BYTES).into_iter().map(|due| (due.keys, Some(due.tier)));
         self.merge_all(year, merges.collect(), &mut done).await?;
-        let until = now - PURGE_AFTER;
-        let late = manifest.splits.iter().filter(|split| split.tier >= Tier::Month && split.purged_at < until);
-        self.merge_all(year, late.filter(|_| manifest.hides_any()).map(rewriting).collect(), &mut done).await?;
+        self.merge_all(year, purges(&manifest, now).map(rewriting).collect(), &mut done).await?;
         self.sweep(year).await?;
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
@@ -175,7 +170,8 @@ impl Index {
         self.merge_all(year, groups.iter().map(|keys| (keys.clone(), Some(Tier::Year))).collect(), &mut done).await?;
         // Splits that are too large to be merged are still rewritten without the pages that are gone.
         let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
-        self.merge_all(year, alone.filter(|_| manifest.hides_any()).map(rewriting).collect(), &mut done).await?;
+        self.merge_all(year, alone.filter(|_| manifest.hidden_copies() > 0).map(rewriting).collect(), &mut done)
+            .await?;
         done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
         Ok(done)
     }
