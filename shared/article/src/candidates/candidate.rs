@@ -237,10 +237,12 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
     /// Maximum number of candidates of one sort. More of them form a list of posts, and the longest suffice to show it.
     const OF_A_SORT: usize = 4;
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
+    let before = parts::before_main(outline);
+    let named = outline.marks.iter().filter(|(_, span, _)| span.end > before);
     let mut out = Vec::new();
     for wanted in [Mark::ArticleBody, Mark::Content, Mark::Article, Mark::Main] {
         let mut spans: Vec<Span> =
-            outline.marks.iter().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
+            named.clone().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
         spans.sort_by_key(|span| (usize::MAX - between(&chars, span.start, span.end), span.serial));
         spans.truncate(OF_A_SORT);
         out.extend(spans.into_iter().map(|span| Candidate::new(outline, parts, title, wanted.extractor(), span)));
@@ -317,6 +319,9 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
     let excluded = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
     for (value, _) in worth.iter_mut().zip(&excluded).filter(|(_, excluded)| **excluded) {
+        *value = value.min(NOT_OURS);
+    }
+    for value in worth.iter_mut().take(parts::before_main(outline)) {
         *value = value.min(NOT_OURS);
     }
     let mut beside = vec![None; worth.len()];

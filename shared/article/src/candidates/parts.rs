@@ -2,7 +2,7 @@
 
 use crate::candidates::lines;
 use crate::candidates::sums::{NO_MENU, between, sums};
-use crate::read::outline::{Outline, Part, PartName, Tag, Trust};
+use crate::read::outline::{Mark, Outline, Part, PartName, Span, Tag, Trust};
 use std::collections::HashSet;
 
 /// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
@@ -32,11 +32,22 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let mut parts = outline.parts.clone();
     parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
     let (names, panels) = (wrong_names(outline, &parts), panels(outline));
+    let before = before_main(outline);
     let wrong = move |part: &Part| {
-        let most = all > 0 && between(&prose, part.span.start, part.span.end) * 2 >= all;
+        let most = all > 0 && part.span.end > before && between(&prose, part.span.start, part.span.end) * 2 >= all;
         most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
     };
     (parts, wrong)
+}
+
+/// Returns the number of blocks before the page's `<main>`, if there is one that begins with the article: with a headline
+/// and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its introduction.
+pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
+    let mut all = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
+    let (Some(Span { start, end, .. }), None) = (all.next(), all.next()) else { return 0 };
+    let inside = outline.blocks.get(*start..*end).unwrap_or_default();
+    let mut below = inside.iter().skip_while(|block| block.tag != Tag::Heading(1));
+    if below.any(lines::is_sentence) { *start } else { 0 }
 }
 
 /// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below

@@ -277,3 +277,27 @@ fn sections_side_by_side_below_the_headline_are_one_text() {
         &["Add to cart", "Lantern number", "Harbour shop"],
     );
 }
+
+#[test]
+fn what_stands_before_the_main_element_is_no_article_however_long() {
+    let choice = "We and our partners store information on your device and read it there, for measurement of our audience and for \
+                  advertisements that fit your interests.";
+    let notice: String = (1..9).map(|n| format!("<p>{choice} This is purpose number {n} of our list.</p>")).collect();
+    let text: String = WALK.iter().map(|text| format!("<p>{text}</p>")).collect();
+    for attributes in ["", "class=cookie-consent", "class=entry-content", "id=layer aria-modal=true"] {
+        for main in ["<main>", "<main id=content class=site-main>", "<div role=main>"] {
+            let page = format!("<div {attributes}>{notice}</div>{main}<h1>A walk along the weir</h1>{text}");
+            assert_text(&page, &WALK, &["purpose number"]);
+        }
+    }
+}
+
+#[test]
+fn an_article_before_a_main_element_without_a_headline_is_read() {
+    let text: String = WALK.iter().map(|text| format!("<p>{text}</p>")).collect();
+    let teasers: String = (1..5)
+        .map(|n| format!("<h3><a href=/{n}>Walk {n}</a></h3><p>It leads along the river to the next town.</p>"))
+        .collect();
+    let page = format!("<div><h1>A walk along the weir</h1>{text}</div><main><h2>More walks</h2>{teasers}</main>");
+    assert_text(&page, &WALK, &[]);
+}
