@@ -317,11 +317,9 @@ const NOT_OURS: f64 = -5.0;
 /// Returns the element whose blocks have the most text that reads like an article, and the least that does not.
 fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate> {
     let mut worth: Vec<f64> = outline.blocks.iter().map(worth).collect();
-    let excluded = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
+    let named = parts.iter().map(|part| (part.span.start, part.span.end));
+    let excluded = covered(outline.blocks.len(), named.chain([(0, parts::before_main(outline))]));
     for (value, _) in worth.iter_mut().zip(&excluded).filter(|(_, excluded)| **excluded) {
-        *value = value.min(NOT_OURS);
-    }
-    for value in worth.iter_mut().take(parts::before_main(outline)) {
         *value = value.min(NOT_OURS);
     }
     let mut beside = vec![None; worth.len()];

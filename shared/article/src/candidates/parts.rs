@@ -43,11 +43,13 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
 /// Returns the number of blocks before the page's `<main>`, if there is one that begins with the article: with a headline
 /// and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its introduction.
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
-    let mut all = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
-    let (Some(Span { start, end, .. }), None) = (all.next(), all.next()) else { return 0 };
-    let inside = outline.blocks.get(*start..*end).unwrap_or_default();
-    let mut below = inside.iter().skip_while(|block| block.tag != Tag::Heading(1));
-    if below.any(lines::is_sentence) { *start } else { 0 }
+    *outline.before_main.get_or_init(|| {
+        let mut all = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
+        let (Some(Span { start, end, .. }), None) = (all.next(), all.next()) else { return 0 };
+        let inside = outline.blocks.get(*start..*end).unwrap_or_default();
+        let mut below = inside.iter().skip_while(|block| block.tag != Tag::Heading(1));
+        if below.any(lines::is_sentence) { *start } else { 0 }
+    })
 }
 
 /// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below

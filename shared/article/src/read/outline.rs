@@ -279,6 +279,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) steps: u64,
     /// Cached answer: true for each block of the page's table of contents.
     pub(crate) contents: OnceCell<Vec<bool>>,
+    /// Cached answer: the number of blocks before the `<main>` that begins with the article.
+    pub(crate) before_main: OnceCell<usize>,
     /// Cache of [`Outline::own_box`].
     boxes: OnceCell<Vec<usize>>,
 }
@@ -312,6 +314,7 @@ impl<'a> Outline<'a> {
             parts: Vec::new(),
             steps: 0,
             contents: OnceCell::new(),
+            before_main: OnceCell::new(),
             boxes: OnceCell::new(),
         }
     }

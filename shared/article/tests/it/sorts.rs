@@ -27,6 +27,12 @@ const WALK: [&str; 3] = [
     "In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its \
      carts, so that walkers take the road.",
 ];
+
+/// Returns these paragraphs as markup.
+fn walk() -> String {
+    WALK.map(|text| format!("<p>{text}</p>")).concat()
+}
+
 /// Sentences too short for a paragraph of an article.
 const SHORT: [&str; 6] = [
     "Wash the leaves in cold water and let them drain.",
@@ -283,7 +289,7 @@ fn what_stands_before_the_main_element_is_no_article_however_long() {
     let choice = "We and our partners store information on your device and read it there, for measurement of our audience and for \
                   advertisements that fit your interests.";
     let notice: String = (1..9).map(|n| format!("<p>{choice} This is purpose number {n} of our list.</p>")).collect();
-    let text: String = WALK.iter().map(|text| format!("<p>{text}</p>")).collect();
+    let text = walk();
     for attributes in ["", "class=cookie-consent", "class=entry-content", "id=layer aria-modal=true"] {
         for main in ["<main>", "<main id=content class=site-main>", "<div role=main>"] {
             let page = format!("<div {attributes}>{notice}</div>{main}<h1>A walk along the weir</h1>{text}");
@@ -294,7 +300,7 @@ fn what_stands_before_the_main_element_is_no_article_however_long() {
 
 #[test]
 fn an_article_before_a_main_element_without_a_headline_is_read() {
-    let text: String = WALK.iter().map(|text| format!("<p>{text}</p>")).collect();
+    let text = walk();
     let teasers: String = (1..5)
         .map(|n| format!("<h3><a href=/{n}>Walk {n}</a></h3><p>It leads along the river to the next town.</p>"))
         .collect();
