@@ -146,8 +146,7 @@ impl Invocation {
             memory_mb: context.env_config.memory,
             given_deadline: context.deadline,
             began: Instant::now(),
-            // The first one pays for the start.
-            processor: if init.is_some() { Millis::ZERO } else { usage::processor_time() },
+            processor: usage::processor_time(),
             init,
             throttled: cold.throttled(),
             meter: Arc::new(Meter::default()),

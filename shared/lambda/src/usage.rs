@@ -1,28 +1,18 @@
-//! Resource usage of this process, as the kernel counts it (proc(5)).
+//! Resource usage of this process, as the kernel counts it (clock_gettime(2), proc(5)).
 
 use curlew_model::Millis;
+use rustix::time::{ClockId, clock_gettime};
 
-/// Unit of the kernel's counts of processor time: `USER_HZ`, 100 a second on every architecture of Lambda.
-const TICK: Millis = Millis(10);
-/// Fields of `/proc/self/stat` between the process's name and its processor time in user mode.
-const FIELDS_BEFORE: usize = 11;
-
-/// The processor time of all threads so far, in user mode and in the kernel. Nothing where there is no `/proc`.
+/// The processor time of all threads so far, in user mode and in the kernel.
 pub(crate) fn processor_time() -> Millis {
-    std::fs::read_to_string("/proc/self/stat").ok().and_then(|text| ticks(&text)).unwrap_or_default()
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
 }
 
 /// The most memory that was resident at once so far, in KiB. Nothing where there is no `/proc`.
 pub(crate) fn peak_memory_kb() -> u64 {
     std::fs::read_to_string("/proc/self/status").ok().and_then(|text| peak(&text)).unwrap_or_default()
-}
-
-fn ticks(stat: &str) -> Option<Millis> {
-    // The name stands in brackets and may have anything in it.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace().skip(FIELDS_BEFORE);
-    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-    Some(TICK.saturating_mul(user.saturating_add(system)))
 }
 
 fn peak(status: &str) -> Option<u64> {
@@ -35,10 +25,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_s_lines_are_read() {
-        let stat = "7 (a b) c) S 1 7 7 0 -1 4194560 100 0 0 0 12 3 0 0 20 0 4 0 99 1 2 3\n";
-        assert_eq!(ticks(stat), Some(Millis(150)));
+    fn processor_time_is_of_work_and_finer_than_a_tick_of_the_kernel() {
+        let (mut last, mut steps) = (processor_time(), Vec::new());
+        while steps.len() < 5 {
+            let time = std::hint::black_box(processor_time());
+            if time > last {
+                steps.push(time.saturating_sub(last));
+                last = time;
+            }
+        }
+        assert!(steps.iter().any(|step| *step < Millis(10)), "{steps:?}");
+    }
+
+    #[test]
+    fn the_kernel_s_line_of_memory_is_read() {
         assert_eq!(peak("Name:\tx\nVmHWM:\t   10240 kB\nVmRSS:\t 1 kB\n"), Some(10_240));
-        assert_eq!((ticks("7 (x) S 1"), peak("")), (None, None));
+        assert_eq!(peak(""), None);
     }
 }

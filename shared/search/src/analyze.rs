@@ -9,10 +9,10 @@ mod letters;
 mod rules;
 
 use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph};
+use foldhash::HashMap;
 use letters::{lower, push_compatible, without_accents};
 pub(crate) use rules::rules;
 use rules::{Apostrophe, stemmer_language, stop_words};
-use std::collections::HashMap;
 use std::ops::Range;
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 

@@ -4,6 +4,14 @@
 use crate::candidates::lines::is_sentence;
 use crate::read::outline::{Block, Outline, Reason, Section, Tag};
 use crate::text;
+use foldhash::HashMap;
+use std::sync::LazyLock;
+
+/// Names of sections, folded.
+static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
+    let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
+    notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
+});
 
 /// Names of sections that lead to other pages, folded and sorted: the whole line, or its beginning if nothing but a few
 /// words follow.
@@ -326,16 +334,16 @@ fn named(block: &Block) -> Option<Section> {
         return None;
     }
     let line = text::fold(&block.text);
-    let heading = matches!(block.tag, Tag::Heading(_));
+    let whole = NAMES.get(line.as_str());
+    if whole.is_some() || !matches!(block.tag, Tag::Heading(_)) {
+        return whole.copied();
+    }
     // In a heading a few more words may follow a name; a line of text must consist of the name alone.
-    let ends = line.match_indices(' ').map(|(at, _)| at).take(if heading { LONGEST_NAME } else { 0 });
-    let is = |names: &[&str], end: usize| line.get(..end).is_some_and(|name| names.binary_search(&name).is_ok());
-    let followed = |names: &[&str], end: usize| {
-        let (name, rest) = line.split_at(end);
-        is(names, end) && (name.contains(' ') || name == "related") && rest.split_whitespace().count() <= MORE_WORDS
+    let ends = line.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| line.split_at(end));
+    let may_go_on = |(name, rest): &(&str, &str)| {
+        (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MORE_WORDS
     };
-    let named = |names: &[&str]| is(names, line.len()) || ends.clone().any(|end| followed(names, end));
-    if named(&TEASERS) { Some(Section::Teasers) } else { named(&NOTICES).then_some(Section::Notice) }
+    ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
 }
 
 /// Place of a section in the text.
@@ -415,14 +423,15 @@ fn is_linked(block: &Block) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST_NAME, NOTICES, TEASERS};
+    use super::{LONGEST_NAME, NAMES, NOTICES, TEASERS};
 
     #[test]
-    fn names_are_folded_and_sorted_for_the_search() {
+    fn names_are_folded_and_sorted_for_the_reader() {
         for names in [&TEASERS[..], &NOTICES[..]] {
             assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
             assert!(names.iter().all(|name| crate::text::fold(name) == *name));
             assert!(names.iter().all(|name| name.split(' ').count() <= LONGEST_NAME));
         }
+        assert_eq!(NAMES.len(), TEASERS.len() + NOTICES.len(), "a name has one meaning");
     }
 }

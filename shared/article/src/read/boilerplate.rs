@@ -4,8 +4,8 @@ use crate::read::dom::attr;
 use crate::read::outline::{Kind, PartName, Trust};
 use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use foldhash::HashMap;
 use scraper::node::Element;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Words that indicate a kind anywhere in a class or id.

@@ -1,5 +1,6 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
+use memchr::memchr2;
 use url::Url;
 
 /// Resolves a reference against a base. Returns only http and https URLs of at most `max_bytes`, without user
@@ -53,11 +54,15 @@ pub(crate) fn bare(host: &str) -> &str {
 pub(crate) fn is_profile(href: &str) -> bool {
     /// Maximum length of such an address, in bytes.
     const LONGEST: usize = 400;
-    let path = href.split(['?', '#']).next().unwrap_or_default();
-    let mut parts = path.rsplit('/').filter(|part| !part.is_empty());
-    let name = parts.next().is_some_and(|name| !name.ends_with(".html") || name.len() > 6);
-    let folder = parts.next().unwrap_or_default().to_ascii_lowercase();
-    href.len() <= LONGEST && name && FOLDERS.contains(&folder.as_str())
+    if href.len() > LONGEST {
+        return false;
+    }
+    let path = memchr2(b'?', b'#', href.as_bytes()).map_or(href, |end| &href[..end]);
+    // Names between slashes, the last one first; what stands between two slashes without a name is none.
+    let mut names = path.as_bytes().rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    let (Some(name), Some(folder)) = (names.next(), names.next()) else { return false };
+    let is_folder = |known: &&str| known.len() == folder.len() && known.as_bytes().eq_ignore_ascii_case(folder);
+    (!name.ends_with(b".html") || name.len() > 6) && FOLDERS.iter().any(is_folder)
 }
 
 /// Names of folders of pages about writers, in lower case.

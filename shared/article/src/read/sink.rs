@@ -7,6 +7,7 @@
 use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
 use ego_tree::NodeId;
+use foldhash::HashSet;
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
@@ -15,7 +16,6 @@ use html5ever::{Attribute, QualName};
 use scraper::{Html, HtmlTreeSink};
 use std::borrow::Cow;
 use std::cell::{Cell, Ref, RefCell};
-use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Cost in steps of comparing one attribute with that of another formatting element, which copies and sorts it (HTML,
@@ -43,7 +43,7 @@ pub(crate) struct CountingSink {
     limits: TreeLimits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
-    /// Hashes of distinct formatting elements. The key of the hashes is the set's own, so nobody makes two that are equal.
+    /// Hashes of distinct formatting elements. The seed of the hashes is drawn, so nobody makes two that are equal.
     kinds: RefCell<HashSet<u64>>,
     /// Upper bound on the formatting elements that the tree builder remembers.
     listed: Cell<usize>,

@@ -34,11 +34,15 @@ const WITHOUT_SPACES: &[(char, char)] = &[
 pub fn of_text(text: &str) -> Option<Fingerprint> {
     let head = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
     let mut features = Features::default();
-    for c in head.chars() {
-        if c.is_ascii() {
-            features.take(c.to_ascii_lowercase());
+    let mut at = 0;
+    while let Some(byte) = head.as_bytes().get(at) {
+        if byte.is_ascii() {
+            features.take_ascii(byte.to_ascii_lowercase());
+            at += 1;
         } else {
+            let Some(c) = head[at..].chars().next() else { break };
             c.to_lowercase().for_each(|c| features.take(c));
+            at += c.len_utf8();
         }
     }
     features.end_of_word();
@@ -112,6 +116,18 @@ struct Features {
 }
 
 impl Features {
+    /// As [`Features::take`]. Most characters are such, and this crate is compiled for its size, by which the general case takes
+    /// ten times as much.
+    #[inline]
+    fn take_ascii(&mut self, byte: u8) {
+        if byte.is_ascii_alphanumeric() {
+            self.end_of_run();
+            self.word = Some(fnv(self.word.unwrap_or(FNV_START), char::from(byte)));
+        } else {
+            self.end_of_word();
+        }
+    }
+
     fn take(&mut self, c: char) {
         // Combining accents belong to the letter before; whether they are written apart says nothing.
         if ('\u{0300}'..='\u{036F}').contains(&c) {

@@ -7,8 +7,8 @@ use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_ports::{CpuPool, CpuTask};
 use footprint::ImageHeader;
-use image::codecs::jpeg::JpegEncoder;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
+use jpeg_encoder::{ColorType, Encoder};
 use std::io::Cursor;
 
 /// Width and height that a thumbnail fits into, in pixels.
@@ -60,7 +60,11 @@ pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
         other => other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height())).into_rgb8(),
     };
     let mut jpeg = Vec::new();
-    JpegEncoder::new_with_quality(&mut jpeg, QUALITY).encode_image(&small).map_err(|e| e.to_string())?;
+    // A thumbnail fits into 16 bits.
+    let (width, height) = (small.width() as u16, small.height() as u16);
+    Encoder::new(&mut jpeg, QUALITY)
+        .encode(small.as_raw(), width, height, ColorType::Rgb)
+        .map_err(|e| e.to_string())?;
     Ok(jpeg.into())
 }
 
@@ -77,7 +81,8 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
         (0..places).map(|at| edge(at + 1) - edge(at)).collect()
     };
     let widths = parts(columns, width);
-    let mut out = Vec::with_capacity(columns as usize * rows as usize * 3);
+    let mut out = vec![0; columns as usize * rows as usize * 3];
+    let mut places = out.as_chunks_mut::<3>().0.iter_mut();
     let mut sums = vec![[0_u32; 3]; columns as usize];
     let mut lines = pixels.as_raw().chunks_exact(width as usize * 3);
     for high in parts(rows, height) {
@@ -99,10 +104,11 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
                 *sum = [red, green, blue];
             }
         }
-        for ([red, green, blue], wide) in sums.iter().zip(&widths) {
-            let many = (wide * high).max(1);
-            let mean = |sum: u32| ((sum + many / 2) / many) as u8;
-            out.extend_from_slice(&[mean(*red), mean(*green), mean(*blue)]);
+        for ((sum, wide), place) in sums.iter().zip(&widths).zip(places.by_ref()) {
+            let many = wide * high;
+            let mean = |sum: u32| (sum + many / 2).checked_div(many).unwrap_or_default() as u8;
+            let [red, green, blue] = *sum;
+            *place = [mean(red), mean(green), mean(blue)];
         }
     }
     RgbImage::from_raw(columns, rows, out).unwrap_or_default()
