@@ -4,6 +4,7 @@
 
 pub mod api;
 pub mod bill;
+pub mod calibration;
 pub mod call;
 mod charge;
 pub mod door;
@@ -24,4 +25,5 @@ pub mod stack;
 pub mod stand;
 pub mod steady;
 pub mod unit;
+pub mod waits;
 pub mod waker;

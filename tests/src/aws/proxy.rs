@@ -8,6 +8,7 @@ use super::dynamodb::Asked;
 use super::faults::{Fault, Faults};
 use super::meter::Meter;
 use super::refusal;
+use super::waits::Waits;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
@@ -43,6 +44,7 @@ struct Shared {
     endpoint: String,
     client: Client<HttpConnector, Full<Bytes>>,
     meter: Meter,
+    waits: Waits,
     faults: Faults,
 }
 
@@ -59,6 +61,7 @@ impl Proxy {
             endpoint: endpoint.trim_end_matches('/').to_owned(),
             client: Client::builder(TokioExecutor::new()).build_http(),
             meter: Meter::new(),
+            waits: Waits::default(),
             faults: Faults::default(),
         });
         runtime.spawn(accept(listener, Arc::clone(&shared)));
@@ -78,6 +81,11 @@ impl Proxy {
     /// Returns its meter.
     pub fn meter(&self) -> &Meter {
         &self.shared.meter
+    }
+
+    /// Returns how long callers have waited for the endpoint.
+    pub fn waits(&self) -> &Waits {
+        &self.shared.waits
     }
 
     /// Returns the faults that it injects; none unless a plan is set.
@@ -152,7 +160,10 @@ impl Shared {
             outgoing.body = Bytes::from(asked.body());
         }
         let request = outgoing.body.clone();
-        let response = self.forward(path, outgoing).await?;
+        let waiting = self.waits.begin(call);
+        let response = self.forward(path, outgoing).await;
+        drop(waiting);
+        let response = response?;
         let status = response.status().as_u16();
         let (mut head, body) = response.into_parts();
         if let Some(asked) = &asked {

@@ -2,13 +2,14 @@
 //! that they crawl. Ticks of the clock are made by hand, so that a phase contains only its own calls.
 
 use super::api::REGION;
+use super::calibration::Calibration;
 use super::emulator::Emulator;
 use super::lambda::{Architecture, Run};
 use super::meter::Metered;
 use super::proxy::Proxy;
 use super::sqs::Sent;
 use super::stack::{FUNCTIONS, Stack};
-use super::steady::{dispatch_every, processor};
+use super::steady::dispatch_every;
 use super::waker::Waker;
 use crate::http::{HttpCall, exchange};
 use crate::program::{Child, LIMIT};
@@ -80,6 +81,7 @@ pub struct Stand {
     emulator: Emulator,
     proxy: Proxy,
     web: Web,
+    calibration: Calibration,
     /// The minute since 1970 in which the feeds' slot comes.
     due: u64,
     /// Number of calls of each function by its schedule in this phase.
@@ -109,8 +111,18 @@ impl Stand {
         let more = [("Watch", "false"), ("FunctionUrl", "false"), ("RestAfter", "0")];
         let stack = Stack::over(&emulator, NAME, &web, &proxy.url(), &more);
         let waker = Waker::instead_of_mappings(&stack);
-        let mut stand =
-            Stand { size, waker, stack, emulator, proxy, web, due, scheduled: Mutex::default(), read: BTreeMap::new() };
+        let mut stand = Stand {
+            size,
+            waker,
+            stack,
+            emulator,
+            proxy,
+            web,
+            calibration: Calibration::start(),
+            due,
+            scheduled: Mutex::default(),
+            read: BTreeMap::new(),
+        };
         SCHEDULES.iter().for_each(|schedule| stand.unschedule(schedule));
         FUNCTIONS.iter().for_each(|function| stand.name_caller(function));
         // The emulator fires a schedule when it is created. That tick has ended when another one has.
@@ -138,6 +150,7 @@ impl Stand {
     /// # Panics
     /// If a message is given up, or a function does not report each of its invocations.
     pub fn phase(&mut self, work: impl FnOnce(&Stand)) -> Metered {
+        self.proxy.waits().clear();
         work(self);
         let mut called = std::mem::take(&mut *self.scheduled.lock().unwrap());
         for (function, times) in self.waker.until_rest(&self.stack, PHASE) {
@@ -157,11 +170,11 @@ impl Stand {
         meter.take()
     }
 
-    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages
-    /// that each received.
+    /// Meters the functions' new log lines; `called` holds the number of calls of each. Returns the number of messages that each
+    /// received.
     fn read_logs(&mut self, called: &BTreeMap<&'static str, usize>) -> BTreeMap<&'static str, u64> {
         let mut delivered = BTreeMap::new();
-        let slowness = processor::calibration_loop() / processor::LOOP_MS;
+        let slowness = self.calibration.slowness();
         for function in FUNCTIONS {
             let called = called.get(function).copied().unwrap_or(0);
             let seen = self.read.get(function).copied().unwrap_or(0);
@@ -169,8 +182,7 @@ impl Stand {
             let (lines, runs) = loop {
                 let lines = self.stack.api().logs(&self.stack.called(function));
                 assert!(lines.len() < MAX_LINES, "{function} logs more than the emulator gives at once");
-                let runs = lines[seen..].iter().filter_map(|line| Run::read(line));
-                let runs: Vec<Run> = runs.map(|run| run.on_reference_core(slowness)).collect();
+                let runs: Vec<Run> = lines[seen..].iter().filter_map(|line| Run::read(line)).collect();
                 // The answer of an invocation may come before its last lines.
                 if runs.len() >= called {
                     break (lines, runs);
@@ -181,10 +193,14 @@ impl Stand {
             self.read.insert(function, lines.len());
             // Lines that are no JSON are the emulator's own: of start, end and report, which the template turns off.
             let new: Vec<&String> = lines[seen..].iter().filter(|line| line.starts_with('{')).collect();
+            // [`Waker`] calls one run after the other, so that what they waited for services is the sum.
+            let waiting = self.proxy.waits().take(function).scale(runs.iter().map(Run::waited_ms).sum());
             let meter = self.proxy.meter();
             meter.logged(function, new.len() as u64, new.iter().map(|line| line.len() as u64).sum());
-            runs.iter().for_each(|run| meter.lambda(run, self.size.architecture));
             delivered.insert(function, runs.iter().map(|run| run.messages).sum());
+            for run in runs {
+                meter.lambda(&run.on_reference(slowness, waiting), self.size.architecture);
+            }
         }
         delivered
     }

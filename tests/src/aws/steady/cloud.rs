@@ -15,14 +15,6 @@ use bytes::Bytes;
 use curlew_aws::Endpoint;
 use http::{Request, Response, StatusCode};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// Time of a call to a table, a queue, an object, from a function of the same region.
-const TABLE_TIME: Duration = Duration::from_millis(5);
-const QUEUE_TIME: Duration = Duration::from_millis(10);
-const OBJECT_TIME: Duration = Duration::from_millis(30);
-/// Time of a call to Lambda's API.
-const API_TIME: Duration = Duration::from_millis(60);
 
 /// Everything that a stack stores.
 #[derive(Debug, Default)]
@@ -79,14 +71,8 @@ impl Endpoint for Entrance {
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
         let call = Call::of(request.method().as_str(), &path, request.headers());
         let call = Call { caller: self.caller.to_owned(), ..call };
-        let time = match call.service {
-            Service::DynamoDb => TABLE_TIME,
-            Service::Sqs => QUEUE_TIME,
-            Service::S3 => OBJECT_TIME,
-            _ => API_TIME,
-        };
         self.processor.called(&call, request.body()).await;
-        tokio::time::sleep(time).await;
+        tokio::time::sleep(call.service.call_time()).await;
         self.cloud.answer(&call, &path, &request)
     }
 }

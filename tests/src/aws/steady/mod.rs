@@ -25,7 +25,7 @@ mod history;
 mod mappings;
 mod objects;
 mod pollers;
-pub mod processor;
+mod processor;
 mod queues;
 mod run;
 mod sites;

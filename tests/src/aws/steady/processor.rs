@@ -1,51 +1,42 @@
 //! Processor time: what work takes on a whole core, and how long that is on a function's share of one.
 //!
 //! The figures are constants of this repository, in milliseconds of the reference core, so that two machines come to the
-//! same bill. They are estimates from the burst meter's rows of Lambda. [`calibration_loop`], a fixed piece of work, says how fast
+//! same bill. They are estimates from the burst meter's rows of Lambda. [`calibration`](super::super::calibration), a fixed piece of work, says how fast
 //! a machine is beside the reference core, so that they can be taken anew on any.
 
 use crate::aws::call::Call;
 use crate::aws::unit::MEMORY_OF_A_CORE;
 use curlew_ports::CallKind;
-use sha2::{Digest, Sha256};
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Mutex;
-
-/// Time of the calibration loop on the reference core, in milliseconds.
-pub const LOOP_MS: f64 = 10.0;
-/// Bytes that the calibration loop hashes in all, 64 at a time.
-const LOOP_BYTES: usize = 1 << 20;
-/// Number of times that the loop is run; the fastest counts.
-const LOOPS: usize = 20;
 
 /// Processor time of each piece of work on the reference core, in milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Work {
+pub(super) struct Work {
     /// An invocation, besides what follows.
-    pub invocation: f64,
+    pub(super) invocation: f64,
     /// A call to a table, a queue or an object: signing, sending, reading.
-    pub service_call: f64,
+    pub(super) service_call: f64,
     /// A connection to a site: its TLS handshake.
-    pub connection: f64,
+    pub(super) connection: f64,
     /// A robots.txt.
-    pub robots: f64,
+    pub(super) robots: f64,
     /// A feed.
-    pub feed: f64,
+    pub(super) feed: f64,
     /// A page, as far as fetch reads it.
-    pub page: f64,
+    pub(super) page: f64,
     /// An image, its thumbnail included.
-    pub image: f64,
+    pub(super) image: f64,
     /// A page, as extract reads it.
-    pub extract: f64,
+    pub(super) extract: f64,
     /// A row that dispatch reads.
-    pub row: f64,
+    pub(super) row: f64,
     /// A page that is indexed.
-    pub indexed: f64,
+    pub(super) indexed: f64,
 }
 
 /// The table.
-pub const WORK: Work = Work {
+pub(super) const WORK: Work = Work {
     invocation: 2.0,
     service_call: 0.15,
     connection: 1.5,
@@ -107,20 +98,4 @@ impl Processor {
         let each = if self.function == "extract" { WORK.extract } else { 0.0 };
         self.work(WORK.invocation + each * messages as f64).await;
     }
-}
-
-/// Returns the time of the calibration loop on this machine, in milliseconds: of the fastest of several runs.
-#[allow(clippy::disallowed_methods, reason = "it measures this machine")]
-pub fn calibration_loop() -> f64 {
-    let once = || {
-        let began = Instant::now();
-        let mut state = [0_u8; 64];
-        for _ in 0..LOOP_BYTES / state.len() {
-            let hash = Sha256::digest(black_box(state));
-            state[..32].copy_from_slice(&hash);
-        }
-        black_box(state);
-        began.elapsed().as_secs_f64() * 1e3
-    };
-    (0..LOOPS).map(|_| once()).fold(f64::INFINITY, f64::min)
 }

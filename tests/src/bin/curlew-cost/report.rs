@@ -1,14 +1,16 @@
 //! Costs of the phases, combined into the two figures that have a bar (a limit).
 
+use crate::EMPTY_SWEEPS;
 use anyhow::{Result, bail};
 use curlew_tests::aws::bill::Bill;
+use curlew_tests::aws::calibration::LOOP_MS;
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::lambda::Architecture;
 use curlew_tests::aws::mapping;
 use curlew_tests::aws::meter::{Line, Metered, Source};
 use curlew_tests::aws::prices::{LEFT_OUT, READ_ON, REGION, dollars};
 use curlew_tests::aws::stand::Size;
-use curlew_tests::aws::steady::{dispatch_every, processor};
+use curlew_tests::aws::steady::dispatch_every;
 use curlew_tests::aws::unit::Unit;
 
 /// Number of pages of the first figure.
@@ -30,8 +32,8 @@ const BUSY_QUEUES: f64 = 1.0;
 
 /// Metered counts of each phase.
 pub(crate) struct Phases {
-    /// One tick over all slots of a stack without feeds.
-    pub(crate) empty_sweep: Metered,
+    /// Ticks over all slots of a stack without feeds, [`EMPTY_SWEEPS`] of them.
+    pub(crate) empty_sweeps: Metered,
     /// One tick over one slot of a stack without feeds.
     pub(crate) tick: Metered,
     /// From naming the sites to the records of all their pages.
@@ -78,7 +80,7 @@ impl Report {
     /// their own cost.
     fn month_of_polls(&self) -> Bill {
         let feeds = self.size.hosts as f64;
-        let empty = Bill::of(&self.phases.empty_sweep).scaled(-1.0);
+        let empty = Bill::of(&self.phases.empty_sweeps).scaled(-1.0 / f64::from(EMPTY_SWEEPS));
         let plain = Bill::of(&self.phases.polls).and(&empty).scaled(FEEDS / feeds * (POLLS - 1.0) * DAYS);
         let refreshing = Bill::of(&self.phases.refreshing_polls).and(&empty).scaled(FEEDS / feeds * DAYS);
         let ticks = Bill::of(&self.phases.tick).scaled(ticks());
@@ -132,12 +134,12 @@ impl Report {
         println!(
             "Measured: {hosts} hosts with one feed each and {pages} new pages a feed, {bytes} bytes a page of which zstd \
              leaves about a fifth, {picture}; {} of {} pages accepted, {} calls to sites. \
-             Functions at the price of {functions}. A function's time is the longer of its wall clock here and its processor \
-             time here on memory / 1,769 MB of a core, each with the processor time of a core that runs the calibration loop in {} ms.",
+             Functions at the price of {functions}. A function's time is the longer of its wall clock and of its processor \
+             time on memory / 1,769 MB of a core: processor time as on a core that runs the calibration loop in {LOOP_MS} ms, waiting for \
+             services as on AWS (5 ms a table, 10 ms a queue, 30 ms an object).",
             self.accepted,
             hosts * pages,
-            self.calls,
-            processor::LOOP_MS
+            self.calls
         );
         println!(
             "\nBatches are as full as queue and template let them be, one at a time; the emulator's own mappings, which hand out 10 \

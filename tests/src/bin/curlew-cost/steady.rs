@@ -4,12 +4,13 @@ use crate::report::print_services;
 use anyhow::{Context, Result, bail};
 use curlew_policy::politeness::group_lease::WRITTEN_AGAIN;
 use curlew_tests::aws::bill::Bill;
+use curlew_tests::aws::calibration::{Calibration, LOOP_MS};
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::meter::{Line, Metered, Source};
 use curlew_tests::aws::prices::{
     LEFT_OUT, PROVISIONED_USE, READ_ON, REGION, TRAFFIC_A_GB, dollars, provisioned_read, provisioned_write,
 };
-use curlew_tests::aws::steady::{Load, Measured, dispatch_every, measure, processor};
+use curlew_tests::aws::steady::{Load, Measured, dispatch_every, measure};
 use curlew_tests::aws::unit::Unit;
 use std::collections::BTreeMap;
 
@@ -162,11 +163,10 @@ impl Month {
         }
         self.print_beside(options, measured, scale);
         println!("\n## An idle stack: ${:.2}\n\n{}", self.idle.total(), self.idle.table());
-        let unit = processor::calibration_loop();
+        let unit = Calibration::start().loop_ms();
         println!(
-            "Processor times are those of the table in `processor.rs`, of a core that runs the calibration loop in {:.1} ms; \
-             this machine takes {unit:.1} ms, and its time is nowhere in the bill.",
-            processor::LOOP_MS
+            "Processor times are those of the table in `processor.rs`, of a core that runs the calibration loop in {LOOP_MS:.1} ms; \
+             this machine takes {unit:.1} ms, and its time is nowhere in the bill."
         );
     }
 
