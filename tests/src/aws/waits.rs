@@ -27,7 +27,7 @@ impl Service {
     }
 }
 
-/// What a caller waited for calls.
+/// Times that a caller waited for calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Waited {
     /// Time in which at least one call was under way.
@@ -56,7 +56,7 @@ impl Waited {
     }
 }
 
-/// What each caller waited for calls. All methods may be called from many threads.
+/// Times that each caller waited for calls. All methods may be called from many threads.
 #[derive(Debug, Default)]
 pub struct Waits(Mutex<BTreeMap<String, Waiting>>);
 
