@@ -44,7 +44,7 @@ fn check(input: &Value) -> Result<Value, Box<dyn std::error::Error>> {
                 "image": article.image,
                 "canonical": article.canonical,
                 "language": article.language,
-                "published": article.published,
+                "published": article.published.zip(article.published_by).map(|(at, by)| by.shown(at)),
                 "published_by": article.published_by.map(|by| by.from),
                 "modified": article.modified,
                 "author": article.author,

@@ -142,7 +142,7 @@ fn read<T>(
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
-    let author = author::choose(&outline, &graph, &linked, &micro, site_name.as_deref(), limits);
+    let author = author::choose(&outline, &graph, &linked, &micro, (title.as_deref(), site_name.as_deref()), limits);
     let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
     let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;

@@ -120,6 +120,7 @@ fn page() {
             json!({"id": 3, "url": url, "html": article(""), "headers": {"X-Robots-Tag": "noindex"}}),
             json!({"id": 4, "url": url, "html": "<html><title>Too little</title><p>Nothing.</p></html>"}),
             json!({"id": 5, "url": url, "body_b64": base64(&article("")), "content_type": "text/html; charset=utf-8"}),
+            json!({"id": 6, "url": url, "html": article("").replace("T10:00:00+01:00", "T06:20:00+07:00")}),
         ],
     );
     let page = &answers[0];
@@ -138,6 +139,7 @@ fn page() {
     assert_eq!((&answers[2]["valid"], &answers[2]["reason"]), (&json!(false), &json!("noindex")));
     assert_eq!((&answers[3]["valid"], &answers[3]["reason"]), (&json!(false), &json!("short_text")));
     assert_eq!(answers[4]["text"], page["text"], "a document as bytes reads like one as text");
+    assert_eq!(answers[5]["published"], "2026-02-03T06:20:00+07:00", "the day is that of the page's readers");
 }
 
 #[test]

@@ -111,6 +111,8 @@ impl Candidate {
         const LEAD: usize = 2;
         /// Minimum width of one; shorter lines are labels.
         const SHORTEST: usize = 50;
+        /// Minimum width of one in a heading; shorter ones are headings.
+        const HEADING: usize = 80;
         let first = self.kept(outline).next()?;
         let near = self.span.start.saturating_sub(NEAR)..self.span.start;
         let blocks = outline.blocks.get(near.clone())?;
@@ -129,9 +131,12 @@ impl Candidate {
         };
         let is_lead = |at: usize| {
             let block = outline.blocks.get(at)?;
-            let told = lines::is_sentence(block)
-                && block.chars >= SHORTEST
-                && matches!(block.tag, Tag::Paragraph | Tag::Quote | Tag::Other);
+            let told = match block.tag {
+                Tag::Paragraph | Tag::Quote | Tag::Other => lines::is_sentence(block) && block.chars >= SHORTEST,
+                // Newspapers put it into a heading of its own, often without a full stop.
+                Tag::Heading(_) => block.chars >= HEADING && block.link_chars == 0,
+                Tag::Item | Tag::Cell | Tag::Pre => false,
+            };
             (told && beside.get(at) == Some(&false) && lines::by_itself(block).is_none() && !repeated(block))
                 .then_some(at)
         };

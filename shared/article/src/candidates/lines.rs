@@ -3,6 +3,7 @@
 
 use crate::candidates::actions::ACTIONS;
 use crate::candidates::phrases;
+use crate::candidates::pointers::{drop_lists_of_headlines, is_pointer, labels_link};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
@@ -47,6 +48,8 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
     let last = prose.last().map_or(usize::MAX, |last| step.max(*last));
     let first = prose.first().copied().unwrap_or(0);
     let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
+    let is_heading = |at: &usize| left.get(*at) == Some(&None) && matches!(blocks[*at].tag, Tag::Heading(_));
+    let headed = (last.saturating_add(1)..blocks.len()).find(is_heading).unwrap_or(usize::MAX);
     for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
         *left = block
@@ -55,8 +58,9 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
             .or_else(|| is_own_address(block, page).then_some("the page's own address"))
             .or_else(|| often.then_some("a link that stands there again and again"))
             .or_else(|| if at < first { above(block, title) } else { None })
-            .or_else(|| if at > last { below(block, plain) } else { None });
+            .or_else(|| if at > last { below(block, plain || at > headed) } else { None });
     }
+    drop_lists_of_headlines(blocks, left);
     drop_headings_of_nothing(blocks, left);
 }
 
@@ -145,9 +149,10 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
         return Some("about the page, not of its matter");
     }
     if block.chars < SENTENCES && (block.turns() > TURNING || (block.links() > TURNING && turns(&block.text))) {
-        return Some("a link to the page before or after this one");
+        return Some("a button, or a link to the page before or after this one");
     }
-    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
+    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && (is_pointer(&block.text) || labels_link(block))
+    {
         return Some("a pointer to another page");
     }
     if block.chars >= SHORT {
@@ -170,20 +175,6 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     }
     let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
     notice.then_some("a copyright notice")
-}
-
-/// True if a line sends its reader to another page.
-fn is_pointer(line: &str) -> bool {
-    let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
-    let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
-    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
-}
-
-/// True if a line begins with a word such as "Related" and a colon.
-fn points(line: &str, pointer: &str) -> bool {
-    let Some(start) = line.get(..pointer.len()) else { return false };
-    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
-    rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
 }
 
 /// True if a line says that a link leads to the previous or next post: such a word, with an arrow before it, or a mark
@@ -282,7 +273,9 @@ fn is_data(line: &str) -> bool {
 
 /// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
-    let label = block.chars < LABEL && !text::ends_sentence(&block.text);
+    // What ends so is an item of an enumeration, as laws have them.
+    let goes_on = [";", "; and", "; or"].iter().any(|end| block.text.ends_with(end));
+    let label = block.chars < LABEL && !text::ends_sentence(&block.text) && !goes_on;
     match block.tag {
         Tag::Other if block.chars < SHORT && (label || block.links() > 0.5) => Some("a label above the text"),
         Tag::Paragraph if label => Some("a label above the text"),
@@ -304,19 +297,19 @@ pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
 
 /// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.
 ///
-/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short.
+/// `plain` is true if the text itself has line breaks instead of paragraphs, so that its last line may be short, or if a heading
+/// stands above the line.
 fn below(block: &Block, plain: bool) -> Option<Reason> {
     match block.tag {
         Tag::Other if plain && block.link_chars == 0 && text::ends_sentence(&block.text) => None,
         Tag::Other if block.chars < SHORT => Some("a label below the text"),
+        Tag::Heading(_) if block.own_links() > LINKED => Some("a headline of another page, below the text"),
         Tag::Paragraph if block.links() > LINKED => Some("a link below the text"),
         Tag::Item if block.own_links() > LINKED => Some("a link to another page of the site, below the text"),
         _ => None,
     }
 }
 
-/// Maximum length of a word for related pages, up to its colon, in bytes.
-const RELATED: usize = 24;
 /// Headings of tables of contents, folded.
 const CONTENTS: [&str; 14] = [
     "contents",
@@ -410,38 +403,4 @@ const TURNS: [&str; 57] = [
     "前の記事",
     "次の記事",
     "下一篇",
-];
-/// Words before a colon that point to another page.
-const POINTERS: [&str; 31] = [
-    "also check",
-    "also see",
-    "check also",
-    "you may also check",
-    "related",
-    "related article",
-    "related articles",
-    "related story",
-    "related post",
-    "related reading",
-    "see also",
-    "read also",
-    "also read",
-    "read more",
-    "read next",
-    "don’t miss",
-    "don't miss",
-    "recommended",
-    "leggi anche",
-    "approfondisci",
-    "lire aussi",
-    "à lire aussi",
-    "lees ook",
-    "lesen sie auch",
-    "mehr zum thema",
-    "lee también",
-    "te puede interesar",
-    "leia também",
-    "veja também",
-    "関連記事",
-    "관련기사",
 ];

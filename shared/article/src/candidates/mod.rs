@@ -5,6 +5,7 @@ pub(crate) mod candidate;
 pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;
+mod pointers;
 pub(crate) mod readability;
 mod sums;
 pub(crate) mod tails;

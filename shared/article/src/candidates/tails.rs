@@ -308,6 +308,8 @@ pub(crate) fn drop_teasers(blocks: &[Block], left: &mut [Option<Reason>]) {
     let chars = |at: &usize| blocks.get(*at).map_or(0, |block| block.chars);
     let total: usize = kept.iter().map(chars).sum();
     let (mut start, mut headlines, mut lines) = (kept.len(), 0, 0);
+    let ends = |at: &usize| blocks.get(*at).is_some_and(|block| block.tag == Tag::Paragraph && is_sentence(block));
+    let last_words = kept.iter().rev().take_while(|at| ends(at)).count();
     for (place, at) in kept.iter().enumerate().rev() {
         let Some(block) = blocks.get(*at) else { break };
         let headline = block.own_links() > 0.8 && text::words(&block.text) >= WORDS;
@@ -320,9 +322,13 @@ pub(crate) fn drop_teasers(blocks: &[Block], left: &mut [Option<Reason>]) {
         }
     }
     let run = kept.get(start..).unwrap_or_default();
+    // What stands on each is in paragraphs, or else the paragraph below them is the article's last.
+    let (run, below) = run.split_at(run.len().saturating_sub(last_words));
+    let told = |at: &&usize| blocks.get(**at).is_some_and(|block| block.tag == Tag::Paragraph && block.link_chars == 0);
+    let run = if run.iter().any(|at| told(&at)) { [run, below].concat() } else { run.to_vec() };
     if headlines >= MANY && run.iter().map(chars).sum::<usize>() * 100 <= SHARE * total {
         for at in run {
-            if let Some(left) = left.get_mut(*at) {
+            if let Some(left) = left.get_mut(at) {
                 *left = Some("teasers of other pages below the text");
             }
         }

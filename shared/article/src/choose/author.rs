@@ -46,7 +46,7 @@ const CARD_LABELS: [&str; 16] = [
     "執筆者",
 ];
 /// Words before a name, in any position.
-const BY: [&str; 31] = [
+const BY: [&str; 50] = [
     "written by:",
     "written by ",
     "posted by:",
@@ -62,6 +62,25 @@ const BY: [&str; 31] = [
     "by:",
     "by ",
     "author: ",
+    "eingestellt von ",
+    "erstellt von ",
+    "geschrieben von ",
+    "verfasst von ",
+    "veröffentlicht von ",
+    "écrit par ",
+    "posté par ",
+    "publié par ",
+    "inserito da ",
+    "pubblicato da ",
+    "scritto da ",
+    "escrito por ",
+    "postado por ",
+    "publicado por ",
+    "geplaatst door ",
+    "geschreven door ",
+    "skriven av ",
+    "skrevet av ",
+    "skrevet af ",
     "autor: ",
     "autore: ",
     "auteur : ",
@@ -111,7 +130,7 @@ pub(crate) fn choose(
     graph: &OpenGraph<'_>,
     linked: &JsonLd,
     micro: &Microdata,
-    site: Option<&str>,
+    (title, site): (Option<&str>, Option<&str>),
     limits: &Limits,
 ) -> Option<String> {
     let named = |text: &str| name(text, false, limits);
@@ -121,10 +140,11 @@ pub(crate) fn choose(
     let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref());
     let told = told.chain(several.iter().map(String::as_str)).chain(metas).chain(graph.author).chain(of_card(outline));
     let shown = outline.bylines.iter().map(String::as_str);
-    let written = near_headline(outline).filter(|text| starts_with_by(text) || is_reporter(text));
-    let labelled = below_label(outline);
-    let profiled = profiles(outline);
-    let dated = near_headline(outline).filter_map(|text| before_day(text));
+    let at = headline(outline, title);
+    let written = near_headline(outline, at).filter(|text| starts_with_by(text) || is_reporter(text));
+    let labelled = below_label(outline, at);
+    let profiled = profiles(outline, at);
+    let dated = near_headline(outline, at).filter_map(|text| before_day(text));
     let site = site.map(fold);
     let all: Vec<String> = told
         .filter_map(named)
@@ -163,13 +183,13 @@ fn of_card<'a>(outline: &Outline<'a>) -> Option<&'a str> {
 const AROUND: usize = 8;
 
 /// Returns the block of the headline.
-fn headline(outline: &Outline<'_>) -> usize {
-    outline.headings.iter().find(|(level, ..)| *level == 1).map_or(0, |(_, _, block)| *block)
+fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
+    let named = outline.headings.iter().find(|heading| Some(heading.text.as_str()) == title);
+    named.or(outline.headings_of(1).next()).map_or(0, |heading| heading.block)
 }
 
 /// Returns the texts of links to writers' own pages near the headline.
-fn profiles<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
-    let at = headline(outline);
+fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let near = at.saturating_sub(2)..at + AROUND;
     outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
 }
@@ -240,8 +260,7 @@ const NO_NAMES: [&str; 36] = [
 ];
 
 /// Returns the lines shortly before and after the headline.
-fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
-    let at = headline(outline);
+fn near_headline<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let end = outline.blocks.len().min(at + AROUND);
     outline
         .blocks
@@ -253,8 +272,8 @@ fn near_headline<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> 
 }
 
 /// Returns the lines near the headline that follow a label announcing the author.
-fn below_label<'a>(outline: &'a Outline<'_>) -> impl Iterator<Item = &'a str> {
-    let lines: Vec<&str> = near_headline(outline).collect();
+fn below_label<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
+    let lines: Vec<&str> = near_headline(outline, at).collect();
     let pairs: Vec<(&str, &str)> = lines.iter().copied().zip(lines.iter().copied().skip(1)).collect();
     let labels = |line: &str| LABELS.contains(&fold(line).as_str());
     let name = |line: &str| (1..=5).contains(&line.split_whitespace().count()) && !line.ends_with('.');
@@ -289,6 +308,19 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     while let Some(rest) = stripped(text, &BY).or_else(|| if signed { stripped(text, &OF) } else { None }) {
         text = rest;
     }
+    // Numbers that nothing parts from a name are those of the next label, such as the time that reading takes.
+    let glued =
+        text.char_indices().zip(text.chars().skip(1)).find(|((_, c), next)| c.is_alphabetic() && next.is_ascii_digit());
+    let text = match glued {
+        Some(((at, c), _)) if text[at..].contains(' ') => &text[..at + c.len_utf8()],
+        _ => text,
+    };
+    // What stands before `@` in an address is no part of the name.
+    let text = text.find('@').map_or(text, |at| text[..at].rsplit_once(' ').map_or("", |(before, _)| before));
+    let text = text
+        .find('/')
+        .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        .map_or(text, |at| &text[..at]);
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = without_role(&name);
@@ -300,7 +332,7 @@ fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     let plausible = words > 0 && several;
     let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
     let is_name = plausible
-        && (!digits || words <= 3)
+        && (!digits || (words <= 3 && find(&plain, &Hints::page(Order::DayFirst)).is_empty()))
         && !name.contains("://")
         && !name.contains("www.")
         && name.chars().any(char::is_alphabetic)

@@ -8,6 +8,7 @@ use crate::read::changes::{LineDates, says_published, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline};
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
+use memchr::memmem;
 use std::borrow::Cow;
 use url::Url;
 
@@ -160,6 +161,17 @@ fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
     found
 }
 
+impl DateSource {
+    /// Returns the date as RFC 3339: in UTC, or in the zone of the page where that has another day, which is the one that its
+    /// readers see.
+    pub fn shown(&self, at: Timestamp) -> String {
+        match self.zone {
+            Some(minutes) if local_day(at, self.zone) != at.day() => at.in_zone(minutes),
+            _ => at.to_string(),
+        }
+    }
+}
+
 /// Returns the day of an instant in the zone in which it was stated, in minutes east of UTC.
 fn local_day(at: Timestamp, zone: Option<i16>) -> String {
     Timestamp::from_millis(at.as_millis() + i64::from(zone.unwrap_or(0)) * 60_000).day()
@@ -193,23 +205,29 @@ fn moment(
     })
 }
 
+/// Names of a date of publication in the data of common systems. A quote ends them, which may be escaped.
+const NAMES_IN_DATA: [&str; 7] = [
+    "datePublished",
+    "publishedAt\"",
+    "publishedAt\\\"",
+    "published_at\"",
+    "published_at\\\"",
+    "publishDate\"",
+    "publicationDate\"",
+];
+
+/// True if a program may say when its page was published.
+pub(crate) fn may_tell_date(code: &[u8]) -> bool {
+    NAMES_IN_DATA.iter().any(|name| memmem::find(code, name.as_bytes()).is_some())
+}
+
 /// Returns the first date of publication in the data of a script, by the most telling name.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
-    /// Names of such a date in the data of common systems. A quote ends them, which may be escaped.
-    const NAMES: [&str; 7] = [
-        "datePublished",
-        "publishedAt\"",
-        "publishedAt\\\"",
-        "published_at\"",
-        "published_at\\\"",
-        "publishDate\"",
-        "publicationDate\"",
-    ];
     /// Maximum number of occurrences of a name that are tried.
     const TRIES: usize = 4;
     /// Maximum distance between the name and the date: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
-    let names = NAMES.iter().flat_map(|name| html.match_indices(name).take(TRIES));
+    let names = NAMES_IN_DATA.iter().flat_map(|name| html.match_indices(name).take(TRIES));
     names.into_iter().find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
         let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
@@ -409,7 +427,7 @@ impl Place {
     const AROUND: usize = 12;
 
     fn of(outline: &Outline<'_>, chosen: &Body) -> Place {
-        let headline = outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, _, block)| *block);
+        let headline = outline.headings_of(1).next().map(|heading| heading.block);
         let end = if chosen.end == 0 { usize::MAX } else { chosen.end };
         Place { headline, start: chosen.start, end }
     }

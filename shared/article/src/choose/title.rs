@@ -4,7 +4,7 @@ use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::Limits;
-use crate::read::outline::Outline;
+use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
 use curlew_text::{hygiene::line, references};
 
@@ -26,24 +26,25 @@ pub(crate) fn choose(
             .into_iter()
             .filter(|title| !title.is_empty())
             .collect();
-    heading(outline, &told, 1)
+    heading(outline, &told, 1, first_parts)
         .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
-        .or_else(|| heading(outline, &told, 2))
+        .or_else(|| heading(outline, &told, 2, first_parts))
+        .or_else(|| heading(outline, &told, 2, last_parts))
         .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
-        .or_else(|| outline.headings.iter().find(|(level, ..)| *level == 1).map(|(_, text, _)| text.clone()))
+        .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
         .or((!document.is_empty()).then_some(document))
 }
 
-/// Returns the heading of a level that is most similar to the stated titles, if one is similar at all.
-fn heading(outline: &Outline<'_>, told: &[String], level: u8) -> Option<String> {
+/// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.
+fn heading(outline: &Outline<'_>, told: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
-    let parts = |title: &'_ String| first_parts(title).into_iter().map(fold).collect::<Vec<_>>();
-    let told: Vec<String> = told.iter().flat_map(|title| [vec![fold(title)], parts(title)].concat()).collect();
+    let folded = |title: &'_ String| parts(title).into_iter().map(fold).collect::<Vec<_>>();
+    let told: Vec<String> = told.iter().flat_map(|title| [vec![fold(title)], folded(title)].concat()).collect();
     let mut best: Option<(&str, f64)> = None;
-    for (_, text, _) in outline.headings.iter().filter(|(known, ..)| *known == level) {
+    for Heading { text, .. } in outline.headings_of(level) {
         let folded = fold(text);
         let score = told.iter().map(|title| alike(title, &folded)).fold(0.0, f64::max);
         if score >= ALIKE && best.is_none_or(|(_, known)| score > known) {
@@ -84,18 +85,29 @@ fn beginning(outline: &Outline<'_>, told: &[String]) -> Option<String> {
 }
 
 fn only<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
-    let mut ones = outline.headings.iter().filter(|(level, ..)| *level == 1).map(|(_, text, _)| text);
+    let mut ones = outline.headings_of(1).map(|heading| &heading.text);
     ones.next().filter(|_| ones.next().is_none())
 }
 
 /// Returns the parts of a title before each of its first separators.
 fn first_parts(title: &str) -> Vec<&str> {
-    /// Maximum number of parts.
+    separators(title).into_iter().filter_map(|(at, _)| title.get(..at)).collect()
+}
+
+/// Returns the parts of a title after each of its first separators: older systems name the site first.
+fn last_parts(title: &str) -> Vec<&str> {
+    separators(title).into_iter().filter_map(|(_, end)| title.get(end..)).collect()
+}
+
+/// Returns the beginnings and ends of the first separators of a title.
+fn separators(title: &str) -> Vec<(usize, usize)> {
+    /// Maximum number of separators.
     const PARTS: usize = 4;
-    let mut ends: Vec<usize> =
-        marks(title).flat_map(|mark| title.match_indices(mark).take(PARTS)).map(|(at, _)| at).collect();
+    let found = marks(title).flat_map(|mark| title.match_indices(mark).take(PARTS));
+    let mut ends: Vec<(usize, usize)> = found.map(|(at, mark)| (at, at + mark.len())).collect();
     ends.sort_unstable();
-    ends.into_iter().take(PARTS).filter_map(|at| title.get(..at)).collect()
+    ends.truncate(PARTS);
+    ends
 }
 
 /// Returns the separators that may occur in a title.
@@ -168,7 +180,9 @@ impl Site {
         let linked = [&linked.site_name, &linked.publisher, &linked.organization].map(|name| name.as_deref());
         let told = [graph.site_name, micro.site_name.as_deref(), outline.meta(&["application-name"])];
         let app = outline.meta(&["apple-mobile-web-app-title"]);
-        let names = linked.into_iter().chain(told).chain([app]).flatten().map(|name| fold(&references::decode(name)));
+        let names = linked.into_iter().chain(told).chain([app]).flatten();
+        let names =
+            names.chain(outline.home_names.iter().map(String::as_str)).map(|name| fold(&references::decode(name)));
         let host = outline.base.host_str().unwrap_or_default().trim_start_matches("www.");
         let above = host.rsplit_once('.').map_or(host, |(above, _)| above);
         let labels = above.split('.').filter(|label| label.len() > 1 && !Site::GENERAL.contains(label));

@@ -2,146 +2,12 @@
 
 use crate::read::dom::attr;
 use crate::read::outline::{Kind, PartName, Trust};
+use crate::read::part_names::PARTS;
 use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use scraper::node::Element;
 use std::sync::LazyLock;
-
-/// Words that indicate a kind anywhere in a class or id.
-const PARTS: &[(&str, Kind)] = &[
-    ("todays-date", Kind::Hidden),
-    ("current-date", Kind::Hidden),
-    ("breadcrumb", Kind::Chrome),
-    ("pagination", Kind::Chrome),
-    ("editsection", Kind::Chrome),
-    ("skip-link", Kind::Chrome),
-    ("skiplink", Kind::Chrome),
-    ("site-footer", Kind::Chrome),
-    ("page-footer", Kind::Chrome),
-    ("site-header", Kind::Chrome),
-    ("navbar", Kind::Chrome),
-    ("navigation", Kind::Chrome),
-    ("site-nav", Kind::Chrome),
-    ("table-of-contents", Kind::Chrome),
-    ("tableofcontents", Kind::Chrome),
-    ("toc-container", Kind::Chrome),
-    ("toc_container", Kind::Chrome),
-    ("toc-wrap", Kind::Chrome),
-    ("disqus", Kind::Comments),
-    ("comment-list", Kind::Comments),
-    ("commentlist", Kind::Comments),
-    ("comment-form", Kind::Comments),
-    ("comments", Kind::Comments),
-    ("respond", Kind::Comments),
-    ("related", Kind::Related),
-    ("recommend", Kind::Related),
-    ("recirc", Kind::Related),
-    ("outbrain", Kind::Related),
-    ("taboola", Kind::Related),
-    ("sidebar", Kind::Related),
-    ("side-bar", Kind::Related),
-    ("read-next", Kind::Related),
-    ("readmore", Kind::Related),
-    ("read-more", Kind::Related),
-    ("read-also", Kind::Related),
-    ("more-posts", Kind::Related),
-    ("more-articles", Kind::Related),
-    ("more-stories", Kind::Related),
-    ("morestories", Kind::Related),
-    ("latest-posts", Kind::Related),
-    ("recent-posts", Kind::Related),
-    ("popular-posts", Kind::Related),
-    ("trending", Kind::Related),
-    ("most-read", Kind::Related),
-    ("mostread", Kind::Related),
-    ("post-navigation", Kind::Related),
-    ("post-nav", Kind::Related),
-    ("next-post", Kind::Related),
-    ("prev-post", Kind::Related),
-    ("also-like", Kind::Related),
-    ("newsletter", Kind::Widget),
-    ("subscribe", Kind::Widget),
-    ("subscription", Kind::Widget),
-    ("signup", Kind::Widget),
-    ("sign-up", Kind::Widget),
-    ("sharedaddy", Kind::Widget),
-    ("share-", Kind::Widget),
-    ("-share", Kind::Widget),
-    ("share_", Kind::Widget),
-    ("_share", Kind::Widget),
-    ("sharing", Kind::Widget),
-    ("social", Kind::Widget),
-    ("addtoany", Kind::Widget),
-    ("addthis", Kind::Widget),
-    ("cookie", Kind::Widget),
-    ("privacy-notice", Kind::Widget),
-    ("opt-in", Kind::Widget),
-    ("embed-placeholder", Kind::Widget),
-    ("disclaimer", Kind::Widget),
-    ("affiliate-disclos", Kind::Widget),
-    ("advertiser-disclos", Kind::Widget),
-    ("legal-disclos", Kind::Widget),
-    ("form-disclos", Kind::Widget),
-    ("printfooter", Kind::Chrome),
-    ("print-footer", Kind::Chrome),
-    ("print-header", Kind::Chrome),
-    ("print-url", Kind::Hidden),
-    ("factbox", Kind::Related),
-    ("fact-box", Kind::Related),
-    ("faktabox", Kind::Related),
-    ("faktaboks", Kind::Related),
-    ("faktaruta", Kind::Related),
-    ("consent", Kind::Widget),
-    ("gdpr", Kind::Widget),
-    ("onetrust", Kind::Widget),
-    ("didomi", Kind::Widget),
-    ("usercentrics", Kind::Widget),
-    ("qc-cmp", Kind::Widget),
-    ("cmplz", Kind::Widget),
-    ("iubenda", Kind::Widget),
-    ("instagram-media", Kind::Widget),
-    ("advert", Kind::Widget),
-    ("sponsor", Kind::Widget),
-    ("promo-", Kind::Widget),
-    ("-promo-", Kind::Widget),
-    ("promobox", Kind::Widget),
-    ("paywall", Kind::Widget),
-    ("call-to-action", Kind::Widget),
-    ("rating", Kind::Widget),
-    ("donat", Kind::Widget),
-    ("feedback", Kind::Widget),
-    ("byline", Kind::Meta),
-    ("author-", Kind::Meta),
-    ("author_", Kind::Meta),
-    ("-author", Kind::Meta),
-    ("_author", Kind::Meta),
-    ("post-meta", Kind::Meta),
-    ("entry-meta", Kind::Meta),
-    ("article-meta", Kind::Meta),
-    ("entry-footer", Kind::Meta),
-    ("post-footer", Kind::Meta),
-    ("posted-on", Kind::Meta),
-    ("post-tags", Kind::Meta),
-    ("tag-list", Kind::Meta),
-    ("tags-", Kind::Meta),
-    ("-tags", Kind::Meta),
-    ("reading-time", Kind::Meta),
-    ("read-time", Kind::Meta),
-    ("publish-date", Kind::Meta),
-    ("timestamp", Kind::Meta),
-    ("dateline", Kind::Meta),
-    ("biography", Kind::Meta),
-    ("postprofile", Kind::Meta),
-    ("message-user", Kind::Meta),
-    ("userinfo", Kind::Meta),
-    ("user-info", Kind::Meta),
-    ("signature", Kind::Meta),
-    ("caption", Kind::Caption),
-    ("photo-credit", Kind::Caption),
-    ("image-credit", Kind::Caption),
-    ("attribution", Kind::Caption),
-];
 
 /// Returns the kind indicated by a whole class or id.
 fn whole(name: &str) -> Option<Kind> {
@@ -161,7 +27,7 @@ fn ending(word: &str) -> Option<Kind> {
         "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => {
             Kind::Widget
         }
-        "author" | "authors" | "tags" => Kind::Meta,
+        "author" | "authors" | "autor" | "auteur" | "autore" | "penulis" | "yazar" | "tags" => Kind::Meta,
         "credit" | "credits" | "figcaption" => Kind::Caption,
         _ => return None,
     })
@@ -349,6 +215,7 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
     let part = AUTOMATON.as_ref().and_then(|automaton| {
         automaton
             .find_iter(names)
+            .filter(|found| !is_of_subscribers(names, found.end()))
             .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(_, kind)| (*kind, found.start())))
             .min_by_key(|(kind, _)| *kind)
     });
@@ -360,6 +227,13 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
     });
     let whole = || names.split_ascii_whitespace().filter_map(|name| Some((of_name(name)?, name)));
     part.or_else(|| whole().min_by_key(|(kind, _)| *kind))
+}
+
+/// True if a word that ends here is `subscribe`, and the name is about subscribers: they are shown such an element, and not asked to
+/// become some.
+fn is_of_subscribers(names: &str, end: usize) -> bool {
+    names.get(..end).is_some_and(|before| before.ends_with("subscribe"))
+        && names.get(end..).is_some_and(|rest| rest.starts_with("r-"))
 }
 
 /// Returns how far a name is trusted that condemns running text.
@@ -417,11 +291,11 @@ fn of_name(name: &str) -> Option<Kind> {
 
 /// True if a class, in lower case, names a writer, and not something that belongs to one (a box, an image, a biography).
 fn is_byline(lower: &str) -> bool {
-    const WORDS: [&str; 2] = ["author", "byline"];
-    // Most classes have neither; this is faster than a search for each.
+    const WORDS: [&str; 6] = ["author", "autor", "auteur", "byline", "penulis", "yazar"];
+    // Most classes have none of them; this is faster than a search for each.
     let begins =
         |at: usize| WORDS.iter().any(|word| lower.as_bytes().get(at..at + word.len()) == Some(word.as_bytes()));
-    let may = lower.bytes().enumerate().any(|(at, b)| matches!(b, b'a' | b'b') && begins(at));
+    let may = lower.bytes().enumerate().any(|(at, b)| matches!(b, b'a' | b'b' | b'p' | b'y') && begins(at));
     if !may {
         return false;
     }
@@ -437,8 +311,10 @@ fn is_formatted_name(class: &str) -> bool {
 }
 
 /// Parts of class names of things beside an author's name.
-const OF_AUTHOR: [&str; 12] =
-    ["bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon"];
+const OF_AUTHOR: [&str; 14] = [
+    "bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon", "prep",
+    "label",
+];
 
 /// True if a class marks a date.
 fn is_date_class(class: &str) -> bool {

@@ -134,6 +134,17 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     })
 }
 
+/// True if a class says that a link looks like a button, as many frameworks call it.
+pub(crate) fn is_button(class: &str) -> bool {
+    class.split_ascii_whitespace().any(|name| {
+        let name = name.strip_prefix("wp-block-").unwrap_or(name);
+        ["btn", "button"]
+            .iter()
+            .filter_map(|word| name.strip_prefix(word))
+            .any(|rest| !rest.starts_with(char::is_alphanumeric))
+    })
+}
+
 /// Returns the level of a heading.
 pub(crate) fn heading(tag: &str) -> Option<u8> {
     match tag.as_bytes() {

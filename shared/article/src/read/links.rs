@@ -36,6 +36,14 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     }
 }
 
+/// True if a reference leads to the home page of the host of `base`.
+pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
+    let reference = reference.trim();
+    let host = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));
+    let path = host.map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]));
+    matches!(path, "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
+}
+
 /// True if the relation of a link is that to the previous or next page (HTML, "sequential link types").
 pub(crate) fn turns(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))
@@ -112,6 +120,17 @@ mod tests {
         }
         for other in ["#top", "", "mailto:a@example.org", "javascript:void(0)", "https://other.example.net/", "//x/y"] {
             assert!(!is_own(&base, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_home_page_of_a_host_is_told_from_its_other_pages() {
+        let base: Url = "https://www.site.example.org/news/a".parse().unwrap();
+        for home in ["/", "https://site.example.org", "http://www.site.example.org/", "//site.example.org/index.php"] {
+            assert!(is_home(&base, home), "{home}");
+        }
+        for other in ["", "#", "a", "/news/", "/?p=1", "https://site.example.org/?p=1", "https://other.example.net/"] {
+            assert!(!is_home(&base, other), "{other}");
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Block {
     pub(crate) link_chars: usize,
     /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
-    /// Characters inside links to the previous or next page.
+    /// Characters inside links to the previous or next page, or that are buttons.
     pub(crate) turn_chars: usize,
     /// Element that holds it.
     pub(crate) tag: Tag,
@@ -39,7 +39,7 @@ impl Block {
         self.own_link_chars as f64 / self.chars.max(1) as f64
     }
 
-    /// Returns the share of its characters that is inside links to the previous or next page.
+    /// Returns the share of its characters that is inside links to the previous or next page, or that are buttons.
     pub(crate) fn turns(&self) -> f64 {
         self.turn_chars as f64 / self.chars.max(1) as f64
     }
@@ -239,6 +239,17 @@ pub(crate) struct Moment {
     pub(crate) outside: bool,
 }
 
+/// A heading.
+#[derive(Debug)]
+pub(crate) struct Heading {
+    pub(crate) level: u8,
+    pub(crate) text: String,
+    /// Number of blocks before it.
+    pub(crate) block: usize,
+    /// True if it is a link to the home page, as the site's name at the top of a page is.
+    pub(crate) leads_home: bool,
+}
+
 /// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
@@ -256,7 +267,9 @@ pub(crate) struct Outline<'a> {
     pub(crate) canonicals: Vec<&'a str>,
     pub(crate) html_lang: Option<&'a str>,
     pub(crate) title: Option<String>,
-    pub(crate) headings: Vec<(u8, String, usize)>,
+    pub(crate) headings: Vec<Heading>,
+    /// Texts of links to the home page, from other pages.
+    pub(crate) home_names: Vec<String>,
     pub(crate) json: Vec<String>,
     pub(crate) props: Vec<Prop<'a>>,
     /// Elements that begin an item of microdata.
@@ -286,6 +299,11 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
+    /// Returns the headings of a level that may be the page's own.
+    pub(crate) fn headings_of(&self, level: u8) -> impl Iterator<Item = &Heading> {
+        self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
+    }
+
     /// Returns an empty outline.
     pub(crate) fn new(page: &Url, limits: &Limits) -> Outline<'a> {
         Outline {
@@ -299,6 +317,7 @@ impl<'a> Outline<'a> {
             html_lang: None,
             title: None,
             headings: Vec::new(),
+            home_names: Vec::new(),
             json: Vec::new(),
             props: Vec::new(),
             items: Vec::new(),

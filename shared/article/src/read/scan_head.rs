@@ -1,9 +1,13 @@
 //! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
+use crate::choose::dates::may_tell_date;
 use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::links::resolve;
-use curlew_text::html::{Piece, Pieces, Tag};
+use crate::read::stored::may_carry_text;
+use curlew_text::html::{Piece, Pieces, Tag, TextKind};
 use curlew_text::{hygiene::line, references};
+use std::borrow::Cow;
+use std::ops::Range;
 use url::Url;
 
 /// Statements of a page about itself in its tags.
@@ -27,6 +31,26 @@ pub struct HeadScan {
     pub rsl: String,
     /// Number of start tags of the page.
     pub tags: usize,
+    /// Places of programs and style sheets of which [`extract`](crate::extract) reads nothing, in order.
+    programs: Vec<Range<usize>>,
+}
+
+impl HeadScan {
+    /// Returns the page without programs and style sheets: a third of its bytes, and nothing that [`extract`](crate::extract) reads.
+    pub fn without_programs<'h>(&self, html: &'h str) -> Cow<'h, str> {
+        if self.programs.is_empty() {
+            return Cow::Borrowed(html);
+        }
+        let left_out: usize = self.programs.iter().map(Range::len).sum();
+        let mut out = String::with_capacity(html.len().saturating_sub(left_out));
+        let mut from = 0;
+        for program in &self.programs {
+            out.push_str(html.get(from..program.start).unwrap_or_default());
+            from = program.end;
+        }
+        out.push_str(html.get(from..).unwrap_or_default());
+        Cow::Owned(out)
+    }
 }
 
 /// Maximum size of the licences in a page, in bytes; what follows is dropped.
@@ -57,7 +81,7 @@ pub fn scan_head(html: &str, page: &Url, limits: &Limits) -> Result<HeadScan, Un
         match piece {
             Piece::Start(tag) => scan.start(&tag, &pieces)?,
             Piece::End(name) => scan.end(name),
-            Piece::Text(text, _) => scan.text(text),
+            Piece::Text(text, kind) => scan.text(text, kind, pieces.position()),
             Piece::Comment(_) | Piece::Doctype(_) => {}
         }
     }
@@ -99,14 +123,17 @@ struct Scan {
     license: Option<String>,
     rsl: String,
     tags: usize,
+    programs: Vec<Range<usize>>,
 }
 
-/// Texts that the scan keeps.
+/// Texts that the scan keeps, or takes note of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     None,
     Title,
     Rsl,
+    Style,
+    Program,
 }
 
 impl Scan {
@@ -124,6 +151,7 @@ impl Scan {
             license: None,
             rsl: String::new(),
             tags: 0,
+            programs: Vec::new(),
         }
     }
 
@@ -144,8 +172,15 @@ impl Scan {
             self.meta(pieces);
         } else if named("title") {
             self.reading = Reading::Title;
-        } else if named("script") && pieces.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case(RSL)) {
-            self.reading = Reading::Rsl;
+        } else if named("style") {
+            self.reading = Reading::Style;
+        } else if named("script") {
+            let kind = pieces.attribute("type").unwrap_or_default();
+            self.reading = match kind {
+                _ if kind.eq_ignore_ascii_case(RSL) => Reading::Rsl,
+                _ if is_program(kind) => Reading::Program,
+                _ => Reading::None,
+            };
         }
         Ok(())
     }
@@ -161,7 +196,9 @@ impl Scan {
         self.reading = Reading::None;
     }
 
-    fn text(&mut self, text: &str) {
+    /// Takes a text, which ends at `end`.
+    fn text(&mut self, text: &str, kind: TextKind, end: usize) {
+        let place = end.saturating_sub(text.len())..end;
         match self.reading {
             Reading::Title if !self.title_done => {
                 let room = TITLE_BYTES.saturating_sub(self.title.len());
@@ -171,7 +208,10 @@ impl Scan {
                 let room = RSL_BYTES.saturating_sub(self.rsl.len());
                 self.rsl.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
             }
-            Reading::Title | Reading::None => {}
+            // In a drawing, tags may follow that are hidden here.
+            Reading::Style if kind == TextKind::RawText => self.programs.push(place),
+            Reading::Program if kind == TextKind::Script && !tells(text.as_bytes()) => self.programs.push(place),
+            Reading::Title | Reading::Style | Reading::Program | Reading::None => {}
         }
     }
 
@@ -225,8 +265,20 @@ impl Scan {
             license: self.license.as_deref().and_then(|href| resolve(&base, href, max)),
             rsl: std::mem::take(&mut self.rsl),
             tags: self.tags,
+            programs: std::mem::take(&mut self.programs),
         }
     }
+}
+
+/// True if a script of this type is a program (HTML, "prepare the script element"). Others are data.
+fn is_program(kind: &str) -> bool {
+    const TYPES: [&str; 4] = ["", "module", "text/javascript", "application/javascript"];
+    TYPES.iter().any(|program| kind.trim().eq_ignore_ascii_case(program))
+}
+
+/// True if a program has something that [`extract`](crate::extract) may read.
+fn tells(code: &[u8]) -> bool {
+    may_carry_text(code) || may_tell_date(code)
 }
 
 /// Maximum number of canonical links kept; more are a conflict anyway.

@@ -8,6 +8,7 @@
 use crate::read::dom::attr;
 use crate::text;
 use ego_tree::NodeRef;
+use memchr::memmem;
 use scraper::{Html, Node};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -79,9 +80,28 @@ fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
     node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
 }
 
+/// True if a program may carry text along.
+pub(crate) fn may_carry_text(code: &[u8]) -> bool {
+    ASSIGNED.iter().chain([&STREAM]).any(|name| memmem::find(code, name.as_bytes()).is_some())
+}
+
+/// The call that adds a piece to the stream of a page of Next's.
+const STREAM: &str = "__next_f.push(";
+/// Parts of the names of global variables for the state of the page.
+const ASSIGNED: [&str; 8] = [
+    "__NUXT__",
+    "__INITIAL_STATE__",
+    "__PRELOADED_STATE__",
+    "__APOLLO_STATE__",
+    "__remixContext",
+    "__INITIAL_DATA__",
+    "__PAGE_DATA__",
+    "__DATA__",
+];
+
 /// Returns the piece that a script of Next's adds to the stream of its page: `self.__next_f.push([1,"…"])`.
 fn streamed(code: &str) -> Option<String> {
-    let (_, array) = code.trim_start().split_once("__next_f.push(")?;
+    let (_, array) = code.trim_start().split_once(STREAM)?;
     let values = serde_json::Deserializer::from_str(array).into_iter::<Vec<Value>>().next()?.ok()?;
     Some(values.get(1).and_then(Value::as_str).unwrap_or_default().to_owned())
 }
@@ -114,18 +134,7 @@ fn rows(stream: &str) -> Vec<Value> {
 
 /// Returns the value that a script assigns to a global variable for the state of the page.
 fn assigned(code: &str) -> Option<Value> {
-    /// Parts of the names of such variables.
-    const NAMES: [&str; 8] = [
-        "__NUXT__",
-        "__INITIAL_STATE__",
-        "__PRELOADED_STATE__",
-        "__APOLLO_STATE__",
-        "__remixContext",
-        "__INITIAL_DATA__",
-        "__PAGE_DATA__",
-        "__DATA__",
-    ];
-    let at = NAMES.iter().find_map(|name| code.find(name))?;
+    let at = ASSIGNED.iter().find_map(|name| code.find(name))?;
     let (_, value) = code.get(at..)?.split_once('=')?;
     let value = value.trim_start();
     let value = value.strip_prefix("JSON.parse(").unwrap_or(value);

@@ -2,15 +2,16 @@
 //! it is one walk with one state.
 
 use crate::read::boilerplate::Names;
+use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::says_change;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, instant, instant_in, is_called, is_long_property, is_mute, is_short_row, labels_panel,
-    mark, profiles_in, property_value,
+    block_tag, folds, heading, instant, instant_in, is_button, is_called, is_long_property, is_mute, is_short_row,
+    labels_panel, mark, profiles_in, property_value,
 };
 use crate::read::gate::Limits;
 use crate::read::links;
-use crate::read::outline::{Block, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag};
+use crate::read::outline::{Block, Heading, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag};
 use crate::read::scan_head::{CANONICALS, is_directive};
 use crate::text;
 use curlew_text::hygiene;
@@ -31,6 +32,7 @@ struct OpenElement {
     mark: Option<Mark>,
     /// True if it begins an item of microdata.
     item: bool,
+    contents: Contents,
 }
 
 /// Walks the tree once, without recursion.
@@ -78,10 +80,12 @@ struct Walk<'a> {
     own_link_chars: usize,
     turn_chars: usize,
     links: usize,
-    /// True if the most recently opened link leads to the previous or next page.
+    /// True if the most recently opened link leads to the previous or next page, or is a button.
     turns: bool,
     /// True if the most recently opened link leads to another page of the same host.
     own_link: bool,
+    /// True if the open link leads to the home page.
+    home_link: bool,
     pre: usize,
     /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
     whole_line: Option<(Part, usize)>,
@@ -110,6 +114,8 @@ const LOOKS: usize = 2_000_000;
 const JSON_BYTES: usize = 1024 * 1024;
 /// Maximum number of the site's icons kept.
 const ICONS: usize = 8;
+/// Maximum number of names of the site in links to its home page.
+const HOME_NAMES: usize = 8;
 /// Maximum number of bylines kept.
 const BYLINES: usize = 24;
 /// Maximum number of machine-readable fragments of each sort kept.
@@ -131,6 +137,7 @@ impl<'a> Walk<'a> {
             links: 0,
             turns: false,
             own_link: false,
+            home_link: false,
             pre: 0,
             whole_line: None,
             joined: false,
@@ -175,6 +182,7 @@ impl<'a> Walk<'a> {
             _ => {}
         }
         if is_mute(tag) && !labels_panel(node, element) {
+            self.add_contents(Contents::of_mute(element));
             return false;
         }
         self.enter(node, element, tag);
@@ -191,7 +199,19 @@ impl<'a> Walk<'a> {
         if tag == "a" {
             self.links += 1;
             self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
-            self.turns = attr(element, "rel").is_some_and(links::turns);
+            self.home_link =
+                self.own_link && attr(element, "href").is_some_and(|href| links::is_home(&self.out.base, href));
+            self.turns =
+                attr(element, "rel").is_some_and(links::turns) || attr(element, "class").is_some_and(is_button);
+            if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
+                let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+                self.out.home_names.push(name);
+            }
+            if begins_comments(element) {
+                self.next += 1;
+                let start = self.out.blocks.len() + usize::from(self.line_says);
+                self.add_contents(Contents::of_anchor(start, self.next));
+            }
             let profile = self.own_link && attr(element, "href").is_some_and(links::is_profile);
             if profile && self.out.profiles.len() < BYLINES && !self.in_comments() {
                 let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
@@ -222,7 +242,8 @@ impl<'a> Walk<'a> {
         {
             let heading = hygiene::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
             if !heading.is_empty() {
-                self.out.headings.push((level, heading, self.out.blocks.len()));
+                let leads_home = self.leads_home(node, level);
+                self.out.headings.push(Heading { level, text: heading, block: self.out.blocks.len(), leads_home });
             }
         }
         self.next += 1;
@@ -236,7 +257,23 @@ impl<'a> Walk<'a> {
         }
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
         let mark = mark(element, tag, &mut self.names);
-        self.open.push(OpenElement { serial: self.next, start, line, line_says, kind, mark, item });
+        let (serial, contents) = (self.next, Contents::default());
+        self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
+    }
+
+    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one.
+    fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
+        /// Steps into the heading.
+        const NEAR: usize = 12;
+        if level > 2 || self.page.path() == "/" {
+            return false;
+        }
+        let steps = NEAR.min(self.looks);
+        self.looks -= steps;
+        let is_home = |href: &str| links::is_home(&self.out.base, href);
+        let mut inner = node.descendants().take(steps).filter_map(|node| node.value().as_element());
+        (self.links > 0 && self.home_link)
+            || inner.any(|element| element.name() == "a" && attr(element, "href").is_some_and(is_home))
     }
 
     /// True if an element begins no new block: an inline element, or a cell of a row that is read as one line.
@@ -267,10 +304,23 @@ impl<'a> Walk<'a> {
         }
         let end = self.out.blocks.len() + usize::from(self.line_says);
         if end == open.start {
+            self.add_contents(open.contents);
             return;
         }
         let parent = self.open.last().map_or(0, |parent| parent.serial);
         let span = Span { start: open.start, end, serial: open.serial, parent };
+        let mut contents = open.contents;
+        if let Some(anchor) = contents.comments.take_if(|anchor| anchor.block < end) {
+            let span = Span { start: anchor.block, end, serial: anchor.serial, parent: open.serial };
+            self.out.parts.push(Part { kind: Kind::Comments, span, name: None, folded: false });
+        }
+        let blocks = self.out.blocks.get(open.start..).unwrap_or_default();
+        if let Some(kind) = contents.judged(tag, in_line, blocks)
+            && open.kind.is_none()
+        {
+            self.out.parts.push(Part { kind, span, name: None, folded: false });
+        }
+        self.add_contents(contents);
         if !in_line {
             self.out.spans.push(span);
         }
@@ -288,6 +338,13 @@ impl<'a> Walk<'a> {
             && self.out.marks.len() < MANY
         {
             self.out.marks.push((mark, span, node.id()));
+        }
+    }
+
+    /// Adds to what the innermost open element has.
+    fn add_contents(&mut self, contents: Contents) {
+        if let Some(around) = self.open.last_mut() {
+            around.contents.add(contents);
         }
     }
 

@@ -7,6 +7,7 @@ fn check(name: &str, body: &[u8], url: &str) {
     let url = url.parse().unwrap();
     let seen = scan_head(&html, &url, &Limits::default()).unwrap();
     let article = extract(&html, &url, &Limits::default()).unwrap();
+    assert_eq!(extract(&seen.without_programs(&html), &url, &Limits::default()).as_ref(), Ok(&article));
     assert_eq!(seen.robots_meta, article.robots_meta);
     let show = |value: Option<String>| value.unwrap_or_else(|| "-".into());
     let report = format!(

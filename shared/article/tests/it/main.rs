@@ -4,8 +4,10 @@
 mod below;
 mod fixtures;
 mod hostile;
+mod programs;
 mod scripts;
 mod sorts;
 mod soup;
 mod stored;
+mod within;
 mod work;

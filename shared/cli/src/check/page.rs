@@ -38,7 +38,7 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
         "image": image,
         "canonical": article.canonical.as_ref().map(|u| u.as_str()),
         "language": article.language,
-        "published": article.published,
+        "published": article.published.zip(article.published_by).map(|(at, by)| by.shown(at)),
         "modified": article.modified,
         "author": article.author,
         "site_name": article.site_name,
@@ -91,7 +91,8 @@ fn in_sentences(
     });
     out.push(match (article.published, article.published_by) {
         (Some(at), Some(by)) => {
-            format!("It was published at {at}, by {} ({} confidence).", dated(by.from), by.confidence.name())
+            let (shown, by, confidence) = (by.shown(at), dated(by.from), by.confidence.name());
+            format!("It was published at {shown}, by {by} ({confidence} confidence).")
         }
         _ => "It does not say when it was published.".to_owned(),
     });

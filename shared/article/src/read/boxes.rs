@@ -1,0 +1,84 @@
+//! Judges elements by what stands in them beside text: a field for the reader's address, something embedded, an anchor that old
+//! systems set before comments. Their names do not matter, so this holds in every language.
+
+use crate::read::dom::attr;
+use crate::read::outline::{Block, Kind, Tag};
+use scraper::node::Element;
+
+/// What an element has beside text, as long as it has no more than a few lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Contents {
+    /// A field for the reader's address.
+    asks: bool,
+    /// Something embedded.
+    embeds: bool,
+    /// An anchor from which on there are comments.
+    pub(super) comments: Option<Anchor>,
+}
+
+/// An anchor: the block that begins there, and its serial number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Anchor {
+    pub(super) block: usize,
+    pub(super) serial: usize,
+}
+
+impl Contents {
+    /// Returns what an element is whose text is never read.
+    pub(super) fn of_mute(element: &Element) -> Contents {
+        Contents { asks: asks_for_address(element), embeds: is_embedded(element.name()), comments: None }
+    }
+
+    /// Returns an anchor before comments.
+    pub(super) fn of_anchor(block: usize, serial: usize) -> Contents {
+        Contents { comments: Some(Anchor { block, serial }), ..Contents::default() }
+    }
+
+    /// Adds what an element inside has.
+    pub(super) fn add(&mut self, inner: Contents) {
+        self.asks |= inner.asks;
+        self.embeds |= inner.embeds;
+        self.comments = self.comments.or(inner.comments);
+    }
+
+    /// Returns the kind of an element that ends here, with its lines: the few around a field for the reader's address are what
+    /// asks for it, and the one beside something embedded is its caption. `None` if it is neither; what is left in `self` is
+    /// for the element around it.
+    pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
+        /// Maximum number of lines of a box that asks for an address, and their width.
+        const ASKING: (usize, usize) = (4, 240);
+        /// Maximum number of lines beside something embedded, and their width.
+        const BESIDE: (usize, usize) = (2, 90);
+        if in_line {
+            self.embeds = false;
+            return None;
+        }
+        let chars: usize = blocks.iter().map(|block| block.chars).sum();
+        let is_small = |(lines, width)| blocks.len() <= lines && chars <= width;
+        let is_box = matches!(tag, "div" | "section" | "figure" | "center");
+        let has_heading = || blocks.iter().any(|block| matches!(block.tag, Tag::Heading(_)));
+        let captioned = std::mem::take(&mut self.embeds) && is_box && is_small(BESIDE) && !has_heading();
+        self.asks &= is_small(ASKING);
+        if self.asks { Some(Kind::Widget) } else { captioned.then_some(Kind::Caption) }
+    }
+}
+
+/// True for a field in which readers enter their address, as they do where they sign up for something or comment.
+fn asks_for_address(element: &Element) -> bool {
+    let is_mail = |value: &str| value.to_ascii_lowercase().contains("mail");
+    element.name() == "input"
+        && attr(element, "type").is_none_or(|kind| !kind.eq_ignore_ascii_case("hidden"))
+        && ["type", "name", "placeholder", "id", "value"].iter().any(|key| attr(element, key).is_some_and(is_mail))
+}
+
+/// True for an anchor from which on there are comments, as older systems set it before them.
+pub(crate) fn begins_comments(element: &Element) -> bool {
+    let named =
+        |key| attr(element, key).is_some_and(|name| matches!(name, "comments" | "comment" | "Comments" | "kommentare"));
+    attr(element, "href").is_none() && (named("name") || named("id"))
+}
+
+/// True for an element that shows a film, a post of another site and the like.
+fn is_embedded(tag: &str) -> bool {
+    matches!(tag, "iframe" | "video" | "audio" | "object" | "embed")
+}

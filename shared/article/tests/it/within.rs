@@ -1,0 +1,137 @@
+//! What stands within and around the text, told by its structure, in any language: boxes, pointers, leads, the site's name.
+
+use curlew_article::{Article, Limits, extract};
+
+fn read_at(html: &str, url: &str) -> Article {
+    extract(html, &url.parse().unwrap(), &Limits::default()).unwrap()
+}
+
+fn read(html: &str) -> Article {
+    read_at(html, "https://site.example.org/news/a-story")
+}
+
+const FIRST: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
+    the bridge, from where a bus leads back to the station every hour until six.</p>";
+const REST: &str = "<p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a \
+    day and likes to be asked about the floods that he has seen.</p>\
+    <p>In autumn the path is closed for a few weeks, since the county lays new stones along the bank and needs all of it for its carts, \
+    so that walkers have to take the road.</p>";
+
+/// The text of an article with something after its first paragraph, and something after its last.
+fn text(within: &str, below: &str) -> String {
+    let page =
+        format!("<title>A walk</title><div class=page><h1>A walk at the weir</h1>{FIRST}{within}{REST}{below}</div>");
+    read(&page).text
+}
+
+#[test]
+fn boxes_and_pointers_within_the_text_are_left_out() {
+    let bare = text("", "");
+    for dropped in [
+        "<div class=x1><p>خبرهای شهر را در ایمیل بگیرید</p><input type=email placeholder=x><input type=submit></div>",
+        "<div><div><h3>Stay up to date</h3><p>Get notified when there is something new, and go whenever you like.</p></div><span><input name=your-email></span></div>",
+        "<div><iframe src=/v></iframe><p>Regardez aussi notre reportage</p></div>",
+        "<div><div><video src=/v></video></div><div>ভিডিওটি দেখতে এখানে চাপ দিন</div></div>",
+        "<p class=w><a class='button primary' href=/s>Share this letter with a neighbour of yours</a></p>",
+        "<div><a class=wp-block-button__link href=/s>Bütün sayıları bir kerede okuyun ve saklayın</a></div>",
+        "<p><strong>Baca juga: <a href=/n/1>Jembatan gantung putus, siswa menyeberang dengan ban</a></strong></p>",
+        "<p><a href=/n/1>İlgili haber: Köyün okulu yirmi yıl sonra yeniden açıldı</a></p>",
+        "<ul><li>list 1 of 2<a href=/n/1>What the keeper saw on the first day</a></li><li><a href=/n/2>How the gates came to the lock</a></li></ul>",
+        "<div class=berita-terkait><p>Jembatan gantung putus, dan siswa menyeberang dengan ban sejak hari Senin pagi.</p></div>",
+        "<div class='infinite next-article'><p>Ski tracks open earlier than the town had thought, said the club on Monday evening.</p></div>",
+    ] {
+        assert_eq!(text(dropped, ""), bare, "{dropped}");
+    }
+    for kept in [
+        "<p>Who wants to come along writes to the keeper: <a href=/k>keeper</a>, or asks at the gate in the morning.</p>",
+        "<p>His rule: nobody opens a gate alone.</p>",
+        "<p>The keeper has a film of it.</p><div><iframe src=/v></iframe></div>",
+        "<div><h2>What the film shows</h2><iframe src=/v></iframe></div>",
+        "<p>These are told more often than others:</p><ul><li><a href=/n/1>What the keeper saw on the first day</a></li></ul>",
+        "<div class=subscriber-preview><p>It had been eleven years, and the lock was silent all that time.</p></div>",
+    ] {
+        let last =
+            kept.rsplit("</").find_map(|part| part.rsplit_once('>').filter(|(_, text)| text.len() > 12)).unwrap().1;
+        assert!(text(kept, "").contains(last), "{kept}\n{}", text(kept, ""));
+    }
+}
+
+#[test]
+fn what_stands_below_the_text_is_judged_by_its_place() {
+    let bare = text("", "");
+    let comments = "<div><b>vert</b>, 22:48</div>she has only moved, and I have seen her there.<p>I made a cup of tea at once when I read it, and another.</p>";
+    for dropped in [
+        &format!("<a name=comments></a>{comments}"),
+        &format!("<div><span><a id=comments></a></span><div>{comments}</div></div>"),
+        "<h2><a href=/n/1>冬至吃什么南北网友吵翻了</a></h2><h2><a href=/n/2>列车员一路护送乐器回到家乡</a></h2>",
+        "<div id=komentar><p>May the teacher be well and have her boat for many years to come.</p></div>",
+    ] {
+        assert_eq!(text("", dropped), bare, "{dropped}");
+    }
+    let card = "<a href=/c><div>How to read a tariff without weeping</div><div>Standing charges, bands and the one line that matters</div>\
+        <div>Crumb and Kiln by Ines Example</div></a>";
+    let end = "<p>Would he do it again? Yes, but slower.</p>";
+    assert_eq!(text("", &format!("{card}{end}")), text("", end));
+    let notes = "<h3>Notes</h3><div><span>No bus? The keeper’s neighbour takes walkers back to the station for a cake.</span></div>";
+    assert!(text("", notes).ends_with("for a cake."), "{}", text("", notes));
+    let top = format!("<a href=#comments id=comments>3 comments</a>{FIRST}{REST}");
+    assert!(read(&format!("<h1>A walk</h1><div>{top}</div>")).text.contains("In autumn"));
+}
+
+#[test]
+fn a_lead_may_be_a_heading_below_the_headline() {
+    let lead =
+        "From the mill to the bridge in two hours, with ten farmers, two foresters and a priest on the first Thursday";
+    let page = |lead: &str| {
+        format!(
+            "<title>A walk</title><header><h1>A walk at the weir</h1>{lead}</header><div class=ad></div><div class=entry-content>{FIRST}{REST}</div>"
+        )
+    };
+    assert!(read(&page(&format!("<h2 class=subtitle>{lead}</h2>"))).text.starts_with(lead));
+    for none in ["<h2>Walks in the county</h2>".to_owned(), format!("<h2><a href=/other>{lead}</a></h2>")] {
+        assert!(read(&page(&none)).text.starts_with("The walk along"), "{none}");
+    }
+}
+
+#[test]
+fn a_heading_that_leads_home_is_the_site_and_not_the_headline() {
+    let title = |head: &str, body: &str| read(&format!("<title>{head}</title>{body}<div>{FIRST}{REST}</div>")).title;
+    for (head, body) in [
+        (
+            "Notes at the Window &raquo; Blog Archive &raquo; Of waiting at the weir",
+            "<h1><a href=/>Notes at the Window</a></h1><h2><a href=/news/a-story>Of waiting at the weir</a></h2>",
+        ),
+        (
+            "notes &amp; windows — Of waiting at the weir",
+            "<meta property=og:title content='Of waiting at the weir'><a href='https://site.example.org'><h1>notes &amp; windows</h1></a><h2>Of waiting at the weir</h2>",
+        ),
+        (
+            "a window: Of waiting at the weir",
+            "<div id=header><a href='http://www.site.example.org/'>a window</a></div><h3>Of waiting at the weir</h3>",
+        ),
+        ("Of waiting at the weir : The Window", "<p><a href=/>The Window</a></p>"),
+    ] {
+        assert_eq!(title(head, body).as_deref(), Some("Of waiting at the weir"), "{head}");
+    }
+    // On the home page itself, the heading is its title.
+    let home = format!("<title>The Window - notes on waiting</title><h1><a href=/>The Window</a></h1>{FIRST}{REST}");
+    assert_eq!(read_at(&home, "https://site.example.org/").title.as_deref(), Some("The Window"));
+}
+
+#[test]
+fn labels_around_a_writers_name_are_no_part_of_it() {
+    let author = |line: &str| {
+        read(&format!("<title>A walk at the weir</title><h1>A walk at the weir</h1>{line}<div>{FIRST}{REST}</div>"))
+            .author
+    };
+    for line in [
+        "<div><span class=meta-prep-author>Veröffentlicht am</span> <a href=/x>9. Februar 2011</a> von <span class='author vcard'><a href=/author/ada>Ada Example</a></span></div>",
+        "<div class=post-author>Pubblicato da Ada Example</div>",
+        "<div class=byline-top>Publicerad 06:00, 12 mar 2021</div><div class=author><p>Ada Example</p></div>",
+        "<div class=author>Ada Example ada.example@site.example.org</div>",
+        "<div><span>By <a href=/about>Ada Example</a></span><span>7 min read</span></div>",
+        "<div class=penulis>Ada Example</div>",
+    ] {
+        assert_eq!(author(line).as_deref(), Some("Ada Example"), "{line}");
+    }
+}
