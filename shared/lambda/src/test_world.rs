@@ -197,6 +197,7 @@ pub(crate) fn page(url: &str) -> Job {
         calls_left: 0,
         validators: Validators::default(),
         exchange: None,
+        is_without_row: false,
         replaces: None,
         trace: None,
     }))

@@ -479,6 +479,9 @@ pub struct ExtractJob {
     /// The validators of the document, for the next conditional request.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
+    /// True if the page had no row when it was fetched, and the fetch wrote none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_without_row: bool,
     /// Location of the record that the page's row points to, if a re-check found a changed text; the new record
     /// replaces it. The row stays unchanged if the page would no longer be accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

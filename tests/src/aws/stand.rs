@@ -150,7 +150,6 @@ impl Stand {
     /// # Panics
     /// If a message is given up, or a function does not report each of its invocations.
     pub fn phase(&mut self, work: impl FnOnce(&Stand)) -> Metered {
-        self.proxy.waits().clear();
         work(self);
         let mut called = std::mem::take(&mut *self.scheduled.lock().unwrap());
         for (function, times) in self.waker.until_rest(&self.stack, PHASE) {

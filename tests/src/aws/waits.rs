@@ -93,11 +93,6 @@ impl Waits {
         self.lock().get_mut(caller).map(|caller| std::mem::take(&mut caller.waited)).unwrap_or_default()
     }
 
-    /// Forgets what was waited so far.
-    pub fn clear(&self) {
-        self.lock().values_mut().for_each(|caller| caller.waited = Waited::default());
-    }
-
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Waiting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

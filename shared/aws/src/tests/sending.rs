@@ -35,6 +35,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         calls_left: 1,
         validators: Validators::default(),
         exchange: None,
+        is_without_row: false,
         replaces: None,
         trace: None,
     }))

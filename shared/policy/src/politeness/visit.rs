@@ -416,6 +416,11 @@ impl VisitState {
         self.grant.called > at + CLOCK_STEP
     }
 
+    /// True if nobody has visited the host key before.
+    pub fn is_first(&self) -> bool {
+        self.grant.called == Timestamp::MIN
+    }
+
     /// True if a visit of the same owner ended here a moment ago and told nobody.
     pub fn repeats(&self) -> bool {
         self.grant.repeats

@@ -65,6 +65,7 @@ pub(crate) fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result
         body: PageBody::Inline(Bytes::new()),
         exchange: None,
         image: None,
+        is_without_row: false,
         replaces: None,
         trace: None,
         calls_left: 0,

@@ -391,7 +391,7 @@ impl Backfills {
                 break;
             }
             if !hidden.is_without_history(&page.url)
-                && let Some((host, item)) = self.intake.item(source, &page.entry(), now).await?
+                && let Some((host, item)) = self.intake.item(source, &page.entry(), None, now).await?
             {
                 chosen.push((done, host, item));
             }

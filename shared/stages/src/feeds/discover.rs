@@ -159,7 +159,7 @@ impl Discover {
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
-            let key = self.keep(site, &got.url, &feed, reply).await?;
+            let key = self.keep(visit, site, &got.url, (&feed, reply)).await?;
             return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
@@ -252,7 +252,7 @@ impl Discover {
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
-                    Ok(feed) => Ok(Tried::Works(self.validated(site, url, &got, feed, reply, found).await?)),
+                    Ok(feed) => Ok(Tried::Works(self.validated(visit, site, (url, &got, reply), feed, found).await?)),
                     Err(why) => {
                         tracing::debug!(%url, reason = %why, "no feed");
                         Ok(Tried::Useless)
@@ -272,11 +272,10 @@ impl Discover {
     /// A candidate is a feed: the same as one that is known, by where it was found or by what it says, or a new one.
     async fn validated(
         &self,
+        visit: &Visit<'_>,
         site: &SiteSource,
-        url: &Url,
-        got: &Fetched,
+        (url, got, reply): (&Url, &Fetched, &Reply),
         feed: Feed,
-        reply: &Reply,
         found: &[Working],
     ) -> Result<Working, StageError> {
         if got.hops > 0
@@ -293,7 +292,7 @@ impl Discover {
             return Ok(Working { key: known.key.clone(), ..this });
         }
         if let Some(feed) = &this.read {
-            self.keep(site, url, feed, reply).await?;
+            self.keep(visit, site, url, (feed, reply)).await?;
         }
         Ok(this)
     }
@@ -316,15 +315,22 @@ impl Discover {
     }
 
     /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
-    async fn keep(&self, site: &SiteSource, url: &Url, parsed: &Feed, reply: &Reply) -> Result<SourceKey, StageError> {
+    async fn keep(
+        &self,
+        visit: &Visit<'_>,
+        site: &SiteSource,
+        url: &Url,
+        (parsed, reply): (&Feed, &Reply),
+    ) -> Result<SourceKey, StageError> {
         let now = self.intake.politeness.clock.now();
         let before = self.intake.sources.get(&address::source_key(url)).await?;
         let (mut feed, seen) = match before {
             Some((Source::Feed(feed), seen)) => (revived(feed), Some(seen)),
             _ => (new_feed(url, Some(site)), None),
         };
+        let unvisited = visit.state.is_first().then_some(&visit.state.host);
         let Taken { arrivals, visits } =
-            self.intake.take(&mut feed, parsed, Some(&trace::of_discovery(&site.key))).await?;
+            self.intake.take(&mut feed, parsed, unvisited, Some(&trace::of_discovery(&site.key))).await?;
         self.intake.send(visits).await?;
         learn(&mut feed, parsed, reply, (arrivals, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();

@@ -87,10 +87,13 @@ impl Intake {
     ///
     /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
     /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
+    ///
+    /// Pages of the host key `unvisited` are not known, since it was never visited before, and are not looked up.
     pub(crate) async fn take(
         &self,
         source: &mut FeedSource,
         feed: &Feed,
+        unvisited: Option<&HostKey>,
         trace: Option<&TraceId>,
     ) -> Result<Taken, StageError> {
         let now = self.politeness.clock.now();
@@ -125,7 +128,7 @@ impl Intake {
             stamps.insert(key, stamp);
             fresh.insert(key);
             taken_today.entries += 1;
-            match self.item(source, entry, now).await? {
+            match self.item(source, entry, unvisited, now).await? {
                 Some((host, item)) if taken.insert(item.page.clone()) => {
                     visits.entry(host).or_default().push(item);
                     dates.push(entry.published.or(entry.updated));
@@ -245,6 +248,7 @@ impl Intake {
         &self,
         source: &FeedSource,
         entry: &Entry,
+        unvisited: Option<&HostKey>,
         now: Timestamp,
     ) -> Result<Option<(HostKey, VisitItem)>, StageError> {
         let linked = match entry.link.as_deref() {
@@ -268,7 +272,10 @@ impl Intake {
             return Ok(None);
         }
         // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
-        if self.pages.load_eventual(&page).await?.is_some_and(|(row, _)| !row.state.may_be_taken_up()) {
+        if unvisited != Some(&host)
+            && let Some((row, _)) = self.pages.load_eventual(&page).await?
+            && !row.state.may_be_taken_up()
+        {
             return Ok(None);
         }
         let hints = EntryHints {

@@ -235,7 +235,7 @@ impl Poll {
                 return self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await;
             }
             (Reading::Entries, Some(Ok(parsed))) => {
-                let taken = self.intake.take(&mut feed, parsed, trace).await?;
+                let taken = self.intake.take(&mut feed, parsed, None, trace).await?;
                 *visits = taken.visits;
                 feed_row::learn(&mut feed, parsed, reply, (taken.arrivals, request.is_check), rules, now);
             }

@@ -175,8 +175,10 @@ impl Extract {
 
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingVersion, Extraction), StageError> {
-        // What it writes is a swap against this: if it is too old to be true, the row is read again.
-        let seen = match self.pages.load_eventual(&job.page).await? {
+        // What it writes is a swap against this: if it is too old to be true, the row is read again. A page that had no row is not
+        // looked up: the same job twice is rare, and makes a record that no row points to.
+        let row = if job.is_without_row { None } else { self.pages.load_eventual(&job.page).await? };
+        let seen = match row {
             Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
             row => row.map(|(_, seen)| seen),
         };

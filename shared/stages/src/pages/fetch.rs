@@ -268,9 +268,10 @@ impl Fetch {
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
-        self.send_on(round, found, (&known_as, &host), hints).await?;
         let has_room = round.remembered < self.remembered && before == Row::None;
-        if has_room && host == round.visit.state.host {
+        let is_without_row = has_room && host == round.visit.state.host;
+        self.send_on(round, found, (&known_as, &host), (hints, is_without_row)).await?;
+        if is_without_row {
             round.visit.state.remember_sent(&id, self.remembered);
             round.remembered += 1;
         } else {
@@ -375,13 +376,13 @@ impl Fetch {
         round: &VisitRun<'_, '_>,
         found: PageFacts<'_>,
         (known_as, host): (&Url, &HostKey),
-        hints: &EntryHints,
+        (hints, is_without_row): (&EntryHints, bool),
     ) -> Result<(), StageError> {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;
         let feed = round.job.feed.clone();
         let (site_image, trace) = (round.job.site_image.clone(), round.job.trace.clone());
-        let job = ExtractJob { feed, hints: hints.clone(), site_image, trace, ..job };
+        let job = ExtractJob { feed, hints: hints.clone(), site_image, trace, is_without_row, ..job };
         let now = job.fetched_at;
         Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
     }
@@ -397,10 +398,11 @@ impl Fetch {
         let now = self.politeness.clock.now();
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
         let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
+        let told = seen.glance.without_programs(&seen.html);
         // One that is kept raw is sent as it came; others as UTF-8, whatever they came as.
         let (document, content_type) = match &exchange {
             Some(_) => (reply.body.as_ref(), reply.headers.content_type.clone()),
-            None => (seen.html.as_bytes(), Some("text/html; charset=utf-8".into())),
+            None => (told.as_bytes(), Some("text/html; charset=utf-8".into())),
         };
         let thumbnail = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
         let heads = exchange.as_ref().map_or(0, |heads| heads.request.len() + heads.response.len());
@@ -421,6 +423,7 @@ impl Fetch {
             image,
             calls_left,
             validators: conditional::for_page(&reply.headers.validators),
+            is_without_row: false,
             replaces: None,
             trace: None,
             exchange,

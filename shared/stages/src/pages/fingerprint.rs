@@ -117,7 +117,7 @@ struct Features {
 
 impl Features {
     /// As [`Features::take`]. Most characters are such, and this crate is compiled for its size, by which the general case takes
-    /// ten times as much.
+    /// several times as much.
     #[inline]
     fn take_ascii(&mut self, byte: u8) {
         if byte.is_ascii_alphanumeric() {

@@ -170,6 +170,7 @@ impl ForeignPages<'_> {
             image: None,
             calls_left: 0,
             validators: conditional::for_page(&validators),
+            is_without_row: false,
             replaces: None,
             trace: None,
             exchange: self.keeps_raw.then(|| exchange(page)),

@@ -394,7 +394,7 @@ impl<'a> Visit<'a> {
                         attempt.has_waited = true;
                     }
                     Step::Confirm => {
-                        if self.state.token() == UNWRITTEN && self.is_unchanged().await? {
+                        if self.is_unchanged().await? {
                             attempt.has_confirmed = true;
                             continue;
                         }
@@ -414,8 +414,8 @@ impl<'a> Visit<'a> {
         })
     }
 
-    /// True if the ledger's row is as this visit has read it. Where a poll group's lease keeps others away, this is only to hear
-    /// of blocks and holds, for which an eventually consistent read does, at half the price: it lags by less than a second.
+    /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own length, so this is
+    /// only to hear of blocks and holds, for which an eventually consistent read does, at half the price: it lags by less than a second.
     async fn is_unchanged(&self) -> Result<bool, StageError> {
         Ok(self.politeness.ledger.load_eventual(&self.state.host).await?.1 == self.ledger_row.1)
     }

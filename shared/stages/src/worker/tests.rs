@@ -183,6 +183,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
         calls_left: 0,
         validators: Validators::default(),
         exchange: None,
+        is_without_row: false,
         replaces: None,
         trace: None,
     };

@@ -261,6 +261,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         calls_left: 1,
         validators: Validators::default(),
         exchange: None,
+        is_without_row: false,
         replaces: None,
         trace: None,
     }))

@@ -138,7 +138,7 @@ async fn deliver(
     }
     let (is_gone, is_blocked, not_before) = before.unwrap_or_default();
     let at = shared.clock.now();
-    // Nothing is found out about a feed that failed until it may be polled again.
+    // Nothing is found out about a feed that failed, or whose host is held, until it may be polled again.
     let is_calm = shared.is_calm() && not_before <= at;
     let (feed, callback) = (of.topic.clone(), callback.to_owned());
     let snapshot = DeliverySnapshot { at, feed, callback, signed, answer, is_gone, is_blocked, is_calm };
@@ -155,7 +155,7 @@ async fn look(shared: &Shared, callback: &str) -> Option<(bool, bool, Timestamp)
     let (state, _) = shared.hosts.load(&address::host_key(&url, &shared.groups).ok()?).await.ok()?;
     let name = url.host_str()?;
     let is_blocked = state.blocked.iter().any(|blocked| is_at_or_below(name, blocked));
-    Some((feed.gone, is_blocked, feed.not_before))
+    Some((feed.gone, is_blocked, feed.not_before.max(state.hold.map_or(Timestamp::MIN, |hold| hold.until))))
 }
 
 fn false_news(topic: &str) -> String {
