@@ -10,6 +10,7 @@
 mod bulk;
 pub mod catalog;
 pub mod feeds;
+mod frames;
 pub mod operator;
 pub mod pages;
 mod parsing;

@@ -7,6 +7,7 @@
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
 use crate::catalog::segment::{self, SEGMENTS, key_day};
+use crate::frames::compressed;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
@@ -21,8 +22,6 @@ use std::sync::Arc;
 
 /// Prefix of the keys of objects with raw pages.
 pub(crate) const RAW_PREFIX: &str = "raw/";
-/// Compression level of zstd.
-const LEVEL: i32 = 3;
 /// Maximum size of a block in bytes; bodies that are fetched are far smaller.
 const MAX_BLOCK: u64 = 16 << 20;
 /// Time after which the segment of raw pages is certainly written, if it ever will be.
@@ -77,7 +76,7 @@ pub(crate) fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result
     let id = id(job, "metadata");
     let (head, payload, content_type) = (&[][..], about.as_slice(), JSON);
     write(&mut bytes, &NewRecord { kind: "metadata", id: &id, date: &date, content_type, more: &more, head, payload });
-    let frame = zstd::bulk::compress(&bytes, LEVEL).map_err(|e| StageError::Job(e.to_string()))?;
+    let frame = compressed(&bytes)?;
     Ok(frame.into())
 }
 

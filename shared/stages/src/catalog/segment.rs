@@ -2,6 +2,7 @@
 //! the whole by any tool that reads `jsonl.zst`. The thumbnail of a page's own image lies before its record, in a frame
 //! that zstd tools skip.
 
+use crate::frames::compressed;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
@@ -10,8 +11,6 @@ use curlew_ports::{Blobs, PortError};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Compression level of zstd for records. They are stored for good.
-const LEVEL: i32 = 3;
 /// Maximum size of an uncompressed record, in bytes.
 const UNPACK_LIMIT: usize = 8 * 1024 * 1024;
 /// Magic number of a skippable frame (RFC 8878 §3.1.2) that replaces an erased record.
@@ -91,7 +90,7 @@ pub async fn write(
         }
         let mut line = serde_json::to_vec(&record).map_err(|e| StageError::Job(e.to_string()))?;
         line.push(b'\n');
-        let frame = zstd::bulk::compress(&line, LEVEL).map_err(|e| StageError::Job(e.to_string()))?;
+        let frame = compressed(&line)?;
         frames.push((bytes.len() as u64, frame.len() as u64));
         bytes.extend_from_slice(&frame);
     }

@@ -1,5 +1,6 @@
 //! A fetched document on its way to extraction: compressed inside the message, or beside it when it is too large.
 
+use crate::frames::compressed;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{PageBody, PageId, Timestamp};
@@ -10,8 +11,6 @@ use curlew_ports::{Blobs, PortError};
 pub const INLINE_LIMIT: usize = 256 * 1024;
 /// The most bytes that a stored document unpacks to; what was fetched is far below.
 const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
-/// Level of zstd: fast, since the document is unpacked a moment later, but messages are paid for by the byte.
-const LEVEL: i32 = 3;
 
 /// Packs a document for its journey, in a message that carries this number of bytes besides.
 ///
@@ -24,7 +23,7 @@ pub async fn pack(
     besides: usize,
     now: Timestamp,
 ) -> Result<PageBody, StageError> {
-    let packed = zstd::bulk::compress(html, LEVEL).map_err(|e| StageError::Job(format!("cannot compress: {e}")))?;
+    let packed = compressed(html)?;
     if packed.len().saturating_add(besides) <= INLINE_LIMIT {
         return Ok(PageBody::Inline(packed.into()));
     }

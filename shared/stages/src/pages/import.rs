@@ -1,6 +1,7 @@
 //! Import: pages that somebody else fetched go the way of our own, from their head on, without a call.
 
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
+use crate::frames::compressed;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
 use crate::parsing::parsed;
@@ -21,8 +22,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use url::Url;
 
-/// Level of zstd for documents, which are unpacked a moment later.
-const LEVEL: i32 = 1;
 /// Header lines that speak of the body as it came over the wire.
 const OF_WIRE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];
 /// Bytes of header lines that are kept of a page that is kept raw.
@@ -151,7 +150,7 @@ impl ForeignPages<'_> {
             Ok(host) => host,
             Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
         };
-        let packed = zstd::bulk::compress(&page.body, LEVEL).map_err(|e| StageError::Job(e.to_string()))?;
+        let packed = compressed(&page.body)?;
         let robots_tags = [page.every("x-robots-tag"), robots_tag_lines(&page.every("robots-tag"))].concat();
         let validators = Validators { etag: page.first("etag"), last_modified: page.first("last-modified") };
         Ok(Ok(ExtractJob {

@@ -2,6 +2,7 @@
 
 use super::Backfills;
 use crate::catalog::object::json;
+use crate::frames::compressed;
 use crate::stage::StageError;
 use curlew_feed::Entry;
 use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, SourceKey, Timestamp};
@@ -18,8 +19,6 @@ const AT_ONCE: usize = 1_000;
 const TITLE_CHARS: usize = 300;
 /// Maximum number of bytes that an object unpacks to: [`TOGETHER`] addresses with the longest titles.
 const UNPACK_LIMIT: usize = 32 * 1024 * 1024;
-/// Level of zstd: fast, since an object is written once and read a few hundred times.
-const LEVEL: i32 = 3;
 
 /// An address in a list, and what is known of its page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,8 +72,7 @@ impl Backfills {
         let mut then = then;
         for (n, part) in addresses.chunks(TOGETHER).enumerate().rev() {
             let kind = if matches!(of, Listed::Pages(_)) { "pages" } else { "sitemaps" };
-            let packed = zstd::bulk::compress(&json(&part)?, LEVEL)
-                .map_err(|e| StageError::Job(format!("cannot compress: {e}")))?;
+            let packed = compressed(&json(&part)?)?;
             // Named by its content, too: a step that is done twice at once must not change the list of the first.
             let hash = address::hash_hex(&packed);
             let object = format!("{PREFIX}{}/{}-{kind}-{n}-{}.json.zst", row.key, row.documents, &hash[..16]);
