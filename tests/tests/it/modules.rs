@@ -50,7 +50,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),
     (
         "curlew-stages",
-        &["stage", "bulk", "parsing", "worker", "catalog", "politeness", "pages", "feeds", "operator", "program"],
+        &[
+            "stage",
+            "bulk",
+            "frames",
+            "parsing",
+            "worker",
+            "catalog",
+            "politeness",
+            "pages",
+            "feeds",
+            "operator",
+            "program",
+        ],
     ),
     (
         "curlew-screen",

@@ -1,6 +1,7 @@
 //! Candidates for the article's text: the blocks of the page that each extractor takes, and the reasons why it leaves
 //! out others.
 
+use crate::candidates::cards;
 use crate::candidates::lines;
 use crate::candidates::parts;
 use crate::candidates::sums::{NO_MENU, between, covered, sums};
@@ -65,6 +66,7 @@ impl Candidate {
         tails::drop_from(outline, span.start, &mut left);
         tails::drop_teasers(blocks, &mut left);
         lines::drop_from(blocks, title, &outline.page, &mut left);
+        cards::drop_from(blocks, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
         candidate
@@ -111,7 +113,7 @@ impl Candidate {
         const LEAD: usize = 2;
         /// Minimum width of one; shorter lines are labels.
         const SHORTEST: usize = 50;
-        /// Minimum width of one in a heading; shorter ones are headings.
+        /// Minimum width of one that is no sentence by its marks; shorter ones are headings.
         const HEADING: usize = 80;
         let first = self.kept(outline).next()?;
         let near = self.span.start.saturating_sub(NEAR)..self.span.start;
@@ -132,10 +134,12 @@ impl Candidate {
         let is_lead = |at: usize| {
             let block = outline.blocks.get(at)?;
             let told = match block.tag {
-                Tag::Paragraph | Tag::Quote | Tag::Other => lines::is_sentence(block) && block.chars >= SHORTEST,
-                // Newspapers put it into a heading of its own, often without a full stop.
-                Tag::Heading(_) => block.chars >= HEADING && block.link_chars == 0,
-                Tag::Item | Tag::Cell | Tag::Pre => false,
+                _ if lines::is_sentence(block) => {
+                    block.chars >= SHORTEST && !matches!(block.tag, Tag::Item | Tag::Cell)
+                }
+                // Newspapers put it into a heading of its own, too, and often without a full stop.
+                Tag::Heading(_) | Tag::Paragraph => block.chars >= HEADING && block.link_chars == 0,
+                Tag::Quote | Tag::Other | Tag::Item | Tag::Cell | Tag::Pre => false,
             };
             (told && beside.get(at) == Some(&false) && lines::by_itself(block).is_none() && !repeated(block))
                 .then_some(at)

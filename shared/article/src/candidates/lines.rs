@@ -3,7 +3,7 @@
 
 use crate::candidates::actions::ACTIONS;
 use crate::candidates::phrases;
-use crate::candidates::pointers::{drop_lists_of_headlines, is_pointer, labels_link};
+use crate::candidates::pointers::{is_pointer, labels_link};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
@@ -60,7 +60,6 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
             .or_else(|| if at < first { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain || at > headed) } else { None });
     }
-    drop_lists_of_headlines(blocks, left);
     drop_headings_of_nothing(blocks, left);
 }
 

@@ -2,10 +2,12 @@
 
 pub(crate) mod actions;
 pub(crate) mod candidate;
+mod cards;
 pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;
 mod pointers;
 pub(crate) mod readability;
+mod section_names;
 mod sums;
 pub(crate) mod tails;

@@ -205,6 +205,8 @@ const PHRASES: &[&str] = &[
     "connect with us on",
     "join us on facebook",
     "leave a star rating",
+    "may leave a review",
+    "must be logged in to",
     "share this article",
     "share this post",
     "share with your friends",

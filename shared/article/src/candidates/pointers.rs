@@ -1,7 +1,6 @@
-//! Recognizes lines and lists within the text that point to related pages.
+//! Recognizes lines that point to related pages.
 
-use crate::candidates::lines::is_prose;
-use crate::read::outline::{Block, Reason, Tag};
+use crate::read::outline::{Block, Tag};
 use crate::text;
 
 /// True if a line sends its reader to another page.
@@ -33,38 +32,6 @@ fn points(line: &str, pointer: &str) -> bool {
     let Some(start) = line.get(..pointer.len()) else { return false };
     let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
     rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
-}
-
-/// Drops short lists of linked headlines of the site between two paragraphs, which point to related pages; a list that a colon
-/// announces belongs to the text.
-pub(super) fn drop_lists_of_headlines(blocks: &[Block], left: &mut [Option<Reason>]) {
-    /// Maximum number of items.
-    const MANY: usize = 5;
-    /// Minimum number of words of a headline.
-    const WORDS: usize = 4;
-    /// Share of an item inside links; a number or a label may stand before them.
-    const LINKED: f64 = 0.7;
-    let kept: Vec<usize> = (0..blocks.len()).filter(|at| left.get(*at) == Some(&None)).collect();
-    let block = |place: usize| kept.get(place).and_then(|at| blocks.get(*at));
-    let is_headline = |place: usize| {
-        block(place).is_some_and(|b| b.tag == Tag::Item && b.own_links() > LINKED && text::words(&b.text) >= WORDS)
-    };
-    let mut place = 0;
-    while place < kept.len() {
-        let run = (place..kept.len()).take_while(|at| is_headline(*at)).count();
-        let before = place.checked_sub(1).and_then(block);
-        let around = [before, block(place + run)];
-        let between =
-            around.iter().all(|b| b.is_some_and(is_prose)) && before.is_some_and(|b| !b.text.ends_with([':', '：']));
-        if (1..=MANY).contains(&run) && between {
-            for at in kept.get(place..place + run).unwrap_or_default() {
-                if let Some(left) = left.get_mut(*at) {
-                    *left = Some("headlines of other pages within the text");
-                }
-            }
-        }
-        place += run.max(1);
-    }
 }
 
 /// Maximum length of a word for related pages, up to its colon, in bytes.

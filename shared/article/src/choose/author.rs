@@ -155,7 +155,8 @@ pub(crate) fn choose(
         .chain(profiled.chain(dated).filter(|text| is_person(text)).filter_map(named))
         .collect();
     // A site that names itself as the author often names the writer further down.
-    all.iter().find(|name| Some(fold(name)) != site && !is_login(name)).or(all.first()).cloned()
+    let is_writer = |name: &&String| Some(fold(name)) != site && !is_login(name) && !is_company(name);
+    all.iter().find(is_writer).or(all.first()).cloned()
 }
 
 /// Returns the names in the metas of one name, if there are several.
@@ -396,6 +397,16 @@ const ROLES: [&str; 26] = [
     "reporter",
     "writer",
 ];
+
+/// True if a name ends with the form of a company.
+fn is_company(name: &str) -> bool {
+    const FORMS: [&str; 22] = [
+        "ab", "ag", "as", "b v", "bv", "corp", "gmbh", "inc", "limited", "llc", "ltd", "oy", "plc", "pty", "s a",
+        "s l", "s p a", "s r l", "s r o", "sp z o o", "srl", "z ú",
+    ];
+    let name = fold(name);
+    FORMS.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
+}
 
 /// True if a name is one word in lower case, as accounts are named.
 fn is_login(name: &str) -> bool {

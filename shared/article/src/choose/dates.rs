@@ -6,9 +6,9 @@ use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::changes::{LineDates, says_published, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline};
+use crate::read::stored::DATES;
 use curlew_model::Timestamp;
 use curlew_text::date::{self, Hints, Order, parse};
-use memchr::memmem;
 use std::borrow::Cow;
 use url::Url;
 
@@ -205,29 +205,13 @@ fn moment(
     })
 }
 
-/// Names of a date of publication in the data of common systems. A quote ends them, which may be escaped.
-const NAMES_IN_DATA: [&str; 7] = [
-    "datePublished",
-    "publishedAt\"",
-    "publishedAt\\\"",
-    "published_at\"",
-    "published_at\\\"",
-    "publishDate\"",
-    "publicationDate\"",
-];
-
-/// True if a program may say when its page was published.
-pub(crate) fn may_tell_date(code: &[u8]) -> bool {
-    NAMES_IN_DATA.iter().any(|name| memmem::find(code, name.as_bytes()).is_some())
-}
-
 /// Returns the first date of publication in the data of a script, by the most telling name.
 fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     /// Maximum number of occurrences of a name that are tried.
     const TRIES: usize = 4;
     /// Maximum distance between the name and the date: a quote, a colon and a quote, perhaps escaped.
     const NEAR: usize = 48;
-    let names = NAMES_IN_DATA.iter().flat_map(|name| html.match_indices(name).take(TRIES));
+    let names = DATES.iter().flat_map(|name| html.match_indices(name).take(TRIES));
     names.into_iter().find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
         let rest = rest.get(..rest.floor_char_boundary(NEAR))?;

@@ -54,6 +54,26 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
 }
 
+/// True if a reference leads to where a reader follows a site, installs its program or shares the page.
+pub(crate) fn asks_to_follow(reference: &str) -> bool {
+    const PLACES: [&str; 11] = [
+        "//apps.apple.com/",
+        "//chat.whatsapp.com/",
+        "//news.google.com/publications/",
+        "//play.google.com/store/apps/",
+        "//t.me/",
+        "//telegram.me/",
+        "//wa.me/",
+        "//api.whatsapp.com/",
+        "//whatsapp.com/channel/",
+        "//www.whatsapp.com/channel/",
+        "//www.facebook.com/sharer",
+    ];
+    let place = reference.trim_start();
+    let place = ["https:", "http:"].iter().find_map(|scheme| place.strip_prefix(scheme)).unwrap_or(place);
+    place.starts_with("//") && PLACES.iter().any(|known| place.starts_with(known))
+}
+
 pub(crate) fn bare(host: &str) -> &str {
     host.strip_prefix("www.").unwrap_or(host)
 }
@@ -120,6 +140,21 @@ mod tests {
         }
         for other in ["#top", "", "mailto:a@example.org", "javascript:void(0)", "https://other.example.net/", "//x/y"] {
             assert!(!is_own(&base, other), "{other}");
+        }
+    }
+
+    #[test]
+    fn links_by_which_a_site_is_followed_are_told_from_those_to_what_is_there() {
+        for ask in ["https://t.me/weir", " http://news.google.com/publications/x", "//chat.whatsapp.com/x"] {
+            assert!(asks_to_follow(ask), "{ask}");
+        }
+        for other in [
+            "https://news.google.com/articles/x",
+            "https://set.me/weir",
+            "/t.me/weir",
+            "https://www.whatsapp.com/legal",
+        ] {
+            assert!(!asks_to_follow(other), "{other}");
         }
     }
 

@@ -1,9 +1,8 @@
 //! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
-use crate::choose::dates::may_tell_date;
 use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::links::resolve;
-use crate::read::stored::may_carry_text;
+use crate::read::stored::may_tell;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind};
 use curlew_text::{hygiene::line, references};
 use std::borrow::Cow;
@@ -210,7 +209,7 @@ impl Scan {
             }
             // In a drawing, tags may follow that are hidden here.
             Reading::Style if kind == TextKind::RawText => self.programs.push(place),
-            Reading::Program if kind == TextKind::Script && !tells(text.as_bytes()) => self.programs.push(place),
+            Reading::Program if kind == TextKind::Script && !may_tell(text.as_bytes()) => self.programs.push(place),
             Reading::Title | Reading::Style | Reading::Program | Reading::None => {}
         }
     }
@@ -274,11 +273,6 @@ impl Scan {
 fn is_program(kind: &str) -> bool {
     const TYPES: [&str; 4] = ["", "module", "text/javascript", "application/javascript"];
     TYPES.iter().any(|program| kind.trim().eq_ignore_ascii_case(program))
-}
-
-/// True if a program has something that [`extract`](crate::extract) may read.
-fn tells(code: &[u8]) -> bool {
-    may_carry_text(code) || may_tell_date(code)
 }
 
 /// Maximum number of canonical links kept; more are a conflict anyway.

@@ -80,11 +80,21 @@ fn texts(node: NodeRef<'_, Node>) -> impl Iterator<Item = &str> {
     node.children().filter_map(|child| child.value().as_text()).map(|text| &**text)
 }
 
-/// True if a program may carry text along.
-pub(crate) fn may_carry_text(code: &[u8]) -> bool {
-    ASSIGNED.iter().chain([&STREAM]).any(|name| memmem::find(code, name.as_bytes()).is_some())
+/// True if a program may carry text along, or say when its page was published.
+pub(crate) fn may_tell(code: &[u8]) -> bool {
+    ASSIGNED.iter().chain(&DATES).chain([&STREAM]).any(|name| memmem::find(code, name.as_bytes()).is_some())
 }
 
+/// Names of a date of publication in the data of common systems. A quote ends them, which may be escaped.
+pub(crate) const DATES: [&str; 7] = [
+    "datePublished",
+    "publishedAt\"",
+    "publishedAt\\\"",
+    "published_at\"",
+    "published_at\\\"",
+    "publishDate\"",
+    "publicationDate\"",
+];
 /// The call that adds a piece to the stream of a page of Next's.
 const STREAM: &str = "__next_f.push(";
 /// Parts of the names of global variables for the state of the page.

@@ -201,8 +201,9 @@ impl<'a> Walk<'a> {
             self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
             self.home_link =
                 self.own_link && attr(element, "href").is_some_and(|href| links::is_home(&self.out.base, href));
-            self.turns =
-                attr(element, "rel").is_some_and(links::turns) || attr(element, "class").is_some_and(is_button);
+            self.turns = attr(element, "rel").is_some_and(links::turns)
+                || attr(element, "class").is_some_and(is_button)
+                || attr(element, "href").is_some_and(links::asks_to_follow);
             if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
                 let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
                 self.out.home_names.push(name);
