@@ -3,7 +3,7 @@
 
 use crate::candidates::actions::ACTIONS;
 use crate::candidates::phrases;
-use crate::candidates::pointers::{is_pointer, labels_link};
+use crate::candidates::pointers::is_pointer;
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::HashMap;
@@ -150,8 +150,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if block.chars < SENTENCES && (block.turns() > TURNING || (block.links() > TURNING && turns(&block.text))) {
         return Some("a button, or a link to the page before or after this one");
     }
-    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && (is_pointer(&block.text) || labels_link(block))
-    {
+    if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
         return Some("a pointer to another page");
     }
     if block.chars >= SHORT {

@@ -80,6 +80,32 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     !cells.clone().any(blocks) && text_of(row, LONGEST + 1, budget).len() <= LONGEST
 }
 
+/// True if the cells of a table are boxes of the page, as before there were style sheets: one of them has several paragraphs, headings,
+/// lists or tables.
+pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
+    /// Number of such parts.
+    const PARTS: usize = 4;
+    /// Maximum number of nodes that are examined, of a table and of one cell.
+    const NEAR: (usize, usize) = (60, 160);
+    let is = |node: &NodeRef<'_, Node>, names: &[&str]| {
+        node.value().as_element().is_some_and(|element| names.contains(&element.name()))
+    };
+    let rows = table
+        .children()
+        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(NEAR.0).collect() });
+    let cells = rows.take(NEAR.0).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(NEAR.0);
+    cells.into_iter().any(|cell| {
+        let near = cell.descendants().skip(1).take(NEAR.1.min(*budget));
+        let (mut seen, mut parts) = (0, 0);
+        for node in near {
+            seen += 1;
+            parts += usize::from(is(&node, &["p", "h1", "h2", "h3", "h4", "ul", "ol", "table", "blockquote", "hr"]));
+        }
+        *budget = budget.saturating_sub(seen);
+        parts >= PARTS
+    })
+}
+
 /// Returns the instant that an attribute of an element states, regardless of its text.
 pub(crate) fn instant(element: &Element) -> Option<&str> {
     /// The order of day and month does not matter: machines write the year first, or the month by name.

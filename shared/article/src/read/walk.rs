@@ -6,8 +6,8 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::says_change;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, instant, instant_in, is_button, is_called, is_long_property, is_mute, is_short_row,
-    labels_panel, mark, profiles_in, property_value,
+    block_tag, folds, heading, instant, instant_in, is_button, is_called, is_layout, is_long_property, is_mute,
+    is_short_row, labels_panel, mark, profiles_in, property_value,
 };
 use crate::read::gate::Limits;
 use crate::read::links;
@@ -33,6 +33,14 @@ struct OpenElement {
     /// True if it begins an item of microdata.
     item: bool,
     contents: Contents,
+}
+
+/// An open table.
+struct Table {
+    /// True if its cells are boxes of the page.
+    is_layout: bool,
+    /// True if the cells of the row around it are read as one line.
+    joined: bool,
 }
 
 /// Walks the tree once, without recursion.
@@ -91,6 +99,8 @@ struct Walk<'a> {
     whole_line: Option<(Part, usize)>,
     /// True if the cells of the open row are read as one line.
     joined: bool,
+    /// The open tables.
+    tables: Vec<Table>,
     /// Serial numbers of the open elements whose names exclude them from the article.
     outside: Vec<usize>,
     /// Number of open items of microdata.
@@ -141,6 +151,7 @@ impl<'a> Walk<'a> {
             pre: 0,
             whole_line: None,
             joined: false,
+            tables: Vec::new(),
             outside: Vec::new(),
             items: 0,
             has_base: false,
@@ -190,6 +201,9 @@ impl<'a> Walk<'a> {
     }
 
     fn enter(&mut self, node: NodeRef<'a, Node>, element: &'a Element, tag: &str) {
+        if tag == "table" {
+            self.tables.push(Table { is_layout: is_layout(node, &mut self.looks), joined: self.joined });
+        }
         if matches!(tag, "table" | "tr") {
             self.joined = tag == "tr" && is_short_row(node, &mut self.looks);
         }
@@ -219,7 +233,8 @@ impl<'a> Walk<'a> {
                 self.out.profiles.push((name, self.out.blocks.len()));
             }
         }
-        if let Some(kind) = block_tag(tag) {
+        let in_layout = matches!(tag, "td" | "th") && self.tables.last().is_some_and(|table| table.is_layout);
+        if let Some(kind) = if in_layout { Some(Tag::Other) } else { block_tag(tag) } {
             // A wrapper inside a list item or a quotation adds nothing to it.
             let inner = self
                 .tags
@@ -288,6 +303,11 @@ impl<'a> Walk<'a> {
         self.links -= usize::from(tag == "a");
         if !in_line {
             self.flush();
+        }
+        if tag == "table"
+            && let Some(table) = self.tables.pop()
+        {
+            self.joined = table.joined;
         }
         if block_tag(tag).is_some() {
             self.tags.pop();

@@ -141,3 +141,31 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
         assert_eq!(author(line).as_deref(), Some("Ada Example"), "{line}");
     }
 }
+
+#[test]
+fn the_boxes_of_a_table_that_lays_out_the_page_are_no_rows_of_data() {
+    let menu: String =
+        (0..8).map(|n| format!("<img src=w.gif> <a href=l{n}.htm>The lines of letter {n}</a><br>")).collect();
+    let side = format!(
+        "<font size=-1><b>Go to:</b><br>{menu}<hr><b>What is new</b><br>Trip photos added<br><hr>Best viewed at 800 x 600</font>"
+    );
+    let rows = "<tr><th>Name</th><th>Built by</th></tr><tr><td>Clarice</td><td>Kerr, 1903</td></tr><tr><td>Duchess</td><td>Hunt, 1889</td></tr>";
+    let more = |n: usize| {
+        format!(
+            "<p>On day {n} the keeper writes into his book how high the water stands, who came to the gate, and what the herons did while he was away.</p>"
+        )
+    };
+    let days: String = (1..5).map(more).collect();
+    let main = format!("<h1>A walk at the weir</h1><hr>{FIRST}{days}<table border=1>{rows}</table>{REST}");
+    let page = format!(
+        "<title>A walk at the weir</title><center><table width=760><tr><td colspan=2>Ken’s pages</td></tr>\
+         <tr><td width=150>{side}</td><td>{main}</td></tr><tr><td colspan=2>You are visitor number <img src=c.gif> since 1997<br>Hosted free of charge by Weirnet</td></tr></table></center>"
+    );
+    let text = read(&page).text;
+    for kept in ["The walk along", "Built by", "Hunt, 1889", "In autumn the path"] {
+        assert!(text.contains(kept), "{kept}: {text}");
+    }
+    for other in ["Go to", "letter", "Trip photos", "Best viewed", "Ken’s", "visitor", "Hosted"] {
+        assert!(!text.contains(other), "{other}: {text}");
+    }
+}
