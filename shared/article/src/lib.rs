@@ -142,8 +142,17 @@ fn read<T>(
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
-    let author = author::choose(&outline, &graph, &linked, &micro, (title.as_deref(), site_name.as_deref()), limits);
     let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
+    let told = author::Evidence {
+        outline: &outline,
+        graph: &graph,
+        linked: &linked,
+        micro: &micro,
+        title: title.as_deref(),
+        site: site_name.as_deref(),
+        end: weighed.end(),
+    };
+    let author = author::choose(&told, limits);
     let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
     work.text = weighed.steps + chosen.steps;
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);

@@ -124,15 +124,23 @@ const LONGEST: usize = 600;
 /// Maximum length of a name, in words; editorial offices have long ones.
 const WORDS: usize = 8;
 
+/// Sources that the author is chosen from.
+pub(crate) struct Evidence<'e, 'a> {
+    pub(crate) outline: &'e Outline<'a>,
+    pub(crate) graph: &'e OpenGraph<'a>,
+    pub(crate) linked: &'e JsonLd,
+    pub(crate) micro: &'e Microdata,
+    /// The headline.
+    pub(crate) title: Option<&'e str>,
+    /// The site's name.
+    pub(crate) site: Option<&'e str>,
+    /// The block after the text.
+    pub(crate) end: Option<usize>,
+}
+
 /// Chooses the author.
-pub(crate) fn choose(
-    outline: &Outline<'_>,
-    graph: &OpenGraph<'_>,
-    linked: &JsonLd,
-    micro: &Microdata,
-    (title, site): (Option<&str>, Option<&str>),
-    limits: &Limits,
-) -> Option<String> {
+pub(crate) fn choose(evidence: &Evidence<'_, '_>, limits: &Limits) -> Option<String> {
+    let Evidence { outline, graph, linked, micro, title, site, end } = *evidence;
     let named = |text: &str| name(text, false, limits);
     let signed = |text: &str| name(text, true, limits);
     let several: Vec<String> = REPEATED.iter().filter_map(|meta| several(outline, meta)).collect();
@@ -156,7 +164,7 @@ pub(crate) fn choose(
         .collect();
     // A site that names itself as the author often names the writer further down.
     let is_writer = |name: &&String| Some(fold(name)) != site && !is_login(name) && !is_company(name);
-    all.iter().find(is_writer).or(all.first()).cloned()
+    all.iter().find(is_writer).or(all.first()).cloned().or_else(|| below_text(outline, end).find_map(named))
 }
 
 /// Returns the names in the metas of one name, if there are several.
@@ -193,6 +201,35 @@ fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
 fn profiles<'a>(outline: &'a Outline<'_>, at: usize) -> impl Iterator<Item = &'a str> {
     let near = at.saturating_sub(2)..at + AROUND;
     outline.profiles.iter().filter(move |(_, block)| near.contains(block)).map(|(name, _)| name.as_str())
+}
+
+/// Returns the names in lines shortly below the text such as "Posted by Ada at 10:12", as older blogs have them.
+fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator<Item = &'a str> {
+    /// Maximum number of lines below the text.
+    const NEAR: usize = 4;
+    /// Maximum width of such a line.
+    const LONGEST: usize = 120;
+    let lines = end.and_then(|end| outline.blocks.get(end..)).unwrap_or_default().iter().take(NEAR);
+    let lines =
+        lines.filter(|line| line.chars <= LONGEST).map(|line| line.text.trim_start_matches(['.', '…', ' ', '—', '–']));
+    lines.filter_map(|line| {
+        let dated = line.contains(|c: char| c.is_ascii_digit());
+        let name = stripped(line, &BY).or_else(|| stripped(line, &OF).filter(|_| dated))?;
+        Some(before_time(name)).filter(|name| !name.contains(','))
+    })
+}
+
+/// Returns what stands before the time of a line, and before the word that leads to it, or to the section.
+fn before_time(line: &str) -> &str {
+    /// Maximum length of such a word, in bytes.
+    const WORD: usize = 4;
+    let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
+    let end = [" in ", " | ", " - ", "\n"].iter().filter_map(|mark| line.find(mark)).fold(end, usize::min);
+    let before = line.get(..end).unwrap_or_default().trim_end();
+    match before.rsplit_once(' ') {
+        Some((name, word)) if word.len() <= WORD && word.chars().all(char::is_lowercase) => name.trim_end(),
+        _ => before,
+    }
 }
 
 /// Returns the first part of a line whose other parts have a day in them, as in "Ada Example | 1 May 2026".

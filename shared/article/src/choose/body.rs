@@ -53,6 +53,15 @@ pub(crate) struct Ranking {
     pub(crate) steps: u64,
 }
 
+impl Ranking {
+    /// Returns the block after the last one that the best candidate keeps.
+    pub(crate) fn end(&self) -> Option<usize> {
+        let best = self.candidates.get(self.best?)?;
+        let last = best.left.iter().rposition(Option::is_none)?;
+        Some(best.span.start + last + 1)
+    }
+}
+
 /// Ranks the candidates: first those of the extractors that need only the outline; the costlier extractor is asked only
 /// if these disagree.
 pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {

@@ -140,6 +140,17 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
     ] {
         assert_eq!(author(line).as_deref(), Some("Ada Example"), "{line}");
     }
+    let below = |line: &str| {
+        read(&format!("<title>A walk</title><h1>A walk at the weir</h1><div>{FIRST}{REST}</div>{line}")).author
+    };
+    for line in [
+        "<div>Posté par <span>Ada Example</span> à 20:14 - <a href=/s>Le pays</a></div>",
+        "<p>Geschrieben von <a href=/authors/1>Ada Example</a> in <a href=/c>Wege</a> um 09:12</p>",
+        "<div>... von <a href=https://ada.example.net/>Ada Example</a> um 22:17h | in <a href=/l>links</a></div>",
+    ] {
+        assert_eq!(below(line).as_deref(), Some("Ada Example"), "{line}");
+    }
+    assert_eq!(below("<p>By signing up, you agree to 2 things.</p>"), None);
 }
 
 #[test]
