@@ -49,12 +49,13 @@ impl Contents {
         const ASKING: (usize, usize) = (4, 240);
         /// Maximum number of lines beside something embedded, and their width.
         const BESIDE: (usize, usize) = (2, 90);
-        if in_line {
+        if in_line || !(self.asks || self.embeds) {
             self.embeds = false;
             return None;
         }
-        let chars: usize = blocks.iter().map(|block| block.chars).sum();
-        let is_small = |(lines, width)| blocks.len() <= lines && chars <= width;
+        // Only so many lines are looked at, however many elements lie in each other.
+        let is_small =
+            |(lines, width)| blocks.len() <= lines && blocks.iter().map(|block| block.chars).sum::<usize>() <= width;
         let is_box = matches!(tag, "div" | "section" | "figure" | "center");
         let has_heading = || blocks.iter().any(|block| matches!(block.tag, Tag::Heading(_)));
         let captioned = std::mem::take(&mut self.embeds) && is_box && is_small(BESIDE) && !has_heading();
