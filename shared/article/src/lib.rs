@@ -143,7 +143,7 @@ fn read<T>(
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
     let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
-    let told = author::Evidence {
+    let told = author::AuthorEvidence {
         outline: &outline,
         graph: &graph,
         linked: &linked,

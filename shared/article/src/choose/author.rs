@@ -125,7 +125,7 @@ const LONGEST: usize = 600;
 const WORDS: usize = 8;
 
 /// Sources that the author is chosen from.
-pub(crate) struct Evidence<'e, 'a> {
+pub(crate) struct AuthorEvidence<'e, 'a> {
     pub(crate) outline: &'e Outline<'a>,
     pub(crate) graph: &'e OpenGraph<'a>,
     pub(crate) linked: &'e JsonLd,
@@ -139,8 +139,8 @@ pub(crate) struct Evidence<'e, 'a> {
 }
 
 /// Chooses the author.
-pub(crate) fn choose(evidence: &Evidence<'_, '_>, limits: &Limits) -> Option<String> {
-    let Evidence { outline, graph, linked, micro, title, site, end } = *evidence;
+pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Option<String> {
+    let AuthorEvidence { outline, graph, linked, micro, title, site, end } = *evidence;
     let named = |text: &str| name(text, false, limits);
     let signed = |text: &str| name(text, true, limits);
     let several: Vec<String> = REPEATED.iter().filter_map(|meta| several(outline, meta)).collect();

@@ -5,7 +5,7 @@ use crate::read::dom::attr;
 use crate::read::outline::{Block, Kind, Tag};
 use scraper::node::Element;
 
-/// What an element has beside text, as long as it has no more than a few lines.
+/// Parts of an element beside text, as long as it has no more than a few lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contents {
     /// A field for the reader's address.

@@ -1,4 +1,4 @@
-//! What stands within and around the text, told by its structure, in any language: boxes, pointers, leads, the site's name.
+//! Boxes, pointers and leads within and around the text, and the site's name, are told by structure in any language.
 
 use curlew_article::{Article, Limits, extract};
 
