@@ -20,11 +20,15 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
+/// Returns a reference from its host on, if it names one.
+fn after_scheme(reference: &str) -> Option<&str> {
+    ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme))
+}
+
 /// True if a reference leads to another page of the host of `base`. Decided from its spelling, since a page has many.
 pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
-    let after_scheme = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));
-    match after_scheme {
+    match after_scheme(reference) {
         Some(rest) => {
             let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
             base.host_str().is_some_and(|own| bare(own).eq_ignore_ascii_case(bare(host)))
@@ -39,8 +43,8 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
 /// True if a reference leads to the home page of the host of `base`.
 pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
     let reference = reference.trim();
-    let host = ["https://", "http://", "//"].iter().find_map(|scheme| reference.strip_prefix(scheme));
-    let path = host.map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]));
+    let path =
+        after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]));
     matches!(path, "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
 }
 
@@ -57,21 +61,19 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
 /// True if a reference leads to where a reader follows a site, installs its program or shares the page.
 pub(crate) fn asks_to_follow(reference: &str) -> bool {
     const PLACES: [&str; 11] = [
-        "//apps.apple.com/",
-        "//chat.whatsapp.com/",
-        "//news.google.com/publications/",
-        "//play.google.com/store/apps/",
-        "//t.me/",
-        "//telegram.me/",
-        "//wa.me/",
-        "//api.whatsapp.com/",
-        "//whatsapp.com/channel/",
-        "//www.whatsapp.com/channel/",
-        "//www.facebook.com/sharer",
+        "apps.apple.com/",
+        "chat.whatsapp.com/",
+        "news.google.com/publications/",
+        "play.google.com/store/apps/",
+        "t.me/",
+        "telegram.me/",
+        "wa.me/",
+        "api.whatsapp.com/",
+        "whatsapp.com/channel/",
+        "www.whatsapp.com/channel/",
+        "www.facebook.com/sharer",
     ];
-    let place = reference.trim_start();
-    let place = ["https:", "http:"].iter().find_map(|scheme| place.strip_prefix(scheme)).unwrap_or(place);
-    place.starts_with("//") && PLACES.iter().any(|known| place.starts_with(known))
+    after_scheme(reference.trim_start()).is_some_and(|place| PLACES.iter().any(|known| place.starts_with(known)))
 }
 
 pub(crate) fn bare(host: &str) -> &str {

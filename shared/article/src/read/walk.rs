@@ -212,12 +212,12 @@ impl<'a> Walk<'a> {
         }
         if tag == "a" {
             self.links += 1;
-            self.own_link = attr(element, "href").is_some_and(|href| links::is_own(&self.out.base, href));
-            self.home_link =
-                self.own_link && attr(element, "href").is_some_and(|href| links::is_home(&self.out.base, href));
+            let href = attr(element, "href");
+            self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
+            self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
             self.turns = attr(element, "rel").is_some_and(links::turns)
                 || attr(element, "class").is_some_and(is_button)
-                || attr(element, "href").is_some_and(links::asks_to_follow);
+                || href.is_some_and(links::asks_to_follow);
             if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
                 let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
                 self.out.home_names.push(name);
@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
                 let start = self.out.blocks.len() + usize::from(self.line_says);
                 self.add_contents(Contents::of_anchor(start, self.next));
             }
-            let profile = self.own_link && attr(element, "href").is_some_and(links::is_profile);
+            let profile = self.own_link && href.is_some_and(links::is_profile);
             if profile && self.out.profiles.len() < BYLINES && !self.in_comments() {
                 let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
                 self.out.profiles.push((name, self.out.blocks.len()));
