@@ -6,6 +6,7 @@ use crate::references::windows_1252;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use legacy::CodePage;
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// Prefix of a page, in bytes, in which a `meta` tag may name the encoding (HTML, "determining the character encoding",
@@ -258,9 +259,11 @@ fn utf_32(body: &[u8]) -> Option<String> {
 /// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"). Applies only to text
 /// with runs of three or more characters that are valid UTF-8 this way; then its shorter runs are repaired, too.
 pub fn undo_double_encoding(text: Cow<'_, str>) -> Cow<'_, str> {
-    /// Characters that reveal the defect quickly: the result of lead bytes of marks and letters.
+    /// Characters that reveal the defect quickly: the result of the first two bytes of marks, and the first of them.
     const LEADS: [&str; 2] = ["\u{E2}\u{80}", "\u{E2}\u{20AC}"];
-    if !LEADS.iter().any(|lead| text.contains(lead)) {
+    const LEAD: &str = "\u{E2}";
+    let leads = |at: usize| LEADS.iter().any(|lead| text.as_bytes()[at..].starts_with(lead.as_bytes()));
+    if !memmem::find_iter(text.as_bytes(), LEAD).any(leads) {
         return text;
     }
     let mut out = String::with_capacity(text.len());
