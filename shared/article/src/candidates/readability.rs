@@ -16,7 +16,7 @@ use scraper::{Html, Node};
 const LONGEST: usize = 1024 * 1024;
 /// Maximum work handed on: the sum of the depths of all elements, plus [`EACH`] per element. The fallback's time grows
 /// with the former and its memory with the latter; real pages stay well below.
-const WORK: usize = 1_000_000;
+const WORK: usize = 500_000;
 /// Work per element; see [`WORK`].
 const EACH: usize = 20;
 /// Maximum number of characters of text that are written as references; the fallback, when it writes one, needs time in
