@@ -132,7 +132,7 @@ fn read<T>(
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
-    let outline = walk::walk(&tree, page, limits);
+    let outline = walk::walk(&tree, page, limits)?;
     work.walk = outline.steps;
     let head = head::read(html, &outline, limits, page)?;
     let graph = opengraph::read(&outline);

@@ -208,7 +208,7 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
         }
         let mut steps = 0;
         let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
-        let inner_outline = walk::walk(&inner, &outline.page, limits);
+        let Ok(inner_outline) = walk::walk(&inner, &outline.page, limits) else { continue };
         let weighed = weigh(&inner, &inner_outline, title, limits);
         let best = weighed.best.and_then(|at| weighed.candidates.get(at));
         let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();

@@ -110,10 +110,10 @@ fn separators(title: &str) -> Vec<(usize, usize)> {
     ends
 }
 
-/// Returns the separators that may occur in a title.
+/// Returns the separators that occur in a title.
 fn marks(title: &str) -> impl Iterator<Item = &'static str> {
     let tight = if title.contains(is_unspaced) { &TIGHT[..] } else { &[] };
-    PARTING.iter().chain(tight).copied()
+    PARTING.iter().chain(tight).copied().filter(|mark| title.contains(mark))
 }
 
 /// Separators between a headline and the site's name.

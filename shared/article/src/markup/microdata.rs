@@ -260,7 +260,7 @@ mod tests {
     fn says(html: &str) -> Microdata {
         let tree = crate::read::dom::build(html, &Limits::default(), &mut 0).unwrap();
         let page = "https://site.example.org/a".parse().unwrap();
-        let outline = crate::read::walk::walk(&tree, &page, &Limits::default());
+        let outline = crate::read::walk::walk(&tree, &page, &Limits::default()).unwrap();
         read(&tree, &outline)
     }
 

@@ -1,6 +1,5 @@
 //! Builds the tree within its limits, and reads its elements.
 
-use crate::read::gate::is_formatting;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::sink::{CountingSink, Guard, TreeLimits};
 use crate::read::tokens::Tokens;
@@ -18,8 +17,8 @@ const STEPS_A_BYTE: u64 = 8;
 /// Bytes of the page that are read before the open elements are counted again.
 const PIECE: usize = 4_096;
 
-/// Builds the tree piece by piece, and stops as soon as it grows too deep or too large, or takes too many steps. Adds
-/// the steps to `steps`.
+/// Builds the tree piece by piece, and stops as soon as more elements are open than a page may nest, it grows too large, or takes
+/// too many steps. Adds the steps to `steps`. Elements that the tree builder moves may lie deeper; [`walk`](super::walk::walk) sees that.
 pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html, Unreadable> {
     /// Approximate number of bytes of a page per node of its tree.
     const NODE_BYTES: usize = 48;
@@ -45,23 +44,7 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     outcome?;
     let mut tree = guard.finish();
     settle_streamed(&mut tree, limits);
-    *steps += tree.tree.values().len() as u64;
-    if is_deep(&tree, limits) { Err(Unreadable::TooDeep) } else { Ok(tree) }
-}
-
-/// True if an element lies deeper than allowed.
-fn is_deep(html: &Html, limits: &Limits) -> bool {
-    let (mut structure, mut formatting) = (0_usize, 0_usize);
-    html.tree.root().traverse().any(|edge| {
-        let (node, opens) = match edge {
-            Edge::Open(node) => (node, true),
-            Edge::Close(node) => (node, false),
-        };
-        let Some(element) = node.value().as_element() else { return false };
-        let depth = if is_formatting(element.name()) { &mut formatting } else { &mut structure };
-        *depth = if opens { *depth + 1 } else { *depth - 1 };
-        structure > limits.depth || formatting > limits.formatting_depth
-    })
+    Ok(tree)
 }
 
 /// Moves parts that the server streamed late to their places, as the page's own script would: React sends `<div hidden

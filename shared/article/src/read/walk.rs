@@ -9,7 +9,7 @@ use crate::read::elements::{
     block_tag, folds, heading, instant, instant_in, is_button, is_called, is_layout, is_long_property, is_mute,
     is_short_row, labels_panel, mark, profiles_in, property_value,
 };
-use crate::read::gate::Limits;
+use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
 use crate::read::outline::{Block, Heading, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag};
 use crate::read::scan_head::{CANONICALS, is_directive};
@@ -44,33 +44,43 @@ struct Table {
 }
 
 /// Walks the tree once, without recursion.
-pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Outline<'a> {
+///
+/// # Errors
+/// If an element lies deeper than allowed.
+pub(crate) fn walk<'a>(tree: &'a Html, page: &Url, limits: &Limits) -> Result<Outline<'a>, Unreadable> {
     let mut walk = Walk::new(page, limits);
     let mut skipping: Option<NodeId> = None;
+    let (mut structure, mut formatting) = (0_usize, 0_usize);
     for edge in tree.tree.root().traverse() {
         walk.out.steps += 1;
         match edge {
-            Edge::Open(node) if skipping.is_none() => match node.value() {
-                Node::Text(text) => walk.text(text),
-                Node::Element(element) if !walk.open(node, element) => skipping = Some(node.id()),
+            Edge::Open(node) => match node.value() {
+                Node::Text(text) if skipping.is_none() => walk.text(text),
+                Node::Element(element) => {
+                    *if is_formatting(element.name()) { &mut formatting } else { &mut structure } += 1;
+                    if structure > limits.depth || formatting > limits.formatting_depth {
+                        return Err(Unreadable::TooDeep);
+                    }
+                    if skipping.is_none() && !walk.open(node, element) {
+                        skipping = Some(node.id());
+                    }
+                }
                 _ => {}
             },
-            Edge::Close(node) if skipping.is_some() => {
-                if skipping == Some(node.id()) {
-                    skipping = None;
-                }
-            }
             Edge::Close(node) => {
-                if let Node::Element(element) = node.value() {
-                    walk.close(node, element);
+                let Node::Element(element) = node.value() else { continue };
+                *if is_formatting(element.name()) { &mut formatting } else { &mut structure } -= 1;
+                match skipping {
+                    None => walk.close(node, element),
+                    Some(id) if id == node.id() => skipping = None,
+                    Some(_) => {}
                 }
             }
-            Edge::Open(_) => {}
         }
     }
     walk.flush();
     walk.out.steps += (LOOKS - walk.looks) as u64;
-    walk.out
+    Ok(walk.out)
 }
 
 /// State of the walk.
