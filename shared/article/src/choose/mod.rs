@@ -2,6 +2,7 @@
 
 pub(crate) mod author;
 pub(crate) mod body;
+mod byline;
 pub(crate) mod dates;
 pub(crate) mod head;
 pub(crate) mod image;

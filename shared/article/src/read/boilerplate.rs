@@ -76,8 +76,10 @@ pub(crate) struct NameMeaning {
     hides: bool,
     /// True if it marks the text of a post.
     pub(crate) content: bool,
-    /// True if it marks a writer's name.
+    /// True if it marks a writer's name, or the line around it.
     pub(crate) byline: bool,
+    /// True if it marks a name (hCard).
+    pub(crate) name: bool,
     /// True if it marks a date.
     pub(crate) date: bool,
 }
@@ -95,6 +97,7 @@ impl NameMeaning {
             hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
             content: wordpress::is_content(&lower),
             byline: is_byline(&lower) || is_formatted_name(names),
+            name: is_formatted_name(names),
             date: short && is_date_class(names),
         }
     }

@@ -250,6 +250,16 @@ pub(crate) struct Heading {
     pub(crate) leads_home: bool,
 }
 
+/// The text of an element that is marked as a writer's name, or as the line around it.
+#[derive(Clone, Debug)]
+pub(crate) struct Byline {
+    pub(crate) text: String,
+    /// Number of blocks before it.
+    pub(crate) block: usize,
+    /// True if it is marked as the name.
+    pub(crate) is_name: bool,
+}
+
 /// Everything that the rules need.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
@@ -274,7 +284,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) props: Vec<Prop<'a>>,
     /// Elements that begin an item of microdata.
     pub(crate) items: Vec<NodeId>,
-    pub(crate) bylines: Vec<String>,
+    pub(crate) bylines: Vec<Byline>,
     /// Texts of links to pages about writers, each with the number of blocks before it.
     pub(crate) profiles: Vec<(String, usize)>,
     pub(crate) moments: Vec<Moment>,

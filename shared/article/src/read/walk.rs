@@ -11,7 +11,9 @@ use crate::read::elements::{
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
-use crate::read::outline::{Block, Heading, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag};
+use crate::read::outline::{
+    Block, Byline, Heading, Kind, Mark, Moment, Outline, Part, PartName, Picture, Prop, Span, Tag,
+};
 use crate::read::scan_head::{CANONICALS, is_directive};
 use crate::text;
 use curlew_text::hygiene;
@@ -136,6 +138,8 @@ const JSON_BYTES: usize = 1024 * 1024;
 const ICONS: usize = 8;
 /// Maximum number of names of the site in links to its home page.
 const HOME_NAMES: usize = 8;
+/// Maximum length of a byline, in characters.
+const BYLINE: usize = 160;
 /// Maximum number of bylines kept.
 const BYLINES: usize = 24;
 /// Maximum number of machine-readable fragments of each sort kept.
@@ -582,8 +586,12 @@ impl<'a> Walk<'a> {
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
         if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
             let names = profiles_in(node, &mut self.looks);
-            let shown = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 160));
-            self.out.bylines.push(shown);
+            let is_name = author || told.name || names.is_some();
+            let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), BYLINE + 1));
+            // Posts have classes with their writers' names, too.
+            if text.chars().count() <= BYLINE {
+                self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });
+            }
         }
         if !is_text && told.date && self.out.moments.len() < MANY {
             let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);

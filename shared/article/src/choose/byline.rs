@@ -1,0 +1,356 @@
+//! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
+
+use crate::markup::jsonld::AUTHORS;
+use crate::read::dom::without_tags;
+use crate::read::gate::Limits;
+use crate::text::fold;
+use curlew_text::date::{Hints, Order, find};
+use curlew_text::{hygiene::line, references};
+
+/// Phrases, folded, between which and a writer's name stands a blank or a colon.
+const WRITTEN_BY: [&str; 32] = [
+    "written by",
+    "posted by",
+    "words by",
+    "reviewed by",
+    "article by",
+    "story by",
+    "published by",
+    "by",
+    "eingestellt von",
+    "erstellt von",
+    "geschrieben von",
+    "verfasst von",
+    "veröffentlicht von",
+    "écrit par",
+    "posté par",
+    "publié par",
+    "inserito da",
+    "pubblicato da",
+    "scritto da",
+    "escrito por",
+    "postado por",
+    "publicado por",
+    "geplaatst door",
+    "geschreven door",
+    "skriven av",
+    "skrevet av",
+    "skrevet af",
+    "napisane przez",
+    "написано автором",
+    "بقلم",
+    "yazan",
+    "submitted by",
+];
+/// Words, folded, for a writer or a text: a colon stands between them and the name.
+const WRITER: [&str; 14] = [
+    "author",
+    "autor",
+    "autore",
+    "auteur",
+    "автор",
+    "συντάκτης",
+    "作者",
+    "著者",
+    "執筆",
+    "執筆者",
+    "글",
+    "text",
+    "текст",
+    "文",
+];
+/// Number of the last of these that mean the text; such a label may also stand above the text itself.
+const TEXT: usize = 3;
+/// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
+const OF: [&str; 9] = ["di", "von", "par", "por", "door", "av", "af", "της", "του"];
+/// Words after a reporter's name in Korean, Chinese and Japanese.
+const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
+/// Maximum length of the names of several authors, in characters.
+const LONGEST: usize = 600;
+/// Maximum length of a name, in words; editorial offices have long ones.
+const WORDS: usize = 8;
+
+/// True if a label only announces a writer's name.
+pub(super) fn introduces(label: &str) -> bool {
+    let label = fold(label);
+    let writers = &WRITER[..WRITER.len() - TEXT];
+    WRITTEN_BY.iter().chain(writers).chain(&OF).any(|known| *known == label)
+}
+
+/// Returns what follows the words before a writer's name that a text begins with.
+pub(super) fn after_by(text: &str) -> Option<&str> {
+    let phrase = WRITTEN_BY.iter().filter_map(|phrase| after_word(text, phrase));
+    let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']));
+    let writer = WRITER.iter().filter_map(|word| after_word(text, word));
+    let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
+    parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
+}
+
+/// Returns what follows the short word before a writer's name that a byline begins with.
+pub(super) fn after_of(text: &str) -> Option<&str> {
+    OF.iter().find_map(|word| after_word(text, word)?.strip_prefix([' ', '\u{A0}'])).map(str::trim_start)
+}
+
+/// True if a line begins with the words before a writer's name.
+pub(super) fn starts_with_by(text: &str) -> bool {
+    after_by(text).or_else(|| after_of(text)).is_some()
+}
+
+/// Returns what follows a word, in small or capital letters.
+fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let mut letters = text.chars();
+    let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
+    if begins { Some(letters.as_str()) } else { None }
+}
+
+/// True if a name ends with a single letter and a point.
+fn ends_with_initial(name: &str) -> bool {
+    let mut last = name.rsplit([' ', '.']).filter(|part| !part.is_empty());
+    name.ends_with('.') && last.next().is_some_and(|part| part.chars().count() == 1)
+}
+
+/// True if a name is that of an editorial office, or of whoever works there.
+pub(super) fn is_office(name: &str) -> bool {
+    const OFFICES: [&str; 22] = [
+        "admin",
+        "administrator",
+        "desk",
+        "editorial",
+        "editors",
+        "newsroom",
+        "press",
+        "redacción",
+        "redactie",
+        "redakce",
+        "redakcja",
+        "redaktion",
+        "redaktionen",
+        "redação",
+        "redazione",
+        "redaksi",
+        "rédaction",
+        "staff",
+        "team",
+        "webmaster",
+        "редакция",
+        "редакція",
+    ];
+    fold(name).split(' ').any(|word| OFFICES.contains(&word))
+}
+
+/// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
+pub(super) fn is_person(text: &str) -> bool {
+    /// Minimum and maximum number of words.
+    const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
+    let is_name = |word: &str| {
+        let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
+        letters && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
+    };
+    let text = after_by(text).unwrap_or(text);
+    let mut words = text.split_whitespace();
+    WORDS.contains(&words.clone().count())
+        && words.all(is_name)
+        && !fold(text).split(' ').any(|word| NO_NAMES.contains(&word))
+}
+
+/// Words in lower case within names.
+const PARTICLES: [&str; 16] =
+    ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
+/// Words that begin with a capital letter in labels, and are no part of a name.
+const NO_NAMES: [&str; 36] = [
+    "about",
+    "all",
+    "article",
+    "articles",
+    "best",
+    "blog",
+    "breaking",
+    "by",
+    "category",
+    "editorial",
+    "guide",
+    "home",
+    "how",
+    "in",
+    "last",
+    "latest",
+    "more",
+    "news",
+    "on",
+    "our",
+    "photo",
+    "post",
+    "posts",
+    "posted",
+    "press",
+    "published",
+    "read",
+    "release",
+    "report",
+    "reviews",
+    "staff",
+    "team",
+    "the",
+    "updated",
+    "view",
+    "your",
+];
+
+/// True if a line begins with a name that is marked as a reporter's.
+pub(super) fn is_reporter(text: &str) -> bool {
+    let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
+    REPORTERS.iter().any(|word| first.strip_suffix(word).is_some_and(|name| (1..=20).contains(&name.chars().count())))
+}
+
+/// Returns the name in a text such as "By Ada Example | May 1, 2026"; `None` if it cannot contain a name. `signed` is
+/// true if the page shows the text as a byline.
+pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
+    /// Maximum length of the words for the kind of work, in bytes.
+    const MADE: usize = 16;
+    let plain = without_tags(text);
+    let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
+    // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
+    text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
+    while let Some(rest) = after_by(text).or_else(|| if signed { after_of(text) } else { None }) {
+        text = rest;
+    }
+    // Numbers that nothing parts from a name are those of the next label, such as the time that reading takes.
+    let glued =
+        text.char_indices().zip(text.chars().skip(1)).find(|((_, c), next)| c.is_alphabetic() && next.is_ascii_digit());
+    let text = match glued {
+        Some(((at, c), _)) if text[at..].contains(' ') => &text[..at + c.len_utf8()],
+        _ => text,
+    };
+    // What stands before `@` in an address is no part of the name.
+    let text = text.find('@').map_or(text, |at| text[..at].rsplit_once(' ').map_or("", |(before, _)| before));
+    let text = text
+        .find('/')
+        .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        .map_or(text, |at| &text[..at]);
+    let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
+    let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
+    let name = without_role(&name);
+    let name = name.trim_matches([' ', ',', '-', '–', '&']).trim_start_matches('.');
+    // The point after an initial is part of the name.
+    let name = if ends_with_initial(name) { name } else { name.trim_end_matches('.') };
+    let name = REPORTERS.iter().find_map(|word| name.strip_suffix(word)).unwrap_or(name).trim_end();
+    let words = name.split_whitespace().count();
+    let mut each = name.split([',', ';']).map(|name| name.split_whitespace().count());
+    let several = name.matches([',', ';']).count() < AUTHORS && each.all(|words| words <= WORDS);
+    let plausible = words > 0 && several;
+    let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
+    let is_name = plausible
+        && (!digits || (words <= 3 && find(&plain, &Hints::page(Order::DayFirst)).is_empty()))
+        && !name.contains("://")
+        && !name.contains("www.")
+        && name.chars().any(char::is_alphabetic)
+        && (2..=LONGEST).contains(&name.chars().count())
+        && !introduces(name)
+        && !matches!(
+            fold(name).as_str(),
+            "admin"
+                | "authors"
+                | "the author"
+                | "about the author"
+                | "staff"
+                | "editor"
+                | "guest"
+                | "share"
+                | "sign in"
+                | "log in"
+                | "null"
+                | "undefined"
+        );
+    (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
+}
+
+/// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
+fn without_role(names: &str) -> &str {
+    let is_role = |part: &str| fold(part).split(' ').any(|word| ROLES.contains(&word));
+    let mut ends = names.match_indices(", ").map(|(at, _)| at);
+    let end = ends.find(|at| names.get(at + 2..).is_some_and(|rest| is_role(rest.split(", ").next().unwrap_or(rest))));
+    end.and_then(|end| names.get(..end)).unwrap_or(names)
+}
+
+/// Words for what people do who write, folded.
+const ROLES: [&str; 26] = [
+    "analyst",
+    "autorin",
+    "chefredakteur",
+    "chefredakteurin",
+    "columnist",
+    "contributor",
+    "contributing",
+    "correspondent",
+    "correspondant",
+    "corresponsal",
+    "corrispondente",
+    "editor",
+    "editora",
+    "freelance",
+    "freelancer",
+    "giornalista",
+    "jornalista",
+    "journalist",
+    "journaliste",
+    "periodista",
+    "redactor",
+    "redactora",
+    "redakteur",
+    "redakteurin",
+    "reporter",
+    "writer",
+];
+
+/// True if a name ends with the form of a company.
+pub(super) fn is_company(name: &str) -> bool {
+    const FORMS: [&str; 22] = [
+        "ab", "ag", "as", "b v", "bv", "corp", "gmbh", "inc", "limited", "llc", "ltd", "oy", "plc", "pty", "s a",
+        "s l", "s p a", "s r l", "s r o", "sp z o o", "srl", "z ú",
+    ];
+    let name = fold(name);
+    FORMS.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
+}
+
+/// True if a name is one word in lower case, as accounts are named.
+pub(super) fn is_login(name: &str) -> bool {
+    !name.contains(' ') && name.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_taken_out_of_its_byline() {
+        let of = |text: &str, signed| name(text, signed, &Limits::default());
+        for (line, want) in [
+            ("By Ada Example | May 1, 2026", "Ada Example"),
+            ("di Ada Esempio", "Ada Esempio"),
+            ("Von Ada Beispiel", "Ada Beispiel"),
+            ("Автор: Ада Пример", "Ада Пример"),
+            ("بقلم: آدا مثال", "آدا مثال"),
+            ("김하늘 기자", "김하늘"),
+            ("김하늘 기자 | 입력 2026.05.01", "김하늘"),
+            ("山田花子記者", "山田花子"),
+            ("文：王小明", "王小明"),
+            ("View all posts by Ada Example", "Ada Example"),
+            ("Recipe by Ada Example", "Ada Example"),
+            ("“Ada Example”", "Ada Example"),
+            ("By Ada Example, Senior Editor", "Ada Example"),
+            ("Ada Example, Ben Example, staff writer", "Ada Example, Ben Example"),
+            ("Article by: Ada Example", "Ada Example"),
+            ("Ada Example <img src=x", "Ada Example"),
+            ("Ada Example<img alt='' src=https://a.example/x.png>", "Ada Example"),
+        ] {
+            assert_eq!(of(line, true).as_deref(), Some(want), "{line}");
+        }
+        assert_eq!(of("Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("By Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("May 1, 2026", true), None);
+        let life = "Ada Example, gardener, has been writing about the weir and all who live beside it for thirty years";
+        assert_eq!(of(life, true), None);
+        assert!(is_reporter("김하늘 기자 | 입력 2026.05.01") && is_reporter("山田花子記者　2026年5月1日"));
+        assert!(!is_reporter("기자") && !is_reporter("입력 2026.05.01"));
+    }
+}
