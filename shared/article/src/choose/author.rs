@@ -1,13 +1,14 @@
 //! Chooses the author of a page: structured data first, then the lines near its headline.
 
 use crate::choose::byline::{
-    after_by, after_of, introduces, is_company, is_login, is_office, is_person, is_reporter, name, starts_with_by,
+    after_by, after_of, before_time, introduces, is_company, is_login, is_office, is_person, is_reporter, name,
+    starts_with_by,
 };
 use crate::markup::jsonld::{AUTHORS, JsonLd};
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::Limits;
-use crate::read::outline::Outline;
+use crate::read::outline::{Byline, Outline};
 use crate::text::fold;
 use curlew_text::date::{Hints, Order, find};
 
@@ -50,7 +51,8 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
     let told = linked.author.as_deref().into_iter().chain(micro.author.as_deref());
     let told = told.chain(several.iter().map(String::as_str)).chain(metas).chain(graph.author).chain(of_card(outline));
     let together = together(outline);
-    let shown = together.iter().map(String::as_str).chain(outline.bylines.iter().map(|byline| byline.text.as_str()));
+    let bylines = outline.bylines.iter().map(|byline| within(outline, byline));
+    let shown = together.iter().map(String::as_str).chain(bylines);
     let at = headline(outline, title);
     let written = near_headline(outline, at).filter(|text| starts_with_by(text) || is_reporter(text));
     let labelled = below_label(outline, at);
@@ -117,22 +119,9 @@ fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator
         lines.filter(|line| line.chars <= LONGEST).map(|line| line.text.trim_start_matches(['.', '…', ' ', '—', '–']));
     lines.filter_map(|line| {
         let dated = line.contains(|c: char| c.is_ascii_digit());
-        let name = after_by(line).or_else(|| after_of(line).filter(|_| dated))?;
-        Some(before_time(name)).filter(|name| !name.contains(','))
+        let person = after_of(line).filter(|_| dated).map(before_time).filter(|name| is_person(name));
+        after_by(line).map(before_time).or(person).filter(|name| !name.contains(','))
     })
-}
-
-/// Returns what stands before the time of a line, and before the word that leads to it, or to the section.
-fn before_time(line: &str) -> &str {
-    /// Maximum length of such a word, in bytes.
-    const WORD: usize = 4;
-    let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
-    let end = [" in ", " | ", " - ", "\n"].iter().filter_map(|mark| line.find(mark)).fold(end, usize::min);
-    let before = line.get(..end).unwrap_or_default().trim_end();
-    match before.rsplit_once(' ') {
-        Some((name, word)) if word.len() <= WORD && word.chars().all(char::is_lowercase) => name.trim_end(),
-        _ => before,
-    }
 }
 
 /// Returns the first part of a line whose other parts have a day in them, as in "Ada Example | 1 May 2026".
@@ -164,6 +153,16 @@ fn together(outline: &Outline<'_>) -> Option<String> {
         }
     }
     (all.len() > 1).then(|| all.join(", "))
+}
+
+/// Returns the one name that is marked within a byline, if that begins with it; else the byline.
+fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
+    let line = after_by(&byline.text).unwrap_or(&byline.text);
+    let is_inner =
+        |other: &&Byline| !other.text.is_empty() && other.text.len() < line.len() && line.contains(&other.text);
+    let mut inner = outline.bylines.iter().filter(is_inner).map(|other| other.text.as_str());
+    let first = inner.next().filter(|name| line.starts_with(name));
+    first.filter(|name| inner.all(|other| name.contains(other) || !is_person(other))).unwrap_or(line)
 }
 
 /// Returns the lines shortly before and after the headline.

@@ -7,8 +7,8 @@ use crate::text::fold;
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
 
-/// Phrases, folded, between which and a writer's name stands a blank or a colon.
-const WRITTEN_BY: [&str; 32] = [
+/// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they begin with.
+const WRITTEN_BY: [&str; 48] = [
     "written by",
     "posted by",
     "words by",
@@ -16,6 +16,7 @@ const WRITTEN_BY: [&str; 32] = [
     "article by",
     "story by",
     "published by",
+    "submitted by",
     "by",
     "eingestellt von",
     "erstellt von",
@@ -25,22 +26,37 @@ const WRITTEN_BY: [&str; 32] = [
     "écrit par",
     "posté par",
     "publié par",
+    "rédigé par",
     "inserito da",
     "pubblicato da",
     "scritto da",
     "escrito por",
     "postado por",
     "publicado por",
+    "escrit per",
     "geplaatst door",
     "geschreven door",
+    "ingediend door",
     "skriven av",
+    "skrivet av",
+    "publicerad av",
     "skrevet av",
     "skrevet af",
+    "kirjoittanut",
     "napisane przez",
+    "opublikowane przez",
+    "dodane przez",
+    "napsal uživatel",
+    "napsal",
+    "napísal",
+    "írta",
+    "scris de",
     "написано автором",
+    "γράφει ο",
+    "γράφει η",
+    "ditulis oleh",
     "بقلم",
     "yazan",
-    "submitted by",
 ];
 /// Words, folded, for a writer or a text: a colon stands between them and the name.
 const WRITER: [&str; 14] = [
@@ -62,7 +78,7 @@ const WRITER: [&str; 14] = [
 /// Number of the last of these that mean the text; such a label may also stand above the text itself.
 const TEXT: usize = 3;
 /// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
-const OF: [&str; 9] = ["di", "von", "par", "por", "door", "av", "af", "της", "του"];
+const OF: [&str; 10] = ["di", "von", "par", "por", "door", "av", "af", "της", "του", "oleh"];
 /// Words after a reporter's name in Korean, Chinese and Japanese.
 const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
 /// Maximum length of the names of several authors, in characters.
@@ -91,9 +107,9 @@ pub(super) fn after_of(text: &str) -> Option<&str> {
     OF.iter().find_map(|word| after_word(text, word)?.strip_prefix([' ', '\u{A0}'])).map(str::trim_start)
 }
 
-/// True if a line begins with the words before a writer's name.
+/// True if a line begins with the words before a writer's name, and goes on like one if these are short words.
 pub(super) fn starts_with_by(text: &str) -> bool {
-    after_by(text).or_else(|| after_of(text)).is_some()
+    after_by(text).is_some() || after_of(text).is_some_and(|rest| rest.starts_with(char::is_uppercase))
 }
 
 /// Returns what follows a word, in small or capital letters.
@@ -101,6 +117,23 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
     if begins { Some(letters.as_str()) } else { None }
+}
+
+/// Returns what stands before the day or the time of a line, and before the word that leads to it, or to the section.
+pub(super) fn before_time(line: &str) -> &str {
+    /// Maximum length of such a word, in bytes.
+    const WORD: usize = 4;
+    let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
+    let day = find(line, &Hints::page(Order::DayFirst)).first().map_or(end, |day| day.start);
+    let end = [" in ", " on ", " at ", " am ", " | ", " - ", " (", "\n"]
+        .iter()
+        .filter_map(|mark| line.find(mark))
+        .fold(end.min(day), usize::min);
+    let before = line.get(..end).unwrap_or_default().trim_end();
+    match before.rsplit_once(' ') {
+        Some((name, word)) if word.len() <= WORD && word.chars().all(char::is_lowercase) => name.trim_end(),
+        _ => before,
+    }
 }
 
 /// True if a name ends with a single letter and a point.
@@ -211,9 +244,11 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
     text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
+    let whole = text;
     while let Some(rest) = after_by(text).or_else(|| if signed { after_of(text) } else { None }) {
         text = rest;
     }
+    let introduced = text.len() < whole.len();
     // Numbers that nothing parts from a name are those of the next label, such as the time that reading takes.
     let glued =
         text.char_indices().zip(text.chars().skip(1)).find(|((_, c), next)| c.is_alphabetic() && next.is_ascii_digit());
@@ -221,6 +256,10 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         Some(((at, c), _)) if text[at..].contains(' ') => &text[..at + c.len_utf8()],
         _ => text,
     };
+    // A day after a name ends it; one after anything else says what that is.
+    let before = Some(before_time(text)).filter(|before| introduced || is_person(before));
+    let dated = || !find(text, &Hints::page(Order::DayFirst)).is_empty();
+    let text = before.filter(|before| before.len() < text.len() && dated()).unwrap_or(text);
     // What stands before `@` in an address is no part of the name.
     let text = text.find('@').map_or(text, |at| text[..at].rsplit_once(' ').map_or("", |(before, _)| before));
     let text = text
@@ -260,6 +299,8 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
                 | "log in"
                 | "null"
                 | "undefined"
+                | "username"
+                | "user name"
         );
     (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
 }
@@ -273,32 +314,44 @@ fn without_role(names: &str) -> &str {
 }
 
 /// Words for what people do who write, folded.
-const ROLES: [&str; 26] = [
+const ROLES: [&str; 38] = [
     "analyst",
+    "attorney",
     "autorin",
+    "ceo",
     "chefredakteur",
     "chefredakteurin",
     "columnist",
-    "contributor",
+    "consultant",
     "contributing",
-    "correspondent",
+    "contributor",
     "correspondant",
+    "correspondent",
     "corresponsal",
     "corrispondente",
+    "director",
     "editor",
     "editora",
+    "engineer",
+    "founder",
     "freelance",
     "freelancer",
     "giornalista",
     "jornalista",
     "journalist",
     "journaliste",
+    "journalistin",
+    "lawyer",
+    "manager",
     "periodista",
+    "professor",
     "redactor",
     "redactora",
     "redakteur",
     "redakteurin",
+    "redaktör",
     "reporter",
+    "specialist",
     "writer",
 ];
 
@@ -338,6 +391,8 @@ mod tests {
             ("Recipe by Ada Example", "Ada Example"),
             ("“Ada Example”", "Ada Example"),
             ("By Ada Example, Senior Editor", "Ada Example"),
+            ("Example, Ada T.", "Example, Ada T."),
+            ("By Ada Example.", "Ada Example"),
             ("Ada Example, Ben Example, staff writer", "Ada Example, Ben Example"),
             ("Article by: Ada Example", "Ada Example"),
             ("Ada Example <img src=x", "Ada Example"),

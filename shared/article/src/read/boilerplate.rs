@@ -78,7 +78,7 @@ pub(crate) struct NameMeaning {
     pub(crate) content: bool,
     /// True if it marks a writer's name, or the line around it.
     pub(crate) byline: bool,
-    /// True if it marks a name (hCard).
+    /// True if it marks the name alone.
     pub(crate) name: bool,
     /// True if it marks a date.
     pub(crate) date: bool,
@@ -96,8 +96,8 @@ impl NameMeaning {
             // A name such as `md:block` shows an element again on wider screens that `hidden` hides.
             hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
             content: wordpress::is_content(&lower),
-            byline: is_byline(&lower) || is_formatted_name(names),
-            name: is_formatted_name(names),
+            byline: of_writers(&lower).next().is_some() || is_formatted_name(names),
+            name: of_writers(&lower).any(|name| name.ends_with("name")) || is_formatted_name(names),
             date: short && is_date_class(names),
         }
     }
@@ -292,21 +292,44 @@ fn of_name(name: &str) -> Option<Kind> {
     whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
 }
 
-/// True if a class, in lower case, names a writer, and not something that belongs to one (a box, an image, a biography).
-fn is_byline(lower: &str) -> bool {
-    const WORDS: [&str; 6] = ["author", "autor", "auteur", "byline", "penulis", "yazar"];
-    // Most classes have none of them; this is faster than a search for each.
-    let begins =
-        |at: usize| WORDS.iter().any(|word| lower.as_bytes().get(at..at + word.len()) == Some(word.as_bytes()));
-    let may = lower.bytes().enumerate().any(|(at, b)| matches!(b, b'a' | b'b' | b'p' | b'y') && begins(at));
-    if !may {
-        return false;
-    }
-    let says = |word: &str, name: &str| {
-        name == word || (name.contains(word) && name.len() <= 40 && !OF_AUTHOR.iter().any(|part| name.contains(part)))
-    };
-    lower.split_ascii_whitespace().any(|name| WORDS.iter().any(|word| says(word, name)))
+/// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an image, a
+/// biography).
+fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
+    /// Maximum length of such a name.
+    const LONGEST: usize = 40;
+    let may = WRITERS.as_ref().is_some_and(|writers| writers.is_match(lower));
+    let names = if may { lower } else { "" }.split_ascii_whitespace();
+    names.filter(|name| {
+        let of_writer = || WRITERS.as_ref().is_some_and(|writers| writers.is_match(*name));
+        let of_thing = || !name.ends_with("name") && OF_AUTHOR.iter().any(|part| name.contains(part));
+        name.len() <= LONGEST && of_writer() && !of_thing()
+    })
 }
+
+/// Words for writers in class names.
+static WRITERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = [
+        "author",
+        "autor",
+        "auteur",
+        "byline",
+        "forfatter",
+        "journalist",
+        "kirjoittaja",
+        "penulis",
+        "redacteur",
+        "reporter",
+        "skribent",
+        "szerzo",
+        "toimittaja",
+        "username",
+        "verfasser",
+        "writeby",
+        "writer",
+        "yazar",
+    ];
+    AhoCorasick::new(words).ok()
+});
 
 /// True if a class is that of a formatted name (hCard).
 fn is_formatted_name(class: &str) -> bool {

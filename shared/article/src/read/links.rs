@@ -96,7 +96,7 @@ pub(crate) fn is_profile(href: &str) -> bool {
 }
 
 /// Names of folders of pages about writers, in lower case.
-const FOLDERS: [&str; 29] = [
+const FOLDERS: [&str; 32] = [
     "author",
     "authors",
     "auteur",
@@ -119,6 +119,9 @@ const FOLDERS: [&str; 29] = [
     "people",
     "profile",
     "profiles",
+    "redakteur",
+    "redakteure",
+    "redaktion",
     "reporter",
     "reporters",
     "staff",

@@ -587,7 +587,7 @@ impl<'a> Walk<'a> {
         if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
             let names = profiles_in(node, &mut self.looks);
             let is_name = author || told.name || names.is_some();
-            let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), BYLINE + 1));
+            let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 2 * BYLINE));
             // Posts have classes with their writers' names, too.
             if text.chars().count() <= BYLINE {
                 self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });

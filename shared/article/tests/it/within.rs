@@ -137,9 +137,21 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
         "<div><span>By <a href=/about>Ada Example</a></span><span>7 min read</span></div>",
         "<div class=penulis>Ada Example</div>",
         "<meta name=author content='Weir Editions, S.L.'><div class=byline>Ada Example</div>",
+        "<meta name=author content='Redacción'><div>Por <span class=vcard><span class=fn>Ada Example</span></span></div>",
+        "<p class=info><time>04.10.2016 09:30</time> von Ada Example (Comments: 2)</p>",
+        "<span class=submitted>Ne, 16/05/2010 - 20:14 — <a href=/uzivatel/ada>Ada Example</a></span>",
+        "<span class=posted>Posted by Ada Example at October  5, 2004 11:18 PM</span>",
+        "<span>Napsal uživatel Ada Example</span>",
+        "<div class=byline><span><a href=/redakteur/ada>Ada Example</a> from the weir</span></div>",
+        "<div class=x_author__info><span class=x_author__name>Ada Example</span><span class=x_author__role>Reporter at the weir</span></div>",
+        "<div class=post_author_ada><p>Monday, 7:40: this is what a post by Ada says, which goes on for more than any line \
+            about a writer would, and then for some more, since posts have their writers in their classes, too.</p></div><i class=username>Ada Example</i>",
     ] {
         assert_eq!(author(line).as_deref(), Some("Ada Example"), "{line}");
     }
+    let two = "<p>par <span class='vcard author'><a class=fn href=ada>Ada Example</a></span>, \
+        <span class='vcard author'><a class=fn href=ben>Ben Example</a></span></p>";
+    assert_eq!(author(two).as_deref(), Some("Ada Example, Ben Example"));
     let below = |line: &str| {
         read(&format!("<title>A walk</title><h1>A walk at the weir</h1><div>{FIRST}{REST}</div>{line}")).author
     };
@@ -151,6 +163,7 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
         assert_eq!(below(line).as_deref(), Some("Ada Example"), "{line}");
     }
     assert_eq!(below("<p>By signing up, you agree to 2 things.</p>"), None);
+    assert_eq!(below("<p>Di un treno che non arriva (14)</p>"), None);
 }
 
 #[test]
