@@ -64,7 +64,7 @@ impl Candidate {
             *left = left.or(contents.then_some("the table of contents"));
         }
         tails::drop_from(outline, span.start, &mut left);
-        tails::drop_teasers(blocks, &mut left);
+        tails::drop_teasers(blocks, title, &mut left);
         lines::drop_from(blocks, title, &outline.page, &mut left);
         cards::drop_from(blocks, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
@@ -125,8 +125,14 @@ impl Candidate {
         if from == self.span.start {
             return None;
         }
+        // A teaser without a link, between the headline and the text, is one of this text.
+        let is_linked = |part: &Part| {
+            let lines = outline.blocks.get(part.span.start..part.span.end).unwrap_or_default();
+            part.kind != Kind::Related || lines.iter().any(|line| line.link_chars > 0)
+        };
         let parts = parts::outside(outline);
-        let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
+        let runs = parts.iter().filter(|part| is_linked(part)).map(|part| (part.span.start, part.span.end));
+        let beside = covered(outline.blocks.len(), runs);
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);
             self.kept(outline).take(LEAD).any(|(_, kept)| text::fold(&kept.text).starts_with(&line))

@@ -6,7 +6,7 @@ use crate::candidates::phrases;
 use crate::candidates::pointers::is_pointer;
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use url::Url;
 
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
@@ -50,6 +50,7 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
     let plain = blocks.get(last).is_some_and(|block| block.tag == Tag::Other);
     let is_heading = |at: &usize| left.get(*at) == Some(&None) && matches!(blocks[*at].tag, Tag::Heading(_));
     let headed = (last.saturating_add(1)..blocks.len()).find(is_heading).unwrap_or(usize::MAX);
+    let listed = listed_above(blocks.get(..first).unwrap_or_default(), title, left);
     for (at, (block, left)) in blocks.iter().zip(left.iter_mut()).enumerate().filter(|(_, (_, left))| left.is_none()) {
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
         *left = block
@@ -57,10 +58,30 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
             .get_or_init(|| by_itself(block))
             .or_else(|| is_own_address(block, page).then_some("the page's own address"))
             .or_else(|| often.then_some("a link that stands there again and again"))
-            .or_else(|| if at < first { above(block, title) } else { None })
+            .or_else(|| if at < first && !listed.contains(&at) { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain || at > headed) } else { None });
     }
     drop_headings_of_nothing(blocks, left);
+}
+
+/// Returns the lines that a section above the first paragraph lists, such as the ingredients of a recipe: several in a row without links,
+/// below a heading that is not the headline.
+fn listed_above(blocks: &[Block], title: &str, left: &[Option<Reason>]) -> HashSet<usize> {
+    /// Minimum number of lines.
+    const LINES: usize = 3;
+    let mut found = HashSet::new();
+    let kept: Vec<usize> = (0..blocks.len()).filter(|at| left.get(*at) == Some(&None)).collect();
+    let is_heading = |at: usize| matches!(blocks[at].tag, Tag::Heading(_));
+    for section in kept.chunk_by(|_, next| !is_heading(*next)) {
+        let [heading, lines @ ..] = section else { continue };
+        let heads = is_heading(*heading) && !is_headline(&blocks[*heading], title);
+        let links: usize = lines.iter().map(|at| blocks[*at].link_chars).sum();
+        let says = lines.iter().filter(|at| blocks[**at].text.contains(char::is_alphabetic)).count();
+        if heads && says >= LINES && links == 0 {
+            found.extend(lines);
+        }
+    }
+    found
 }
 
 /// Returns for each block true if it belongs to a table of contents: a short line that repeats a heading further down,
@@ -269,6 +290,9 @@ fn is_data(line: &str) -> bool {
     braced && line.contains("\":")
 }
 
+/// Width from which a headline is the text itself, as that of a question may be.
+const QUESTION: usize = 250;
+
 /// Returns the reason to drop a line above the first paragraph: site, section, byline, date, buttons.
 fn above(block: &Block, title: &str) -> Option<Reason> {
     // What ends so is an item of an enumeration, as laws have them.
@@ -280,7 +304,7 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
         Tag::Item if label && block.own_links() > LINKED => Some("a link to another page of the site, above the text"),
         Tag::Heading(_) => {
             let byline = text::fold(&block.text).starts_with("by ");
-            (byline || is_headline(block, title)).then_some("the headline or a byline")
+            (byline || (block.chars < QUESTION && is_headline(block, title))).then_some("the headline or a byline")
         }
         _ => None,
     }

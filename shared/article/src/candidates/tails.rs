@@ -59,7 +59,8 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
 
 /// Drops teasers below the text that no heading announces: one linked headline of the site's own after another, each with
 /// a line or two on the page to which it leads.
-pub(crate) fn drop_teasers(blocks: &[Block], left: &mut [Option<Reason>]) {
+/// `title` is the headline, folded: posts of a thread repeat it.
+pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     /// Number of headlines from which they are a list.
     const MANY: usize = 3;
     /// Minimum number of words of a headline; names, days and buttons have fewer.
@@ -76,7 +77,9 @@ pub(crate) fn drop_teasers(blocks: &[Block], left: &mut [Option<Reason>]) {
     let last_words = kept.iter().rev().take_while(|at| ends(at)).count();
     for (place, at) in kept.iter().enumerate().rev() {
         let Some(block) = blocks.get(*at) else { break };
-        let headline = block.own_links() > 0.8 && text::words(&block.text) >= WORDS;
+        let headline = block.own_links() > 0.8
+            && text::words(&block.text) >= WORDS
+            && (title.is_empty() || !text::fold(&block.text).contains(title));
         if headline && !matches!(block.tag, Tag::Cell | Tag::Pre) {
             (start, headlines, lines) = (place, headlines + 1, 0);
         } else if lines < LINES && block.chars < PROSE && !matches!(block.tag, Tag::Cell | Tag::Pre) {

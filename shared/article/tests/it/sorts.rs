@@ -185,7 +185,11 @@ fn a_lead_between_the_headline_and_the_text_belongs_to_it_once() {
         )
     };
     let lead = "A path that is closed in autumn leads past herons, a lock, and its keeper.";
-    for lead in [format!("<p class=summary>{lead}</p>"), format!("<div>{lead}</div>")] {
+    for lead in [
+        format!("<p class=summary>{lead}</p>"),
+        format!("<div>{lead}</div>"),
+        format!("<div class=teaser-text itemprop=description><p>{lead}</p></div>"),
+    ] {
         assert_text(&page(&lead), &["A path that is closed in autumn", WALK[0]], &["Ada"]);
     }
     let article = read(&page(&format!("<p>{}</p>", WALK[0])));
@@ -306,4 +310,48 @@ fn an_article_before_a_main_element_without_a_headline_is_read() {
         .collect();
     let page = format!("<div><h1>A walk along the weir</h1>{text}</div><main><h2>More walks</h2>{teasers}</main>");
     assert_text(&page, &WALK, &[]);
+}
+
+#[test]
+fn what_a_section_above_the_text_lists_belongs_to_it() {
+    let steps = WALK.map(|text| format!("<div><p>{text}</p></div>")).concat();
+    let listed = "<div><div><div><span>300 g of rye flour</span></div></div><div><span>4 pears</span></div><div><span>a pinch of salt</span></div></div>";
+    let page = |heading: &str, lines: &str| {
+        format!(
+            "<main><h1>A walk with pears</h1><div>easy</div><div>cheap</div>{heading}{lines}<h2>Steps</h2>{steps}</main>"
+        )
+    };
+    let lines = ["300 g of rye flour", "4 pears", "a pinch of salt"];
+    assert_text(&page("<h2>Ingredients</h2>", listed), &[&lines[..], &WALK].concat(), &["easy", "cheap"]);
+    // Without a heading they are labels, as are links below one.
+    assert_text(&page("", listed), &WALK, &lines);
+    let linked = listed.replace("<span>4 pears</span>", "<a href=/pears>4 pears</a>");
+    assert_text(&page("<h2>Ingredients</h2>", &linked), &WALK, &["300 g"]);
+}
+
+#[test]
+fn what_customers_say_is_no_part_of_a_product() {
+    let about = WALK.map(|text| format!("<p>{text}</p>")).concat();
+    let said = "<p>I have walked with it since May, and it holds.</p><p>It came with a scratch on one side.</p>";
+    for reviews in [
+        format!("<div class='product-reviews list'><h3>What others think</h3>{said}</div>"),
+        format!("<h2>Customer reviews</h2>{said}"),
+        format!("<div><h2>Kundenbewertungen</h2>{said}</div>"),
+    ] {
+        let page = format!("<main><h1>A walking stick</h1><div><h2>Description</h2>{about}</div>{reviews}</main>");
+        assert_text(&page, &WALK, &["since May", "a scratch"]);
+    }
+}
+
+#[test]
+fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
+    let long: String = (0..6).map(|n| format!("<p>{} {n}</p>", WALK[n % 3])).collect();
+    let answers: String = (1..5)
+        .map(|n| {
+            format!("<h3><a href=#p{n}>Re: A walk along the weir</a></h3><div>I went there too, on day {n}.</div>")
+        })
+        .collect();
+    let page =
+        format!("<title>A walk along the weir</title><main><h2>A walk along the weir</h2>{long}{answers}</main>");
+    assert_text(&page, &["on day 1", "on day 4"], &[]);
 }
