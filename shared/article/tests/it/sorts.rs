@@ -348,7 +348,7 @@ fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
     let long: String = (0..6).map(|n| format!("<p>{} {n}</p>", WALK[n % 3])).collect();
     let answers: String = (1..5)
         .map(|n| {
-            format!("<h3><a href=#p{n}>Re: A walk along the weir</a></h3><div>I went there too, on day {n}.</div>")
+            format!("<h3><a href=/thread?p={n}#p{n}>Re: A walk along the weir</a></h3><div>I went there too, on day {n}.</div>")
         })
         .collect();
     let page =
