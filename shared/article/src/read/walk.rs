@@ -4,10 +4,10 @@
 use crate::read::boilerplate::Names;
 use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::says_change;
-use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::dom::{attr, is_inline, text_of, text_without};
 use crate::read::elements::{
-    block_tag, folds, heading, instant, instant_in, is_button, is_called, is_layout, is_long_property, is_mute,
-    is_short_row, labels_panel, mark, profiles_in, property_value,
+    block_tag, folds, heading, instant, instant_in, is_button, is_called, is_label, is_layout, is_long_property,
+    is_mute, is_short_row, labels_panel, mark, profiles_in, property_value,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
@@ -270,7 +270,9 @@ impl<'a> Walk<'a> {
         if let Some(level) = heading(tag)
             && self.out.headings.len() < MANY
         {
-            let heading = hygiene::line(&text_of(node, 4_096, &mut self.looks), self.out.limits.title_chars);
+            let line = text_without(node, 4_096, &mut self.looks, is_label);
+            let line = if line.trim().is_empty() { text_of(node, 4_096, &mut self.looks) } else { line };
+            let heading = hygiene::line(&line, self.out.limits.title_chars);
             if !heading.is_empty() {
                 let leads_home = self.leads_home(node, level);
                 self.out.headings.push(Heading { level, text: heading, block: self.out.blocks.len(), leads_home });

@@ -118,6 +118,12 @@ fn a_heading_that_leads_home_is_the_site_and_not_the_headline() {
     ] {
         assert_eq!(title(head, body).as_deref(), Some("Of waiting at the weir"), "{head}");
     }
+    let labelled = "<h1><a href=/s><span class='label label--green'>Solved</span></a> Of waiting at the <i class=prefix-x></i>weir <b class=article-label>Essay</b></h1>";
+    assert_eq!(title("x", labelled).as_deref(), Some("Of waiting at the weir"));
+    assert_eq!(
+        title("x", "<h1><b class=label>Of waiting at the weir</b></h1>").as_deref(),
+        Some("Of waiting at the weir")
+    );
     // On the home page itself, the heading is its title.
     let home = format!("<title>The Window - notes on waiting</title><h1><a href=/>The Window</a></h1>{FIRST}{REST}");
     assert_eq!(read_at(&home, "https://site.example.org/").title.as_deref(), Some("The Window"));
