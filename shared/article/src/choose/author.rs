@@ -1,8 +1,8 @@
 //! Chooses the author of a page: structured data first, then the lines near its headline.
 
 use crate::choose::byline::{
-    after_by, after_of, before_time, introduces, is_company, is_login, is_office, is_person, is_reporter, name,
-    starts_with_by,
+    after_by, after_of, before_time, introduces, is_address, is_company, is_login, is_office, is_person, is_reporter,
+    name, starts_with_by, without_paper,
 };
 use crate::markup::jsonld::{AUTHORS, JsonLd};
 use crate::markup::microdata::Microdata;
@@ -58,7 +58,7 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
     let labelled = below_label(outline, at);
     let profiled = profiles(outline, at);
     let dated = near_headline(outline, at).filter_map(|text| before_day(text).or_else(|| after_day(text)));
-    let site = site.map(fold);
+    let folded = site.map(fold);
     let all: Vec<String> = told
         .filter_map(named)
         .chain(shown.filter_map(signed))
@@ -68,9 +68,12 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
         .chain(profiled.chain(dated).filter(|text| is_person(text)).filter_map(named))
         .collect();
     // A site that names itself, or its office, as the author often names the writer further down.
-    let is_writer =
-        |name: &&String| Some(fold(name)) != site && !is_login(name) && !is_company(name) && !is_office(name);
-    all.iter().find(is_writer).or(all.first()).cloned().or_else(|| below_text(outline, end).find_map(named))
+    let is_writer = |name: &&String| {
+        Some(fold(name)) != folded && !is_login(name) && !is_address(name) && !is_company(name) && !is_office(name)
+    };
+    let chosen = all.iter().find(is_writer).or(all.first()).cloned();
+    let chosen = chosen.or_else(|| below_text(outline, end).find_map(named))?;
+    Some(site.and_then(|site| without_paper(&chosen, site)).map_or(chosen.clone(), str::to_owned))
 }
 
 /// Returns the names in the metas of one name, if there are several.

@@ -266,6 +266,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         .find('/')
         .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
         .map_or(text, |at| &text[..at]);
+    let text = text.split_once(" / ").filter(|(_, place)| is_place(place)).map_or(text, |(name, _)| name);
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = without_role(&name);
@@ -303,6 +304,12 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
                 | "user name"
         );
     (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
+}
+
+/// True if what stands behind a name and a stroke is a place: one word in capital letters.
+fn is_place(text: &str) -> bool {
+    let text = text.trim();
+    text.chars().count() > 1 && text.chars().all(|c| c.is_uppercase() || c == '-')
 }
 
 /// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
@@ -363,6 +370,20 @@ pub(super) fn is_company(name: &str) -> bool {
     ];
     let name = fold(name);
     FORMS.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
+}
+
+/// Returns a person's name without that of the paper behind it.
+pub(super) fn without_paper<'n>(name: &'n str, paper: &str) -> Option<&'n str> {
+    let at = name.len().checked_sub(paper.len())?;
+    let (name, rest) = name.split_at_checked(at)?;
+    let name = name.trim_end_matches([' ', ',', '-', '–', '|']);
+    (fold(rest) == fold(paper) && name.contains(' ')).then_some(name)
+}
+
+/// True if a name is the address of a site.
+pub(super) fn is_address(name: &str) -> bool {
+    let end = name.rsplit_once('.').filter(|(_, end)| (2..=4).contains(&end.len())).map(|(_, end)| end);
+    !name.contains(' ') && end.is_some_and(|end| end.bytes().all(|b| b.is_ascii_lowercase()))
 }
 
 /// True if a name is one word in lower case, as accounts are named.

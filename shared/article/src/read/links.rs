@@ -48,6 +48,14 @@ pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
     matches!(path, "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
 }
 
+/// True if a reference leads to a folder of the host of `base` that its page lies in, as a blog's or a section's name does.
+pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
+    let reference = reference.trim();
+    let path = after_scheme(reference).map_or(reference, |host| host.find('/').map_or("", |at| &host[at..]));
+    let within = base.path().strip_prefix(path).is_some_and(|rest| !rest.is_empty());
+    path.len() > 1 && path.starts_with('/') && path.ends_with('/') && within && is_own(base, reference)
+}
+
 /// True if the relation of a link is that to the previous or next page (HTML, "sequential link types").
 pub(crate) fn turns(rel: &str) -> bool {
     rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))

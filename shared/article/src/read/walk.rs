@@ -264,7 +264,7 @@ impl<'a> Walk<'a> {
             self.line.push_str(" | ");
         }
         let kind = self.names.kind(element);
-        if element.attrs.iter().any(|(name, _)| matches!(&*name.local, "itemprop" | "rel" | "class")) {
+        if element.attrs.iter().any(|(name, _)| matches!(&*name.local, "itemprop" | "rel" | "class" | "id")) {
             self.annotations(node, element);
         }
         if let Some(level) = heading(tag)
@@ -275,6 +275,9 @@ impl<'a> Walk<'a> {
             let heading = hygiene::line(&line, self.out.limits.title_chars);
             if !heading.is_empty() {
                 let leads_home = self.leads_home(node, level);
+                if leads_home && self.out.home_names.len() < HOME_NAMES {
+                    self.out.home_names.push(heading.clone());
+                }
                 self.out.headings.push(Heading { level, text: heading, block: self.out.blocks.len(), leads_home });
             }
         }
@@ -293,7 +296,7 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
     }
 
-    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one.
+    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a folder above the page.
     fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
         /// Steps into the heading.
         const NEAR: usize = 12;
@@ -302,7 +305,7 @@ impl<'a> Walk<'a> {
         }
         let steps = NEAR.min(self.looks);
         self.looks -= steps;
-        let is_home = |href: &str| links::is_home(&self.out.base, href);
+        let is_home = |href: &str| links::is_home(&self.out.base, href) || links::leads_up(&self.page, href);
         let mut inner = node.descendants().take(steps).filter_map(|node| node.value().as_element());
         (self.links > 0 && self.home_link)
             || inner.any(|element| element.name() == "a" && attr(element, "href").is_some_and(is_home))
@@ -586,7 +589,8 @@ impl<'a> Walk<'a> {
         let told = self.names.told(class);
         let author = attr(element, "rel")
             .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
-        if (author || told.byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
+        let byline = told.byline || self.names.told(attr(element, "id").unwrap_or_default()).byline;
+        if (author || byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
             let names = profiles_in(node, &mut self.looks);
             let is_name = author || told.name || names.is_some();
             let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 2 * BYLINE));

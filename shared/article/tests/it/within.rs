@@ -115,13 +115,20 @@ fn a_heading_that_leads_home_is_the_site_and_not_the_headline() {
             "<div id=header><a href='http://www.site.example.org/'>a window</a></div><h3>Of waiting at the weir</h3>",
         ),
         ("Of waiting at the weir : The Window", "<p><a href=/>The Window</a></p>"),
+        (
+            "The Window: Of waiting at the weir",
+            "<h1><a href='https://site.example.org/news/'>The Window</a></h1><h3>Of waiting at the weir</h3>",
+        ),
     ] {
         assert_eq!(title(head, body).as_deref(), Some("Of waiting at the weir"), "{head}");
     }
     let labelled = "<h1><a href=/s><span class='label label--green'>Solved</span></a> Of waiting at the <i class=prefix-x></i>weir <b class=article-label>Essay</b></h1>";
-    assert_eq!(title("x", labelled).as_deref(), Some("Of waiting at the weir"));
     assert_eq!(
-        title("x", "<h1><b class=label>Of waiting at the weir</b></h1>").as_deref(),
+        title("Solved - Of waiting at the weir | The Window", labelled).as_deref(),
+        Some("Of waiting at the weir")
+    );
+    assert_eq!(
+        title("", "<h1><b class=label>Of waiting at the weir</b></h1>").as_deref(),
         Some("Of waiting at the weir")
     );
     // On the home page itself, the heading is its title.
@@ -146,6 +153,9 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
         "<meta name=author content='Redacción'><div>Por <span class=vcard><span class=fn>Ada Example</span></span></div>",
         "<p class=info><time>04.10.2016 09:30</time> von Ada Example (Comments: 2)</p>",
         "<span class=submitted>Ne, 16/05/2010 - 20:14 — <a href=/uzivatel/ada>Ada Example</a></span>",
+        "<div id=w_article_author><span>Ada Example / WEIRHAM</span></div>",
+        "<meta property=og:site_name content='The Weir Times'><meta name=author content='Ada Example The Weir Times'>",
+        "<meta name=author content=Weirtimes.com.tr><p class=news-reporter>Ada Example</p>",
         "<span class=posted>Posted by Ada Example at October  5, 2004 11:18 PM</span>",
         "<span>Napsal uživatel Ada Example</span>",
         "<div class=byline><span><a href=/redakteur/ada>Ada Example</a> from the weir</span></div>",
