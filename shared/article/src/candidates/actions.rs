@@ -1,7 +1,7 @@
 //! Texts of buttons and of labels of forms, players, galleries and sharing, in the languages of the web.
 
 /// Whole lines as [`crate::text::fold`] returns them, sorted. A line of an article equals one of these only by chance.
-pub(crate) const ACTIONS: [&str; 457] = [
+pub(crate) const ACTIONS: [&str; 458] = [
     "abonnieren",
     "accedi",
     "accept",
@@ -105,6 +105,7 @@ pub(crate) const ACTIONS: [&str; 457] = [
     "get the recipe",
     "getty images",
     "go back",
+    "haberin devamı",
     "home",
     "impressum",
     "imprimer",

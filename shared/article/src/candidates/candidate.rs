@@ -180,9 +180,12 @@ impl Candidate {
             before = before.saturating_sub(block.chars);
             let late = before * 100 >= BEFORE * self.chars && block.chars <= LONGEST;
             let plain = !matches!(block.tag, Tag::Heading(_) | Tag::Cell | Tag::Pre | Tag::Quote);
+            // A box of the writer has the name on a line by itself.
+            let above = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).map(|line| text::fold(&line.text));
+            let is_life = |name: &String| above.as_ref() == Some(name) || lines::is_life(&block.text, name);
             if late
                 && plain
-                && names.iter().any(|name| lines::is_life(&block.text, name))
+                && names.iter().any(is_life)
                 && let Some(left) = self.left.get_mut(at - self.span.start)
             {
                 *left = Some("about the author");

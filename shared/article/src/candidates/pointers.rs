@@ -1,5 +1,6 @@
 //! Recognizes lines that point to related pages.
 
+use crate::candidates::tails::{LONGEST_NAME, names_teasers};
 use crate::read::outline::{Block, Tag};
 use crate::text;
 
@@ -10,21 +11,32 @@ pub(super) fn is_pointer(line: &str) -> bool {
     (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
 }
 
-/// True if a line is a headline of another page of the site in a link, with a label and a colon before it, in any language.
+/// True if a line is a headline of another page of the site in a link, with a label before it: any with a colon, in any language, or
+/// the name of a section of teasers.
 pub(super) fn labels_link(block: &Block) -> bool {
     /// Maximum number of words of the label, and its width.
     const LABEL: (usize, usize) = (4, 30);
     /// Minimum number of words of a headline.
     const HEADLINE: usize = 4;
-    let is_line = matches!(block.tag, Tag::Paragraph | Tag::Other);
-    let Some((label, headline)) = block.text.split_once([':', '：']).filter(|_| is_line) else { return false };
-    let width = text::width(label) + 1;
+    /// Maximum difference of widths: blanks, and marks that are written in one character or two.
+    const NEARLY: usize = 3;
+    if !matches!(block.tag, Tag::Paragraph | Tag::Other) || block.own_link_chars != block.link_chars {
+        return false;
+    }
     let outside = block.chars - block.link_chars;
-    (1..=LABEL.0).contains(&text::words(label))
+    let (label, headline) = match block.text.split_once([':', '：']) {
+        Some((label, headline)) if text::words(label) <= LABEL.0 => (label, headline),
+        _ => {
+            let ends = block.text.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| block.text.split_at(end));
+            let Some(named) = ends.filter(|(label, _)| names_teasers(label)).last() else { return false };
+            named
+        }
+    };
+    let width = text::width(label) + 1;
+    (1..=LONGEST_NAME).contains(&text::words(label))
         && width <= LABEL.1
         && text::words(headline) >= HEADLINE
-        && block.own_link_chars == block.link_chars
-        && (outside == 0 || outside.abs_diff(width) <= 1)
+        && ((outside == 0 && label.len() + headline.len() < block.text.len()) || outside.abs_diff(width) <= NEARLY)
 }
 
 /// True if a line begins with a word such as "Related" and a colon.

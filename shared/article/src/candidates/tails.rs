@@ -17,7 +17,7 @@ static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
 /// Maximum length of a line that is examined, in characters.
 const LONGEST: usize = 60;
 /// Maximum number of words of a name.
-const LONGEST_NAME: usize = 6;
+pub(super) const LONGEST_NAME: usize = 6;
 /// Maximum number of words that may follow a name.
 const MORE_WORDS: usize = 6;
 /// Length in characters above which a paragraph with few links continues the article.
@@ -100,6 +100,11 @@ pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Rea
             }
         }
     }
+}
+
+/// True if a label is the name of a section that leads to other pages.
+pub(super) fn names_teasers(label: &str) -> bool {
+    NAMES.get(text::fold(label).as_str()) == Some(&Section::Teasers)
 }
 
 fn named(block: &Block) -> Option<Section> {

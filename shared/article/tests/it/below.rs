@@ -82,3 +82,14 @@ fn a_table_of_contents_is_no_text() {
         page("<h2>What to take</h2><ol><li>Two boots</li><li>A flask of tea</li><li>A map</li></ol>").contains("A map")
     );
 }
+
+#[test]
+fn what_follows_a_line_with_the_writers_name_alone_is_about_the_writer() {
+    let text = |name: &str| {
+        let last = format!("<div>{name}</div><p>Reporter at large, who has studied rivers in two towns.</p>");
+        let meta = "<meta name=author content='Ada Example'><title>A walk</title>";
+        read(&format!("{meta}<main><h1>A walk at the weir</h1>{PROSE}{last}</main>")).text
+    };
+    assert!(!text("Ada Example").contains("two towns"));
+    assert!(text("What Ben does").contains("two towns"));
+}

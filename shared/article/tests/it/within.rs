@@ -41,11 +41,22 @@ fn boxes_and_pointers_within_the_text_are_left_out() {
         "<p><em>Thanks for reading.</em> <a href='https://news.google.com/publications/x'>Obserwuj nas w Wiadomościach.</a></p>",
         "<p><a href='https://t.me/x'>✅ Clique aqui para seguir o canal da cidade inteira</a></p>",
         "<div><h2>اقرأ أيضا</h2><ul><li>1<a href=/n/1>خمس قرى عربية تشرب من ضباب الجبال</a></li></ul></div>",
+        "<p><span>Lire aussi</span> <a href=/n/1>Ce que le gardien a vu le premier jour</a></p>",
+        "<p><strong>यह भी पढ़ें: </strong><a href=/n/1>चित्रकूट के पठार पर किसान ने उगा दी केसरिया हल्दी</a></p>",
         "<div class=berita-terkait><p>Jembatan gantung putus, dan siswa menyeberang dengan ban sejak hari Senin pagi.</p></div>",
         "<div class='infinite next-article'><p>Ski tracks open earlier than the town had thought, said the club on Monday evening.</p></div>",
     ] {
         assert_eq!(text(dropped, ""), bare, "{dropped}");
     }
+    let before_label = "<div><span>También te puede interesar:</span> <a href=/n/1>Lo que vio el guardián el primer día</a></div><div>Hará falta:</div>";
+    assert_eq!(text(before_label, ""), text("<div>Hará falta:</div>", ""));
+    // One linked headline among the headings of the text; several are what the page is about.
+    let sections = |linked: &str| {
+        text("<h2>The mill</h2>", &format!("<h2>The lock</h2>{FIRST}{linked}{FIRST}<h2>The road</h2>{FIRST}"))
+    };
+    let card = "<div><h3><a href=/n/2>Eleven gates and one keeper</a></h3></div>";
+    assert_eq!(sections(card), sections(""));
+    assert!(sections(&format!("{card}{FIRST}{card}")).contains("Eleven gates"));
     for kept in [
         "<p>Who wants to come along writes to the keeper: <a href=/k>keeper</a>, or asks at the gate in the morning.</p>",
         "<p>His rule: nobody opens a gate alone.</p>",
