@@ -20,7 +20,8 @@ pub(super) fn labels_link(block: &Block) -> bool {
     const HEADLINE: usize = 4;
     /// Maximum difference of widths: blanks, and marks that are written in one character or two.
     const NEARLY: usize = 3;
-    if !matches!(block.tag, Tag::Paragraph | Tag::Other) || block.own_link_chars != block.link_chars {
+    let is_linked = block.own_link_chars == block.link_chars && block.link_chars * 2 > block.chars;
+    if !is_linked || !matches!(block.tag, Tag::Paragraph | Tag::Other) {
         return false;
     }
     let outside = block.chars - block.link_chars;
