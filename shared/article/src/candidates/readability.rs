@@ -3,6 +3,7 @@
 //! It builds its own tree and is slow on deep ones, so it is given a reduced page: block elements, links and text,
 //! without formatting, scripts, and attributes other than names.
 
+use crate::read::attributes::Attributes;
 use crate::read::boilerplate::Names;
 use crate::read::dom::attr;
 use crate::read::gate::{Limits, is_formatting};
@@ -76,7 +77,10 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    if mute(name) || out.len() >= LONGEST || matches!(names.kind(element), Some((Kind::Hidden, _))) {
+                    if mute(name)
+                        || out.len() >= LONGEST
+                        || matches!(names.kind(name, &Attributes::of(element)), Some((Kind::Hidden, _)))
+                    {
                         skipping = Some(node.id());
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));

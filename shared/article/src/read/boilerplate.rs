@@ -1,12 +1,11 @@
 //! Recognizes the parts of a page that are not the article by tag names, roles, classes and ids.
 
-use crate::read::dom::attr;
+use crate::read::attributes::Attributes;
 use crate::read::outline::{Kind, PartName, Trust};
 use crate::read::part_names::PARTS;
 use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
-use scraper::node::Element;
 use std::sync::LazyLock;
 
 /// Returns the kind indicated by a whole class or id.
@@ -150,38 +149,38 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the kind that an element declares, if that is not the article, and its name that does.
-    pub(crate) fn kind(&mut self, element: &'a Element) -> Option<(Kind, Option<PartName>)> {
-        let by_tag = match element.name() {
+    pub(crate) fn kind(&mut self, tag: &str, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
+        if attributes.conceals || self.told(attributes.class).hides {
+            return Some((Kind::Hidden, None));
+        }
+        let by_tag = match tag {
             "nav" | "footer" => Some(Kind::Chrome),
             "aside" => Some(Kind::Related),
             "form" => Some(Kind::Widget),
             "figcaption" => Some(Kind::Caption),
             // The section below a heading is judged by itself; the heading's name says how it looks.
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return self.hidden(element).then_some((Kind::Hidden, None)),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
             // These elements hold the page; their classes describe the page.
-            "html" | "body" | "main" | "article" => return self.hidden(element).then_some((Kind::Hidden, None)),
+            "html" | "body" | "main" | "article" => return None,
             _ => None,
         };
-        if self.hidden(element) {
-            return Some((Kind::Hidden, None));
-        }
-        by_tag.or_else(|| by_role(element)).map(|kind| (kind, None)).or_else(|| self.by_names(element))
+        by_tag.or_else(|| by_role(attributes.role)).map(|kind| (kind, None)).or_else(|| self.by_names(attributes))
     }
 
-    fn by_names(&mut self, element: &'a Element) -> Option<(Kind, Option<PartName>)> {
-        let named = element.attrs.iter().filter(|(name, _)| matches!(&*name.local, "class" | "id"));
-        named.filter_map(|(_, value)| self.told(value).kind).min_by_key(|(kind, _)| *kind)
+    fn by_names(&mut self, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
+        let named = [attributes.class, attributes.id].into_iter();
+        named.filter_map(|value| self.told(value).kind).min_by_key(|(kind, _)| *kind)
     }
+}
 
-    fn hidden(&mut self, element: &'a Element) -> bool {
-        element.attrs.iter().any(|(name, value)| match &*name.local {
-            "hidden" => !value.eq_ignore_ascii_case("until-found"),
-            "data-nosnippet" => true,
-            "aria-hidden" => value.eq_ignore_ascii_case("true"),
-            "style" => concealing(value),
-            "class" => self.told(value).hides,
-            _ => false,
-        })
+/// True if an attribute hides its element, or asks not to quote it.
+pub(crate) fn conceals(name: &str, value: &str) -> bool {
+    match name {
+        "hidden" => !value.eq_ignore_ascii_case("until-found"),
+        "data-nosnippet" => true,
+        "aria-hidden" => value.eq_ignore_ascii_case("true"),
+        "style" => concealing(value),
+        _ => false,
     }
 }
 
@@ -204,8 +203,8 @@ fn declares(style: &str, property: &str, is: impl Fn(&str) -> bool) -> bool {
     })
 }
 
-fn by_role(element: &Element) -> Option<Kind> {
-    match attr(element, "role")? {
+fn by_role(role: &str) -> Option<Kind> {
+    match role {
         "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "search" | "toolbar" => Some(Kind::Chrome),
         "complementary" => Some(Kind::Related),
         "dialog" | "alertdialog" | "tooltip" => Some(Kind::Widget),

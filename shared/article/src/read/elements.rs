@@ -1,5 +1,6 @@
 //! Classifies single elements by their names, roles and classes.
 
+use crate::read::attributes::Attributes;
 use crate::read::boilerplate::{Names, is_undisplayed};
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::links::is_profile;
@@ -219,19 +220,18 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
 }
 
 /// Returns the reason why an element is a candidate for the article, if it is one.
-pub(crate) fn mark<'a>(element: &'a Element, tag: &str, names: &mut Names<'a>) -> Option<Mark> {
-    if attr(element, "itemprop").is_some_and(|names| names.split_ascii_whitespace().any(|name| name == "articleBody")) {
+pub(crate) fn mark<'a>(tag: &str, attributes: &Attributes<'a>, names: &mut Names<'a>) -> Option<Mark> {
+    if attributes.itemprop.split_ascii_whitespace().any(|name| name == "articleBody") {
         return Some(Mark::ArticleBody);
     }
-    let mut named = ["class", "id"].iter().filter_map(|key| attr(element, key));
+    let mut named = [attributes.class, attributes.id].into_iter();
     if matches!(tag, "div" | "section" | "article" | "main" | "td") && named.any(|value| names.told(value).content) {
         return Some(Mark::Content);
     }
-    match tag {
-        "article" => Some(Mark::Article),
-        "main" => Some(Mark::Main),
-        _ if attr(element, "role") == Some("main") => Some(Mark::Main),
-        _ if attr(element, "role") == Some("article") => Some(Mark::Article),
+    match (tag, attributes.role) {
+        ("main", _) => Some(Mark::Main),
+        ("article", _) | (_, "article") => Some(Mark::Article),
+        (_, "main") => Some(Mark::Main),
         _ => None,
     }
 }

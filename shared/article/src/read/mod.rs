@@ -1,5 +1,6 @@
 //! Reads a page: its limits, its tags, its tree, and the outline of the tree that all rules use.
 
+pub(crate) mod attributes;
 pub(crate) mod boilerplate;
 mod boxes;
 pub(crate) mod changes;

@@ -1,6 +1,7 @@
 //! Fills the [`Outline`] in one walk: text into blocks, elements into spans, and the other data for the rules. It is long since
 //! it is one walk with one state.
 
+use crate::read::attributes::Attributes;
 use crate::read::boilerplate::Names;
 use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::says_change;
@@ -263,37 +264,44 @@ impl<'a> Walk<'a> {
         if matches!(tag, "td" | "th") && self.line_says {
             self.line.push_str(" | ");
         }
-        let kind = self.names.kind(element);
-        if element.attrs.iter().any(|(name, _)| matches!(&*name.local, "itemprop" | "rel" | "class" | "id")) {
-            self.annotations(node, element);
-        }
-        if let Some(level) = heading(tag)
-            && self.out.headings.len() < MANY
-        {
-            let line = text_without(node, 4_096, &mut self.looks, is_label);
-            let line = if line.trim().is_empty() { text_of(node, 4_096, &mut self.looks) } else { line };
-            let heading = hygiene::line(&line, self.out.limits.title_chars);
-            if !heading.is_empty() {
-                let leads_home = self.leads_home(node, level);
-                if leads_home && self.out.home_names.len() < HOME_NAMES {
-                    self.out.home_names.push(heading.clone());
-                }
-                self.out.headings.push(Heading { level, text: heading, block: self.out.blocks.len(), leads_home });
-            }
+        let attributes = Attributes::of(element);
+        let kind = self.names.kind(tag, &attributes);
+        self.annotations(node, element, &attributes);
+        if let Some(level) = heading(tag) {
+            self.heading(node, level);
         }
         self.next += 1;
         if kind.is_some() {
             self.outside.push(self.next);
         }
-        let item = attr(element, "itemscope").is_some();
+        let item = attributes.itemscope;
         if item {
             self.items += 1;
             self.out.items.push(node.id());
         }
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
-        let mark = mark(element, tag, &mut self.names);
+        let mark = mark(tag, &attributes, &mut self.names);
         let (serial, contents) = (self.next, Contents::default());
         self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
+    }
+
+    fn heading(&mut self, node: NodeRef<'a, Node>, level: u8) {
+        /// Maximum number of bytes of one that are read.
+        const BYTES: usize = 4_096;
+        if self.out.headings.len() >= MANY {
+            return;
+        }
+        let line = text_without(node, BYTES, &mut self.looks, is_label);
+        let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
+        let text = hygiene::line(&line, self.out.limits.title_chars);
+        if text.is_empty() {
+            return;
+        }
+        let leads_home = self.leads_home(node, level);
+        if leads_home && self.out.home_names.len() < HOME_NAMES {
+            self.out.home_names.push(text.clone());
+        }
+        self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
     }
 
     /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a folder above the page.
@@ -576,21 +584,17 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
-    fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+    fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element, attributes: &Attributes<'a>) {
         let is_text = matches!(element.name(), "time");
-        if let Some(name) = attr(element, "itemprop")
-            && !is_long_property(name)
-            && self.out.props.len() < MANY
-        {
-            let value = property_value(name, node, element, &mut self.looks);
-            self.prop(name, value);
+        let Attributes { class, id, rel, itemprop, .. } = *attributes;
+        if !itemprop.is_empty() && !is_long_property(itemprop) && self.out.props.len() < MANY {
+            let value = property_value(itemprop, node, element, &mut self.looks);
+            self.prop(itemprop, value);
         }
-        let class = attr(element, "class").unwrap_or_default();
         let told = self.names.told(class);
-        let author = attr(element, "rel")
-            .is_some_and(|rel| rel.split_ascii_whitespace().any(|r| r.eq_ignore_ascii_case("author")));
-        let byline = told.byline || self.names.told(attr(element, "id").unwrap_or_default()).byline;
-        if (author || byline) && self.out.bylines.len() < BYLINES && !self.in_comments() {
+        let author = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("author"));
+        let byline = author || told.byline || self.names.told(id).byline;
+        if byline && self.out.bylines.len() < BYLINES && !self.in_comments() {
             let names = profiles_in(node, &mut self.looks);
             let is_name = author || told.name || names.is_some();
             let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 2 * BYLINE));
