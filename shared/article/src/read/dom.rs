@@ -43,7 +43,9 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     *steps += guard.sink().steps();
     outcome?;
     let mut tree = guard.finish();
-    settle_streamed(&mut tree, limits);
+    if html.contains("template") && html.contains("S:") {
+        settle_streamed(&mut tree, limits);
+    }
     Ok(tree)
 }
 
