@@ -1,7 +1,7 @@
 //! Recognizes lines that point to related pages.
 
-use crate::candidates::tails::{LONGEST_NAME, names_teasers};
-use crate::read::outline::{Block, Tag};
+use crate::candidates::section_names::{LONGEST_NAME, section_named};
+use crate::read::outline::{Block, Section, Tag};
 use crate::text;
 
 /// True if a line sends its reader to another page.
@@ -29,7 +29,11 @@ pub(super) fn labels_link(block: &Block) -> bool {
         Some((label, headline)) if text::words(label) <= LABEL.0 => (label, headline),
         _ => {
             let ends = block.text.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| block.text.split_at(end));
-            let Some(named) = ends.filter(|(label, _)| names_teasers(label)).last() else { return false };
+            let Some(named) =
+                ends.filter(|(label, _)| section_named(&text::fold(label)) == Some(Section::Teasers)).last()
+            else {
+                return false;
+            };
             named
         }
     };

@@ -1,8 +1,26 @@
 //! Headings of sections beside an article, in many languages.
 
+use crate::read::outline::Section;
+use foldhash::HashMap;
+use std::sync::LazyLock;
+
+/// Names of sections, folded.
+static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
+    let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
+    notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
+});
+
+/// Maximum number of words of a name.
+pub(super) const LONGEST_NAME: usize = 6;
+
+/// Returns the sort of section that a folded line names.
+pub(super) fn section_named(folded: &str) -> Option<Section> {
+    NAMES.get(folded).copied()
+}
+
 /// Names of sections that lead to other pages, folded and sorted: the whole line, or its beginning if nothing but a few
 /// words follow.
-pub(super) const TEASERS: [&str; 297] = [
+const TEASERS: [&str; 297] = [
     "ajánlott cikkek",
     "also read",
     "articles populaires",
@@ -302,7 +320,7 @@ pub(super) const TEASERS: [&str; 297] = [
     "추천기사",
 ];
 /// As above, of sections that ask something of the reader or tell of the author.
-pub(super) const NOTICES: [&str; 103] = [
+const NOTICES: [&str; 103] = [
     "about the author",
     "about the authors",
     "about this article",
@@ -407,3 +425,18 @@ pub(super) const NOTICES: [&str; 103] = [
     "评论",
     "댓글",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_NAME, NAMES, NOTICES, TEASERS};
+
+    #[test]
+    fn names_are_folded_and_sorted_for_the_reader() {
+        for names in [&TEASERS[..], &NOTICES[..]] {
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(names.iter().all(|name| crate::text::fold(name) == *name));
+            assert!(names.iter().all(|name| name.split(' ').count() <= LONGEST_NAME));
+        }
+        assert_eq!(NAMES.len(), TEASERS.len() + NOTICES.len(), "a name has one meaning");
+    }
+}

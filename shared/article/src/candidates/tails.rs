@@ -2,22 +2,12 @@
 //! anche".
 
 use crate::candidates::lines::is_sentence;
-use crate::candidates::section_names::{NOTICES, TEASERS};
+use crate::candidates::section_names::{LONGEST_NAME, section_named};
 use crate::read::outline::{Block, Outline, Reason, Section, Tag};
 use crate::text;
-use foldhash::HashMap;
-use std::sync::LazyLock;
-
-/// Names of sections, folded.
-static NAMES: LazyLock<HashMap<&str, Section>> = LazyLock::new(|| {
-    let notices = NOTICES.iter().map(|name| (*name, Section::Notice));
-    notices.chain(TEASERS.iter().map(|name| (*name, Section::Teasers))).collect()
-});
 
 /// Maximum length of a line that is examined, in characters.
 const LONGEST: usize = 60;
-/// Maximum number of words of a name.
-pub(super) const LONGEST_NAME: usize = 6;
 /// Maximum number of words that may follow a name.
 const MORE_WORDS: usize = 6;
 /// Length in characters above which a paragraph with few links continues the article.
@@ -102,26 +92,21 @@ pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Rea
     }
 }
 
-/// True if a label is the name of a section that leads to other pages.
-pub(super) fn names_teasers(label: &str) -> bool {
-    NAMES.get(text::fold(label).as_str()) == Some(&Section::Teasers)
-}
-
 fn named(block: &Block) -> Option<Section> {
     if block.chars > LONGEST || matches!(block.tag, Tag::Pre | Tag::Cell) {
         return None;
     }
     let line = text::fold(&block.text);
-    let whole = NAMES.get(line.as_str());
+    let whole = section_named(&line);
     if whole.is_some() || !matches!(block.tag, Tag::Heading(_)) {
-        return whole.copied();
+        return whole;
     }
     // In a heading a few more words may follow a name; a line of text must consist of the name alone.
     let ends = line.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| line.split_at(end));
     let may_go_on = |(name, rest): &(&str, &str)| {
         (name.contains(' ') || *name == "related") && rest.split_whitespace().count() <= MORE_WORDS
     };
-    ends.filter(may_go_on).find_map(|(name, _)| NAMES.get(name).copied())
+    ends.filter(may_go_on).find_map(|(name, _)| section_named(name))
 }
 
 /// Place of a section in the text.
@@ -197,20 +182,4 @@ fn inserted(run: &[Block], section: Section) -> usize {
 
 fn is_linked(block: &Block) -> bool {
     block.link_chars * 2 > block.chars
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LONGEST_NAME, NAMES};
-    use crate::candidates::section_names::{NOTICES, TEASERS};
-
-    #[test]
-    fn names_are_folded_and_sorted_for_the_reader() {
-        for names in [&TEASERS[..], &NOTICES[..]] {
-            assert!(names.windows(2).all(|pair| pair[0] < pair[1]));
-            assert!(names.iter().all(|name| crate::text::fold(name) == *name));
-            assert!(names.iter().all(|name| name.split(' ').count() <= LONGEST_NAME));
-        }
-        assert_eq!(NAMES.len(), TEASERS.len() + NOTICES.len(), "a name has one meaning");
-    }
 }

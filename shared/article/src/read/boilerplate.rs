@@ -173,36 +173,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// True if an attribute hides its element, or asks not to quote it.
-pub(crate) fn conceals(name: &str, value: &str) -> bool {
-    match name {
-        "hidden" => !value.eq_ignore_ascii_case("until-found"),
-        "data-nosnippet" => true,
-        "aria-hidden" => value.eq_ignore_ascii_case("true"),
-        "style" => concealing(value),
-        _ => false,
-    }
-}
-
-/// True if a style attribute hides the element.
-fn concealing(style: &str) -> bool {
-    is_undisplayed(style)
-        || declares(style, "visibility", |value| value.eq_ignore_ascii_case("hidden"))
-        || declares(style, "font-size", |value| matches!(value, "0" | "0px" | "1px"))
-}
-
-/// True if a style attribute takes the element out of the page, as a script does with what it shows again.
-pub(crate) fn is_undisplayed(style: &str) -> bool {
-    declares(style, "display", |value| value.eq_ignore_ascii_case("none"))
-}
-
-/// True if a style attribute gives a property such a value.
-fn declares(style: &str, property: &str, is: impl Fn(&str) -> bool) -> bool {
-    style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
-        name.trim().eq_ignore_ascii_case(property) && is(value.trim().trim_end_matches("!important").trim_end())
-    })
-}
-
 fn by_role(role: &str) -> Option<Kind> {
     match role {
         "navigation" | "banner" | "contentinfo" | "menu" | "menubar" | "search" | "toolbar" => Some(Kind::Chrome),

@@ -1,7 +1,7 @@
 //! Classifies single elements by their names, roles and classes.
 
-use crate::read::attributes::Attributes;
-use crate::read::boilerplate::{Names, is_undisplayed};
+use crate::read::attributes::{Attributes, is_undisplayed};
+use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};

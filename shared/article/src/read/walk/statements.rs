@@ -1,0 +1,232 @@
+//! Reads what single elements state beside their text: names, days, addresses, images, headings.
+
+use crate::read::attributes::Attributes;
+use crate::read::boxes::{Contents, begins_comments};
+use crate::read::changes::says_change;
+use crate::read::dom::{attr, text_of, text_without};
+use crate::read::elements::{
+    instant, instant_in, is_button, is_called, is_label, is_long_property, profiles_in, property_value,
+};
+use crate::read::links;
+use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
+use crate::read::scan_head::{CANONICALS, is_directive};
+use crate::read::walk::{MANY, Walk};
+use curlew_text::hygiene;
+use ego_tree::NodeRef;
+use scraper::Node;
+use scraper::node::Element;
+
+/// Maximum size of JSON-LD that is read, in bytes: parsed it takes many times as much.
+const JSON_BYTES: usize = 1024 * 1024;
+/// Maximum number of the site's icons kept.
+const ICONS: usize = 8;
+/// Maximum length of a byline, in characters.
+const BYLINE: usize = 160;
+
+/// Maximum number of names of the site in links to its home page.
+const HOME_NAMES: usize = 8;
+/// Maximum number of bylines kept.
+const BYLINES: usize = 24;
+
+impl<'a> Walk<'a> {
+    /// Enters a link.
+    pub(super) fn anchor(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        self.links += 1;
+        let href = attr(element, "href");
+        self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
+        self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
+        self.turns = attr(element, "rel").is_some_and(links::turns)
+            || attr(element, "class").is_some_and(is_button)
+            || href.is_some_and(links::asks_to_follow);
+        if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
+            let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+            self.out.home_names.push(name);
+        }
+        if begins_comments(element) {
+            self.next += 1;
+            let start = self.out.blocks.len() + usize::from(self.line_says);
+            self.add_contents(Contents::of_anchor(start, self.next));
+        }
+        let profile = self.own_link && href.is_some_and(links::is_profile);
+        if profile && self.out.profiles.len() < BYLINES && !self.in_comments() {
+            let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+            self.out.profiles.push((name, self.out.blocks.len()));
+        }
+    }
+
+    pub(super) fn heading(&mut self, node: NodeRef<'a, Node>, level: u8) {
+        /// Maximum number of bytes of one that are read.
+        const BYTES: usize = 4_096;
+        if self.out.headings.len() >= MANY {
+            return;
+        }
+        let line = text_without(node, BYTES, &mut self.looks, is_label);
+        let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
+        let text = hygiene::line(&line, self.out.limits.title_chars);
+        if text.is_empty() {
+            return;
+        }
+        let leads_home = self.leads_home(node, level);
+        if leads_home && self.out.home_names.len() < HOME_NAMES {
+            self.out.home_names.push(text.clone());
+        }
+        self.out.headings.push(Heading { level, text, block: self.out.blocks.len(), leads_home });
+    }
+
+    /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a folder above the page.
+    pub(super) fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
+        /// Steps into the heading.
+        const NEAR: usize = 12;
+        if level > 2 || self.page.path() == "/" {
+            return false;
+        }
+        let steps = NEAR.min(self.looks);
+        self.looks -= steps;
+        let is_home = |href: &str| links::is_home(&self.out.base, href) || links::leads_up(&self.page, href);
+        let mut inner = node.descendants().take(steps).filter_map(|node| node.value().as_element());
+        (self.links > 0 && self.home_link)
+            || inner.any(|element| element.name() == "a" && attr(element, "href").is_some_and(is_home))
+    }
+
+    pub(super) fn meta(&mut self, element: &'a Element) {
+        self.out.meta_tags += 1;
+        let Some(content) = attr(element, "content") else { return };
+        if attr(element, "http-equiv").is_none_or(|name| !name.trim().eq_ignore_ascii_case("refresh"))
+            && let Some(name) = attr(element, "name").or_else(|| attr(element, "property"))
+        {
+            let name = name.trim().to_ascii_lowercase();
+            if self.out.robots.len() < self.out.limits.robots_metas && is_directive(&name, content) {
+                self.out.robots.push((name, content));
+            }
+        }
+        for key in ["property", "name", "itemprop", "http-equiv"] {
+            if let Some(name) = attr(element, key) {
+                if key == "itemprop" {
+                    self.prop(name, content.to_owned());
+                } else if self.out.metas.len() < MANY * 4 {
+                    self.out.metas.push((name.trim().to_ascii_lowercase(), content));
+                }
+            }
+        }
+    }
+
+    pub(super) fn link(&mut self, element: &'a Element) {
+        let (Some(rel), Some(href)) = (attr(element, "rel"), attr(element, "href")) else { return };
+        let canonical = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("canonical"));
+        if canonical && self.out.canonicals.len() < CANONICALS {
+            self.out.canonicals.push(href);
+        }
+        let icon = |rel: &str| rel.eq_ignore_ascii_case("icon") || rel.eq_ignore_ascii_case("apple-touch-icon");
+        if self.out.icons.len() < ICONS && rel.split_ascii_whitespace().any(icon) {
+            self.out.icons.push(href);
+        }
+        if rel.eq_ignore_ascii_case("image_src") {
+            self.out.image_src = self.out.image_src.or(Some(href));
+        }
+        if let Some(name) = attr(element, "itemprop") {
+            self.prop(name, href.to_owned());
+        }
+    }
+
+    pub(super) fn script(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        /// Maximum number of blocks of JSON-LD that are read.
+        const SCRIPTS: usize = 32;
+        let is_json = attr(element, "type")
+            .is_some_and(|kind| kind.trim().to_ascii_lowercase().starts_with("application/ld+json"));
+        if is_json && self.out.json.len() < SCRIPTS {
+            let text: String =
+                node.children().filter_map(|child| child.value().as_text()).map(|text| &**text).collect();
+            self.json_bytes += text.len();
+            if self.json_bytes <= JSON_BYTES {
+                self.out.json.push(text);
+            }
+        }
+    }
+
+    pub(super) fn picture(&mut self, element: &'a Element) {
+        if self.out.pictures.len() < self.out.limits.images {
+            let outside = self.outside.clone();
+            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside });
+        }
+    }
+
+    pub(super) fn time(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
+        if self.out.moments.len() >= MANY {
+            return;
+        }
+        let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned);
+        let value = value.unwrap_or_else(|| hygiene::line(&text_of(node, 256, &mut self.looks), 64));
+        let says = |word: &str| is_called(element, &[word]);
+        // Drupal names the field around it.
+        let around = node.parent().and_then(|parent| parent.value().as_element());
+        let field = around.is_some_and(|field| is_called(field, &["changed", "updated", "modified"]));
+        // WordPress sets both names on a post that was never changed; then the words before it decide.
+        let modified = says("updated") || says("modif") || field;
+        let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
+        let published = published && !(modified && says_change(&self.line));
+        let changes = says_change(&value);
+        self.moment(value, changes, published, modified && !published);
+    }
+
+    /// Records a date; `changes` is true if the words in it are about a change.
+    pub(super) fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
+        if self.out.moments.len() < MANY {
+            let modified = modified || (!published && (says_change(&self.line) || changes));
+            let inside =
+                |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|(kind, _)| kinds.contains(&kind)));
+            let foreign = inside(&[Kind::Comments, Kind::Hidden]);
+            let outside = foreign || inside(&[Kind::Related]);
+            self.out.moments.push(Moment {
+                value,
+                block: self.out.blocks.len(),
+                published,
+                modified,
+                foreign,
+                outside,
+            });
+        }
+    }
+
+    /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
+    pub(super) fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element, attributes: &Attributes<'a>) {
+        let is_text = matches!(element.name(), "time");
+        let Attributes { class, id, rel, itemprop, .. } = *attributes;
+        if !itemprop.is_empty() && !is_long_property(itemprop) && self.out.props.len() < MANY {
+            let value = property_value(itemprop, node, element, &mut self.looks);
+            self.prop(itemprop, value);
+        }
+        let told = self.names.told(class);
+        let author = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("author"));
+        let byline = author || told.byline || self.names.told(id).byline;
+        if byline && self.out.bylines.len() < BYLINES && !self.in_comments() {
+            let names = profiles_in(node, &mut self.looks);
+            let is_name = author || told.name || names.is_some();
+            let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 2 * BYLINE));
+            // Posts have classes with their writers' names, too.
+            if text.chars().count() <= BYLINE {
+                self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });
+            }
+        }
+        if !is_text && told.date && self.out.moments.len() < MANY {
+            let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
+            let changes = says_change(&shown);
+            let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
+            self.moment(
+                value,
+                changes,
+                class.contains("publish") || class.contains("post") || class.contains("entry"),
+                class.contains("updat") || class.contains("modif"),
+            );
+        }
+    }
+
+    pub(super) fn prop(&mut self, names: &'a str, value: String) {
+        if self.out.props.len() < MANY {
+            self.out.props.push(Prop { names, value, in_item: self.items > 0 });
+        }
+    }
+
+    pub(super) fn in_comments(&self) -> bool {
+        self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
+    }
+}
