@@ -142,13 +142,16 @@ fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
 
 /// Replaces the date of a redated page. Sites that rewrite a page show one day beside the headline, without mentioning
 /// a change, and it is that of the last change. The publisher stands by that day, so it wins, unless the older one is
-/// shown there, too.
+/// shown there, too, or in the address.
 fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let Some((at, source)) =
         modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
     else {
         return found;
     };
+    if of_url(told.page).is_some_and(|day| day.day() == local_day(found.0, found.1.zone)) {
+        return found;
+    }
     let place = Place::of(told.outline, told.chosen);
     let moments = told.outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
     let mut days: Vec<String> =
@@ -282,7 +285,10 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
     }
 }
 
-/// Returns a date in the path: `/2026/05/01/`, `/2026-05-01-`, `/20260501`.
+/// Months as addresses name them.
+const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// Returns a date in the path: `/2026/05/01/`, `/2026/may/01/`, `/2026-05-01-`, `/20260501`.
 fn of_url(page: &Url) -> Option<Timestamp> {
     let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
     let path = page.path();
@@ -291,8 +297,9 @@ fn of_url(page: &Url) -> Option<Timestamp> {
         let [year, month, day] = window else { return None };
         let plain =
             |text: &str, max: usize| text.len() <= max && text.bytes().all(|b| b.is_ascii_digit()) && !text.is_empty();
-        (year.len() == 4 && plain(year, 4) && plain(month, 2) && plain(day, 2))
-            .then(|| format!("{year}-{month:0>2}-{day:0>2}"))
+        let named = MONTHS.iter().position(|name| month.eq_ignore_ascii_case(name)).map(|at| (at + 1).to_string());
+        let month = named.or_else(|| plain(month, 2).then(|| (*month).to_owned()))?;
+        (year.len() == 4 && plain(year, 4) && plain(day, 2)).then(|| format!("{year}-{month:0>2}-{day:0>2}"))
     });
     three.and_then(|text| parse(&text)).or_else(|| {
         segments.iter().find_map(|segment| {

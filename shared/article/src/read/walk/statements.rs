@@ -2,7 +2,7 @@
 
 use crate::read::attributes::Attributes;
 use crate::read::boxes::{Contents, begins_comments};
-use crate::read::changes::says_change;
+use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
 use crate::read::elements::{
     instant, instant_in, is_button, is_called, is_label, is_long_property, profiles_in, property_value,
@@ -154,8 +154,9 @@ impl<'a> Walk<'a> {
         if self.out.moments.len() >= MANY {
             return;
         }
-        let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned);
-        let value = value.unwrap_or_else(|| hygiene::line(&text_of(node, 256, &mut self.looks), 64));
+        let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 64);
+        let changes = tells_change(&shown);
+        let value = attr(element, "datetime").or_else(|| instant(element)).map(str::to_owned).unwrap_or(shown);
         let says = |word: &str| is_called(element, &[word]);
         // Drupal names the field around it.
         let around = node.parent().and_then(|parent| parent.value().as_element());
@@ -164,14 +165,13 @@ impl<'a> Walk<'a> {
         let modified = says("updated") || says("modif") || field;
         let published = attr(element, "pubdate").is_some() || says("publish") || says("entry-date") || says("created");
         let published = published && !(modified && says_change(&self.line));
-        let changes = says_change(&value);
         self.moment(value, changes, published, modified && !published);
     }
 
     /// Records a date; `changes` is true if the words in it are about a change.
     pub(super) fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
-            let modified = modified || (!published && (says_change(&self.line) || changes));
+            let modified = modified || changes || (!published && says_change(&self.line));
             let inside =
                 |kinds: &[Kind]| self.open.iter().any(|open| open.kind.is_some_and(|(kind, _)| kinds.contains(&kind)));
             let foreign = inside(&[Kind::Comments, Kind::Hidden]);
@@ -209,7 +209,7 @@ impl<'a> Walk<'a> {
         }
         if !is_text && told.date && self.out.moments.len() < MANY {
             let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
-            let changes = says_change(&shown);
+            let changes = tells_change(&shown);
             let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
             self.moment(
                 value,
@@ -229,4 +229,9 @@ impl<'a> Walk<'a> {
     pub(super) fn in_comments(&self) -> bool {
         self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
     }
+}
+
+/// True if the words around a date are about a change, and not about publication as well.
+fn tells_change(text: &str) -> bool {
+    says_change(text) && !says_published(text)
 }
