@@ -73,6 +73,14 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
     };
     let chosen = all.iter().find(is_writer).or(all.first()).cloned();
     let chosen = chosen.or_else(|| below_text(outline, end).find_map(named))?;
+    // Data often names the first of several writers alone.
+    let lines = outline.bylines.iter().filter(|byline| byline.is_name).map(|byline| byline.text.as_str());
+    let with_others = |line: &&str| line.strip_prefix(&chosen).is_some_and(|rest| rest.starts_with(", "));
+    let are_persons = |line: &&str| line.split(", ").all(is_person);
+    let several = together.as_deref().into_iter().chain(lines).filter(with_others).find(are_persons);
+    if let Some(several) = several {
+        return Some(several.to_owned());
+    }
     Some(site.and_then(|site| without_paper(&chosen, site)).map_or(chosen.clone(), str::to_owned))
 }
 

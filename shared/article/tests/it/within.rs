@@ -179,6 +179,9 @@ fn labels_around_a_writers_name_are_no_part_of_it() {
     let two = "<p>par <span class='vcard author'><a class=fn href=ada>Ada Example</a></span>, \
         <span class='vcard author'><a class=fn href=ben>Ben Example</a></span></p>";
     assert_eq!(author(two).as_deref(), Some("Ada Example, Ben Example"));
+    let with_data = |name: &str| author(&format!("<meta name=author content='{name}'>{two}"));
+    assert_eq!(with_data("Ada Example").as_deref(), Some("Ada Example, Ben Example"));
+    assert_eq!(with_data("Ben Example").as_deref(), Some("Ben Example"));
     let below = |line: &str| {
         read(&format!("<title>A walk</title><h1>A walk at the weir</h1><div>{FIRST}{REST}</div>{line}")).author
     };
