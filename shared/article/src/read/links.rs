@@ -66,7 +66,7 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
 }
 
-/// True if a reference leads to where a reader follows a site, installs its program or shares the page.
+/// True if a reference leads to where a reader follows or supports a site, installs its program or shares the page.
 pub(crate) fn asks_to_follow(reference: &str) -> bool {
     const PLACES: [&str; 11] = [
         "apps.apple.com/",
@@ -81,7 +81,29 @@ pub(crate) fn asks_to_follow(reference: &str) -> bool {
         "www.whatsapp.com/channel/",
         "www.facebook.com/sharer",
     ];
-    after_scheme(reference.trim_start()).is_some_and(|place| PLACES.iter().any(|known| place.starts_with(known)))
+    /// Names of folders in which sites ask for something.
+    const OFFERS: [&str; 14] = [
+        "abo",
+        "abonnement",
+        "abonnements",
+        "donate",
+        "donation",
+        "membership",
+        "newsletter",
+        "newsletters",
+        "sign-up",
+        "signup",
+        "spenden",
+        "subscribe",
+        "subscription",
+        "subscriptions",
+    ];
+    /// Maximum length of an address with such a name, in bytes.
+    const LONGEST: usize = 400;
+    let reference = reference.trim_start();
+    let mut folders = reference.split(['/', '?', '#']).skip(1);
+    after_scheme(reference).is_some_and(|place| PLACES.iter().any(|known| place.starts_with(known)))
+        || (reference.len() <= LONGEST && folders.any(|folder| OFFERS.contains(&folder)))
 }
 
 pub(crate) fn bare(host: &str) -> &str {

@@ -41,6 +41,7 @@ fn boxes_and_pointers_within_the_text_are_left_out() {
         "<p><em>Thanks for reading.</em> <a href='https://news.google.com/publications/x'>Obserwuj nas w Wiadomościach.</a></p>",
         "<p><a href='https://t.me/x'>✅ Clique aqui para seguir o canal da cidade inteira</a></p>",
         "<div><h2>اقرأ أيضا</h2><ul><li>1<a href=/n/1>خمس قرى عربية تشرب من ضباب الجبال</a></li></ul></div>",
+        "<p>Want to stay current with what we write about the weir? <a href=/newsletters/the-weir/>Sign up for The Weir Daily.</a></p>",
         "<p><span>Lire aussi</span> <a href=/n/1>Ce que le gardien a vu le premier jour</a></p>",
         "<p><strong>यह भी पढ़ें: </strong><a href=/n/1>चित्रकूट के पठार पर किसान ने उगा दी केसरिया हल्दी</a></p>",
         "<div class=berita-terkait><p>Jembatan gantung putus, dan siswa menyeberang dengan ban sejak hari Senin pagi.</p></div>",
