@@ -2,11 +2,10 @@
 
 use crate::fold::fold_plain;
 use crate::lists::{Line, Side};
-use aho_corasick::AhoCorasick;
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 /// Minimum length of a stem that is looked for in disguised words, in bytes.
-const MIN_STEM: usize = 4;
+const MIN_STEM: usize = size_of::<Beginning>();
 
 /// Entry of one list for a word.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,18 +19,27 @@ pub(crate) struct Entry {
     is_stem: bool,
 }
 
+/// First bytes of a stem.
+type Beginning = [u8; 4];
+
 /// A listed word or phrase.
 struct Word {
+    folded: String,
     /// Spelling in the first list that has it.
     written: String,
     entries: Vec<Entry>,
 }
 
 /// All words of all lists.
+#[derive(Default)]
 pub(crate) struct Lexicon {
-    automaton: AhoCorasick,
-    /// Words by the automaton's pattern.
     words: Vec<Word>,
+    /// Places in `words` by the first word of each, in full.
+    by_word: HashMap<String, Vec<usize>>,
+    /// Places of those that are one word after which letters may follow, by its beginning.
+    by_stem: HashMap<Beginning, Vec<usize>>,
+    /// Places of those of them that are shorter than a beginning.
+    short_stems: Vec<usize>,
     /// Single words of which listed ones consist.
     known: HashSet<String>,
     stems: HashSet<String>,
@@ -49,10 +57,7 @@ pub(crate) struct Hit {
 
 impl Lexicon {
     /// Builds the lexicon from lines. A later line replaces an earlier one with the same word, side and language.
-    ///
-    /// # Errors
-    /// If there are too many words for one automaton.
-    pub(crate) fn new(lines: impl IntoIterator<Item = Line>) -> Result<Lexicon, aho_corasick::BuildError> {
+    pub(crate) fn new(lines: impl IntoIterator<Item = Line>) -> Lexicon {
         let mut words: Vec<Word> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
         let (mut known, mut stems) = (HashSet::new(), HashSet::new());
@@ -64,11 +69,10 @@ impl Lexicon {
             if matches!(line.side, Side::Topic(_)) && line.weight > 0.0 {
                 learn(&folded, line.is_stem, &mut known, &mut stems);
             }
-            // Every word of a folded text has a blank before it, so that words match from their beginning only.
-            let place = *places.entry(format!(" {folded}")).or_insert(words.len());
+            let place = *places.entry(folded.clone()).or_insert(words.len());
             if place == words.len() {
                 let written = if line.is_stem { format!("{}*", line.word) } else { line.word };
-                words.push(Word { written, entries: Vec::new() });
+                words.push(Word { folded, written, entries: Vec::new() });
             }
             let entry = Entry { language: line.language, side: line.side, weight: line.weight, is_stem: line.is_stem };
             if let Some(word) = words.get_mut(place) {
@@ -76,13 +80,16 @@ impl Lexicon {
                 word.entries.push(entry);
             }
         }
-        let mut patterns = vec![String::new(); words.len()];
-        for (pattern, place) in places {
-            if let Some(slot) = patterns.get_mut(place) {
-                *slot = pattern;
+        let mut lexicon = Lexicon { words, known, stems, ..Lexicon::default() };
+        for (place, Word { folded, entries, .. }) in lexicon.words.iter().enumerate() {
+            let is_stem = !folded.contains(' ') && entries.iter().any(|e| e.is_stem);
+            match folded.as_bytes().first_chunk::<MIN_STEM>() {
+                Some(beginning) if is_stem => lexicon.by_stem.entry(*beginning).or_default().push(place),
+                None if is_stem => lexicon.short_stems.push(place),
+                _ => lexicon.by_word.entry(first_word(folded).to_owned()).or_default().push(place),
             }
         }
-        Ok(Lexicon { automaton: AhoCorasick::new(&patterns)?, words, known, stems })
+        lexicon
     }
 
     /// Returns the word as the lists spell it.
@@ -109,16 +116,37 @@ impl Lexicon {
     /// If two words overlap, or one lies within another, the longer one counts: `sex education` hides `sex`.
     pub(crate) fn find(&self, folded: &str, wanted: impl Fn(&Entry) -> bool) -> Vec<Hit> {
         let mut found: Vec<Hit> = Vec::new();
-        for hit in self.automaton.find_overlapping_iter(folded) {
-            let word = hit.pattern().as_usize();
-            let rest = rest_of_word(folded, hit.end());
-            let fits = |e: &Entry| wanted(e) && (e.is_stem || is_ending(rest));
-            if self.entries(word).iter().any(fits) {
-                place(&mut found, Hit { start: hit.start() + 1, end: hit.end() + rest.len(), word });
+        let mut start = 0;
+        for word in folded.split(' ') {
+            let text = folded.get(start..).unwrap_or_default();
+            let fitting = self.beginnings(word, text).filter_map(|(at, length)| {
+                let rest = rest_of_word(text, length);
+                let fits = |e: &Entry| wanted(e) && (e.is_stem || is_ending(rest));
+                self.entries(at).iter().any(fits).then_some((length, start + length + rest.len(), at))
+            });
+            if let Some((_, end, word)) = fitting.max_by_key(|(length, ..)| *length) {
+                place(&mut found, Hit { start, end, word });
             }
+            start += word.len() + 1;
         }
         found
     }
+
+    /// Returns the listed words that may fit the beginning of a text, and their lengths in bytes. `word` is its first word.
+    fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
+        let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
+        let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
+        let stems =
+            word.as_bytes().first_chunk().and_then(|beginning| self.by_stem.get(beginning)).into_iter().flatten();
+        listed.chain(stems).chain(&self.short_stems).filter_map(|place| {
+            let folded = &self.words.get(*place)?.folded;
+            text.starts_with(folded.as_str()).then_some((*place, folded.len()))
+        })
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.find(' ').and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// True if two lines conflict: entries for a topic and against it in one language exclude each other.
@@ -138,11 +166,8 @@ fn learn(folded: &str, is_stem: bool, known: &mut HashSet<String>, stems: &mut H
     }
 }
 
-/// Adds a hit to those found so far. Hits come in the order of their ends.
+/// Adds a hit to those found so far. Hits come in the order of their beginnings.
 fn place(found: &mut Vec<Hit>, new: Hit) {
-    while found.last().is_some_and(|last| last.start >= new.start) {
-        found.pop();
-    }
     match found.last_mut() {
         // They overlap: the longer of the two stays.
         Some(last) if last.end > new.start => {
@@ -155,13 +180,14 @@ fn place(found: &mut Vec<Hit>, new: Hit) {
 }
 
 fn rest_of_word(folded: &str, from: usize) -> &str {
-    let rest = folded.get(from..).unwrap_or_default();
-    rest.split(' ').next().unwrap_or_default()
+    first_word(folded.get(from..).unwrap_or_default())
 }
 
-/// True for an empty rest, or the plural of English, French, Portuguese and Spanish.
+/// What may follow a word: nothing, or the plural of English, French, Portuguese and Spanish.
+const ENDINGS: [&str; 3] = ["", "s", "es"];
+
 fn is_ending(rest: &str) -> bool {
-    matches!(rest, "" | "s" | "es")
+    ENDINGS.contains(&rest)
 }
 
 #[cfg(test)]
@@ -172,7 +198,7 @@ mod tests {
     use crate::lists::read;
 
     fn lexicon(lists: &[(&str, &str)]) -> Lexicon {
-        Lexicon::new(lists.iter().flat_map(|(name, text)| read(name, text).unwrap())).unwrap()
+        Lexicon::new(lists.iter().flat_map(|(name, text)| read(name, text).unwrap()))
     }
 
     fn words(lexicon: &Lexicon, text: &str, language: usize) -> Vec<String> {

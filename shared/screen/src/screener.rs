@@ -67,7 +67,7 @@ pub enum Unusable {
     List(BadList),
     /// A setting; one line that names it and the reason.
     Setting(String),
-    /// More words than the automaton can hold; one line from the search library.
+    /// More names than can be looked for; one line from the search library.
     TooMany(String),
 }
 
@@ -76,7 +76,7 @@ impl std::fmt::Display for Unusable {
         match self {
             Unusable::List(bad) => bad.fmt(f),
             Unusable::Setting(why) => f.write_str(why),
-            Unusable::TooMany(why) => write!(f, "the word lists are too long: {why}"),
+            Unusable::TooMany(why) => write!(f, "there are too many persons: {why}"),
         }
     }
 }
@@ -96,9 +96,8 @@ impl Screener {
         for (name, text) in all {
             lines.extend(read(name, text).map_err(Unusable::List)?);
         }
-        let too_many = |why: aho_corasick::BuildError| Unusable::TooMany(why.to_string());
-        let lexicon = Lexicon::new(lines).map_err(too_many)?;
-        let persons = Persons::new(&settings.persons).map_err(too_many)?;
+        let lexicon = Lexicon::new(lines);
+        let persons = Persons::new(&settings.persons).map_err(|why| Unusable::TooMany(why.to_string()))?;
         Ok(Screener { settings, lexicon, persons })
     }
 
