@@ -183,7 +183,7 @@ fn rest_of_word(folded: &str, from: usize) -> &str {
     first_word(folded.get(from..).unwrap_or_default())
 }
 
-/// What may follow a word: nothing, or the plural of English, French, Portuguese and Spanish.
+/// Endings that a listed word may have in a text: none, or that of the plural of English, French, Portuguese and Spanish.
 const ENDINGS: [&str; 3] = ["", "s", "es"];
 
 fn is_ending(rest: &str) -> bool {
