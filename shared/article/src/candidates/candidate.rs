@@ -126,12 +126,12 @@ impl Candidate {
             return None;
         }
         // A teaser without a link, between the headline and the text, is one of this text.
-        let is_linked = |part: &Part| {
+        let is_beside = |part: &Part| {
             let lines = outline.blocks.get(part.span.start..part.span.end).unwrap_or_default();
             part.kind != Kind::Related || lines.iter().any(|line| line.link_chars > 0)
         };
         let parts = parts::outside(outline);
-        let runs = parts.iter().filter(|part| is_linked(part)).map(|part| (part.span.start, part.span.end));
+        let runs = parts.iter().filter(|part| is_beside(part)).map(|part| (part.span.start, part.span.end));
         let beside = covered(outline.blocks.len(), runs);
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);

@@ -21,10 +21,9 @@ pub(super) fn drop_from(blocks: &[Block], left: &mut [Option<Reason>]) {
     let kept: Vec<usize> = (0..blocks.len()).filter(|at| left.get(*at) == Some(&None)).collect();
     let block = |place: usize| kept.get(place).and_then(|at| blocks.get(*at));
     let run_of = |place: usize, is: fn(&Block) -> bool| (place..).take_while(|at| block(*at).is_some_and(is)).count();
-    let is_linked = |at: &&usize| blocks.get(**at).is_some_and(is_linked_heading);
-    let headings = kept.iter().filter(|at| blocks.get(**at).is_some_and(|b| matches!(b.tag, Tag::Heading(_)))).count();
+    let headings = kept.iter().filter_map(|at| blocks.get(*at)).filter(|b| matches!(b.tag, Tag::Heading(_)));
     // Where several headings are links, the page is about what they lead to.
-    let alone = headings >= HEADINGS && kept.iter().filter(is_linked).count() == 1;
+    let alone = headings.clone().count() >= HEADINGS && headings.filter(|b| is_linked_heading(b)).count() == 1;
     let mut place = 0;
     while place < kept.len() {
         let (items, lines, labelled) =

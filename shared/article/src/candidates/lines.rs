@@ -74,10 +74,10 @@ fn listed_above(blocks: &[Block], title: &str, left: &[Option<Reason>]) -> HashS
     let is_heading = |at: usize| matches!(blocks[at].tag, Tag::Heading(_));
     for section in kept.chunk_by(|_, next| !is_heading(*next)) {
         let [heading, lines @ ..] = section else { continue };
-        let heads = is_heading(*heading) && !is_headline(&blocks[*heading], title);
         let links: usize = lines.iter().map(|at| blocks[*at].link_chars).sum();
         let says = lines.iter().filter(|at| blocks[**at].text.contains(char::is_alphabetic)).count();
-        if heads && says >= LINES && links == 0 {
+        // Headlines are compared last: that reads both.
+        if says >= LINES && links == 0 && is_heading(*heading) && !is_headline(&blocks[*heading], title) {
             found.extend(lines);
         }
     }

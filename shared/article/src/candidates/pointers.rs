@@ -24,24 +24,17 @@ pub(super) fn labels_link(block: &Block) -> bool {
     if !is_linked || !matches!(block.tag, Tag::Paragraph | Tag::Other) {
         return false;
     }
-    let outside = block.chars - block.link_chars;
-    let (label, headline) = match block.text.split_once([':', '：']) {
-        Some((label, headline)) if text::words(label) <= LABEL.0 => (label, headline),
-        _ => {
-            let ends = block.text.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| block.text.split_at(end));
-            let Some(named) =
-                ends.filter(|(label, _)| section_named(&text::fold(label)) == Some(Section::Teasers)).last()
-            else {
-                return false;
-            };
-            named
-        }
+    let colon = block.text.split_once([':', '：']).filter(|(label, _)| text::words(label) <= LABEL.0);
+    let named = || {
+        let ends = block.text.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| block.text.split_at(end));
+        ends.filter(|(label, _)| section_named(&text::fold(label)) == Some(Section::Teasers)).last()
     };
-    let width = text::width(label) + 1;
-    (1..=LONGEST_NAME).contains(&text::words(label))
+    let Some((label, headline)) = colon.or_else(named) else { return false };
+    let (outside, width) = (block.chars - block.link_chars, text::width(label) + 1);
+    text::words(label) > 0
         && width <= LABEL.1
         && text::words(headline) >= HEADLINE
-        && ((outside == 0 && label.len() + headline.len() < block.text.len()) || outside.abs_diff(width) <= NEARLY)
+        && ((outside == 0 && colon.is_some()) || outside.abs_diff(width) <= NEARLY)
 }
 
 /// True if a line begins with a word such as "Related" and a colon.

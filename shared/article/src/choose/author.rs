@@ -1,8 +1,8 @@
 //! Chooses the author of a page: structured data first, then the lines near its headline.
 
 use crate::choose::byline::{
-    after_by, after_of, before_time, introduces, is_address, is_company, is_login, is_office, is_person, is_reporter,
-    name, starts_with_by, without_paper,
+    after_by, after_of, before_time, has_day, introduces, is_address, is_company, is_login, is_office, is_person,
+    is_reporter, name, starts_with_by, without_paper,
 };
 use crate::markup::jsonld::{AUTHORS, JsonLd};
 use crate::markup::microdata::Microdata;
@@ -77,11 +77,9 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
     let lines = outline.bylines.iter().filter(|byline| byline.is_name).map(|byline| byline.text.as_str());
     let with_others = |line: &&str| line.strip_prefix(&chosen).is_some_and(|rest| rest.starts_with(", "));
     let are_persons = |line: &&str| line.split(", ").all(is_person);
-    let several = together.as_deref().into_iter().chain(lines).filter(with_others).find(are_persons);
-    if let Some(several) = several {
-        return Some(several.to_owned());
-    }
-    Some(site.and_then(|site| without_paper(&chosen, site)).map_or(chosen.clone(), str::to_owned))
+    let longer = together.as_deref().into_iter().chain(lines).filter(with_others).find(are_persons);
+    let better = longer.or_else(|| without_paper(&chosen, site?)).map(str::to_owned);
+    Some(better.unwrap_or(chosen))
 }
 
 /// Returns the names in the metas of one name, if there are several.
@@ -138,8 +136,7 @@ fn below_text<'a>(outline: &'a Outline<'_>, end: Option<usize>) -> impl Iterator
 /// Returns the first part of a line whose other parts have a day in them, as in "Ada Example | 1 May 2026".
 fn before_day(line: &str) -> Option<&str> {
     let (name, rest) = line.split_once(['|', '·', '•', '–', '—', '\n'])?;
-    let dated = |text: &str| !find(text, &Hints::page(Order::DayFirst)).is_empty();
-    (dated(rest) && !dated(name)).then(|| name.trim())
+    (has_day(rest) && !has_day(name)).then(|| name.trim())
 }
 
 /// Returns the name after the day of a line: "1 May 2026, 9:30 by Ada Example", or "1 May 2026 — Ada Example".

@@ -58,25 +58,11 @@ const WRITTEN_BY: [&str; 48] = [
     "بقلم",
     "yazan",
 ];
-/// Words, folded, for a writer or a text: a colon stands between them and the name.
-const WRITER: [&str; 14] = [
-    "author",
-    "autor",
-    "autore",
-    "auteur",
-    "автор",
-    "συντάκτης",
-    "作者",
-    "著者",
-    "執筆",
-    "執筆者",
-    "글",
-    "text",
-    "текст",
-    "文",
-];
-/// Number of the last of these that mean the text; such a label may also stand above the text itself.
-const TEXT: usize = 3;
+/// Words, folded, for a writer: a colon stands between them and the name.
+const WRITER: [&str; 11] =
+    ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
+/// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
+const TEXT: [&str; 3] = ["text", "текст", "文"];
 /// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
 const OF: [&str; 10] = ["di", "von", "par", "por", "door", "av", "af", "της", "του", "oleh"];
 /// Words after a reporter's name in Korean, Chinese and Japanese.
@@ -89,15 +75,14 @@ const WORDS: usize = 8;
 /// True if a label only announces a writer's name.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    let writers = &WRITER[..WRITER.len() - TEXT];
-    WRITTEN_BY.iter().chain(writers).chain(&OF).any(|known| *known == label)
+    WRITTEN_BY.iter().chain(&WRITER).chain(&OF).any(|known| *known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
     let phrase = WRITTEN_BY.iter().filter_map(|phrase| after_word(text, phrase));
     let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']));
-    let writer = WRITER.iter().filter_map(|word| after_word(text, word));
+    let writer = WRITER.iter().chain(&TEXT).filter_map(|word| after_word(text, word));
     let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
     parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
 }
@@ -117,6 +102,11 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let mut letters = text.chars();
     let begins = word.chars().all(|wanted| letters.next().is_some_and(|c| c.to_lowercase().eq([wanted])));
     if begins { Some(letters.as_str()) } else { None }
+}
+
+/// True if a day is written in a text.
+pub(super) fn has_day(text: &str) -> bool {
+    !find(text, &Hints::page(Order::DayFirst)).is_empty()
 }
 
 /// Returns what stands before the day or the time of a line, and before the word that leads to it, or to the section.
@@ -257,9 +247,8 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         _ => text,
     };
     // A day after a name ends it; one after anything else says what that is.
-    let before = Some(before_time(text)).filter(|before| introduced || is_person(before));
-    let dated = || !find(text, &Hints::page(Order::DayFirst)).is_empty();
-    let text = before.filter(|before| before.len() < text.len() && dated()).unwrap_or(text);
+    let before = Some(text).filter(|text| has_day(text)).map(before_time);
+    let text = before.filter(|before| introduced || is_person(before)).unwrap_or(text);
     // What stands before `@` in an address is no part of the name.
     let text = text.find('@').map_or(text, |at| text[..at].rsplit_once(' ').map_or("", |(before, _)| before));
     let text = text
@@ -280,7 +269,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     let plausible = words > 0 && several;
     let digits = name.chars().any(|c| c.is_ascii_digit()) && !name.chars().next().is_some_and(|c| c.is_ascii_digit());
     let is_name = plausible
-        && (!digits || (words <= 3 && find(&plain, &Hints::page(Order::DayFirst)).is_empty()))
+        && (!digits || (words <= 3 && !has_day(&plain)))
         && !name.contains("://")
         && !name.contains("www.")
         && name.chars().any(char::is_alphabetic)
@@ -303,7 +292,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
                 | "username"
                 | "user name"
         );
-    (is_name && find(name, &Hints::page(Order::DayFirst)).is_empty()).then(|| name.to_owned())
+    (is_name && !has_day(name)).then(|| name.to_owned())
 }
 
 /// True if what stands behind a name and a stroke is a place: one word in capital letters.

@@ -266,9 +266,7 @@ fn of_name(name: &str) -> Option<Kind> {
 fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
     /// Maximum length of such a name.
     const LONGEST: usize = 40;
-    let may = WRITERS.as_ref().is_some_and(|writers| writers.is_match(lower));
-    let names = if may { lower } else { "" }.split_ascii_whitespace();
-    names.filter(|name| {
+    lower.split_ascii_whitespace().filter(|name| {
         let of_writer = || WRITERS.as_ref().is_some_and(|writers| writers.is_match(*name));
         let of_thing = || !name.ends_with("name") && OF_AUTHOR.iter().any(|part| name.contains(part));
         name.len() <= LONGEST && of_writer() && !of_thing()

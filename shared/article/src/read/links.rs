@@ -42,16 +42,18 @@ pub(crate) fn is_own(base: &Url, reference: &str) -> bool {
 
 /// True if a reference leads to the home page of the host of `base`.
 pub(crate) fn is_home(base: &Url, reference: &str) -> bool {
+    matches!(path_of(reference), "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
+}
+
+/// Returns what follows the host of a reference, or the whole one if it names none.
+fn path_of(reference: &str) -> &str {
     let reference = reference.trim();
-    let path =
-        after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]));
-    matches!(path, "" | "/" | "/index.html" | "/index.php") && is_own(base, reference)
+    after_scheme(reference).map_or(reference, |host| host.find(['/', '?', '#']).map_or("", |at| &host[at..]))
 }
 
 /// True if a reference leads to a folder of the host of `base` that its page lies in, as a blog's or a section's name does.
 pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
-    let reference = reference.trim();
-    let path = after_scheme(reference).map_or(reference, |host| host.find('/').map_or("", |at| &host[at..]));
+    let path = path_of(reference);
     let within = base.path().strip_prefix(path).is_some_and(|rest| !rest.is_empty());
     path.len() > 1 && path.starts_with('/') && path.ends_with('/') && within && is_own(base, reference)
 }

@@ -74,7 +74,7 @@ impl<'a> Walk<'a> {
     }
 
     /// True if a heading of a page that is not the home page itself lies in a link to that, or has one, or one to a folder above the page.
-    pub(super) fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
+    fn leads_home(&mut self, node: NodeRef<'a, Node>, level: u8) -> bool {
         /// Steps into the heading.
         const NEAR: usize = 12;
         if level > 2 || self.page.path() == "/" {
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Records a date; `changes` is true if the words in it are about a change.
-    pub(super) fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
+    fn moment(&mut self, value: String, changes: bool, published: bool, modified: bool) {
         if self.out.moments.len() < MANY {
             let modified = modified || changes || (!published && says_change(&self.line));
             let inside =
@@ -220,13 +220,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn prop(&mut self, names: &'a str, value: String) {
+    fn prop(&mut self, names: &'a str, value: String) {
         if self.out.props.len() < MANY {
             self.out.props.push(Prop { names, value, in_item: self.items > 0 });
         }
     }
 
-    pub(super) fn in_comments(&self) -> bool {
+    fn in_comments(&self) -> bool {
         self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
     }
 }
