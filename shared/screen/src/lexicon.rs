@@ -38,8 +38,8 @@ pub(crate) struct Lexicon {
     by_word: HashMap<String, Vec<usize>>,
     /// Places of those that are one word after which letters may follow, by its beginning.
     by_stem: HashMap<Beginning, Vec<usize>>,
-    /// Places of those of them that are shorter than a beginning.
-    short_stems: Vec<usize>,
+    /// Places of those of them that are shorter than a beginning, by their first byte.
+    short_stems: HashMap<u8, Vec<usize>>,
     /// Single words of which listed ones consist.
     known: HashSet<String>,
     stems: HashSet<String>,
@@ -83,9 +83,10 @@ impl Lexicon {
         let mut lexicon = Lexicon { words, known, stems, ..Lexicon::default() };
         for (place, Word { folded, entries, .. }) in lexicon.words.iter().enumerate() {
             let is_stem = !folded.contains(' ') && entries.iter().any(|e| e.is_stem);
-            match folded.as_bytes().first_chunk::<MIN_STEM>() {
-                Some(beginning) if is_stem => lexicon.by_stem.entry(*beginning).or_default().push(place),
-                None if is_stem => lexicon.short_stems.push(place),
+            let bytes = folded.as_bytes();
+            match (bytes.first_chunk::<MIN_STEM>(), bytes.first()) {
+                (Some(beginning), _) if is_stem => lexicon.by_stem.entry(*beginning).or_default().push(place),
+                (None, Some(first)) if is_stem => lexicon.short_stems.entry(*first).or_default().push(place),
                 _ => lexicon.by_word.entry(first_word(folded).to_owned()).or_default().push(place),
             }
         }
@@ -136,9 +137,10 @@ impl Lexicon {
     fn beginnings(&self, word: &str, text: &str) -> impl Iterator<Item = (usize, usize)> {
         let singular = ENDINGS.iter().filter_map(|ending| word.strip_suffix(ending));
         let listed = singular.filter_map(|word| self.by_word.get(word)).flatten();
-        let stems =
-            word.as_bytes().first_chunk().and_then(|beginning| self.by_stem.get(beginning)).into_iter().flatten();
-        listed.chain(stems).chain(&self.short_stems).filter_map(|place| {
+        let bytes = word.as_bytes();
+        let stems = bytes.first_chunk().and_then(|beginning| self.by_stem.get(beginning)).into_iter().flatten();
+        let short = bytes.first().and_then(|byte| self.short_stems.get(byte)).into_iter().flatten();
+        listed.chain(stems).chain(short).filter_map(|place| {
             let folded = &self.words.get(*place)?.folded;
             text.starts_with(folded.as_str()).then_some((*place, folded.len()))
         })

@@ -3,7 +3,6 @@
 use crate::pages::image::opened;
 use crate::pages::overrides;
 use curlew_model::{Millis, Rejection};
-use curlew_policy::address::hash_hex;
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
@@ -25,9 +24,8 @@ pub struct Judge {
     screener: Option<Arc<Screener>>,
     /// Images are not looked at if there is none.
     eye: Option<Arc<dyn ImageClassifier>>,
-    /// Labels of the images classified last, by the hash of their bytes: pages of one site often share one, and a
-    /// classifier may cost money.
-    detections: Mutex<LruCache<String, Vec<Detection>>>,
+    /// Labels of the thumbnails classified last: pages of one site often share one, and a classifier may cost money.
+    detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>>,
     /// The overrides as they were read last, and when, by the monotonic clock.
     rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
 }
@@ -150,8 +148,7 @@ impl Judge {
     /// Returns the labels of a thumbnail; `None` if it is no picture of a thumbnail's size.
     async fn detect(&self, jpeg: &[u8]) -> Option<Vec<Detection>> {
         let Some(eye) = &self.eye else { return Some(Vec::new()) };
-        let key = hash_hex(jpeg);
-        if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {
             return Some(detections.clone());
         }
         let pixels = opened(jpeg)?;
@@ -159,7 +156,7 @@ impl Judge {
         let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw())?;
         Some(match eye.classify(&ImageInput { rgb, jpeg }).await {
             Ok(detections) => {
-                self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(key, detections.clone());
+                self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(jpeg.into(), detections.clone());
                 detections
             }
             Err(why) => {
