@@ -1,5 +1,6 @@
 //! Opening a connection to the database.
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(crate) fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Connection> {
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Otherwise a cached statement is prepared anew for each other value that its plan might depend on.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // FULL: a commit has reached the disk when it returns, so that an acknowledged write survives a power cut.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -4,12 +4,16 @@ use crate::error::{DbError, from_sql};
 use curlew_ports::PortError;
 use rusqlite::Connection;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Maximum number of writes that wait in the channel; further callers wait to enqueue theirs.
 const MAX_WAITING: usize = 1_024;
 /// Maximum number of writes in one transaction, so that no caller waits for a very long one.
 const MAX_GROUP: usize = 256;
+
+/// Time for which the thread waits for further writes, if they come close together: a commit takes more than the writes in it.
+const GATHER: Duration = Duration::from_millis(10);
 
 /// Passes writes to the thread that makes them. The thread ends when this is dropped.
 #[derive(Debug)]
@@ -104,17 +108,29 @@ where
 }
 
 fn serve(connection: &Connection, mut waiting: mpsc::Receiver<Box<dyn Task>>) {
+    // Where several writes came at once, more will. A caller that makes one after the other never waits.
+    let mut are_many = false;
     while let Some(first) = waiting.blocking_recv() {
+        if are_many {
+            gather();
+        }
         let mut group = vec![first];
         while group.len() < MAX_GROUP {
             let Ok(task) = waiting.try_recv() else { break };
             group.push(task);
         }
+        are_many = group.len() > 1;
         let commit = commit(connection, &mut group);
         for task in group {
             task.answer(commit.as_ref().err());
         }
     }
+}
+
+/// Waits for other writes to come.
+#[allow(clippy::disallowed_methods, reason = "the writer's thread waits here as it waits for the disk")]
+fn gather() {
+    std::thread::sleep(GATHER);
 }
 
 /// Makes all writes of a group in one transaction. A write that fails is undone alone.
@@ -128,19 +144,27 @@ fn commit(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Res
 }
 
 fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Result<()> {
-    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    for task in group {
-        connection.prepare_cached("SAVEPOINT task")?.execute([])?;
+    let execute = |statement| connection.prepare_cached(statement)?.execute([]);
+    execute("BEGIN IMMEDIATE")?;
+    for (place, task) in group.iter_mut().enumerate() {
+        // What the first has done is undone with the whole transaction, so SQLite need not keep what each page was before.
+        let is_first = place == 0;
+        if !is_first {
+            execute("SAVEPOINT task")?;
+        }
         let keep = task.run(connection);
         if connection.is_autocommit() {
             return Err(ended_early());
         }
-        if !keep {
-            connection.prepare_cached("ROLLBACK TO task")?.execute([])?;
-        }
-        connection.prepare_cached("RELEASE task")?.execute([])?;
+        let end: &[&str] = match (is_first, keep) {
+            (true, true) => &[],
+            (true, false) => &["ROLLBACK", "BEGIN IMMEDIATE"],
+            (false, true) => &["RELEASE task"],
+            (false, false) => &["ROLLBACK TO task", "RELEASE task"],
+        };
+        end.iter().try_for_each(|statement| execute(statement).map(drop))?;
     }
-    connection.prepare_cached("COMMIT")?.execute([])?;
+    execute("COMMIT")?;
     Ok(())
 }
 
