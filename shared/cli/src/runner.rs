@@ -19,6 +19,9 @@ const VISIBILITY: Millis = Millis::from_mins(15);
 const BATCH: usize = 32;
 /// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
 const BATCHES: usize = 2;
+/// Minimum time between the beginnings of two batches of extraction while visits go on: each writes and flushes a segment. A
+/// visit pauses for as long before its next page.
+const GATHER_PAGES: Millis = Millis::from_secs(1);
 /// Time to wait before looking for jobs again when none was due.
 const LOOK_AGAIN: Millis = Millis(100);
 /// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
@@ -52,6 +55,8 @@ pub(crate) struct Runner {
     visits: Arc<std::sync::atomic::AtomicUsize>,
     batches: Arc<std::sync::atomic::AtomicUsize>,
     suspects: Arc<std::sync::atomic::AtomicUsize>,
+    /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
+    gathered_at: Option<Millis>,
     /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
     /// again, there is work that no queue shows as due.
     unwritten: Option<(Millis, PortError)>,
@@ -100,6 +105,7 @@ impl Runner {
             visits: Arc::default(),
             batches: Arc::default(),
             suspects: Arc::default(),
+            gathered_at: None,
             unwritten: None,
         }
     }
@@ -220,10 +226,12 @@ impl Runner {
         // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and what is to
         // be removed is removed before all.
         for stage in [Queue::Remove, Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
+            let visits = self.visits.load(Ordering::Relaxed);
             let room = match stage {
-                Queue::Extract if self.batches.load(Ordering::Relaxed) < BATCHES => BATCH,
-                Queue::Extract => 0,
-                _ => self.world.config.workers.saturating_sub(self.visits.load(Ordering::Relaxed)),
+                Queue::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
+                Queue::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
+                Queue::Extract => BATCH,
+                _ => self.world.config.workers.saturating_sub(visits),
             };
             if room == 0 {
                 continue;
@@ -231,6 +239,9 @@ impl Runner {
             let now = self.world.clock.now();
             let deliveries = self.world.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
             started += deliveries.len();
+            if stage == Queue::Extract && !deliveries.is_empty() {
+                self.gathered_at = (deliveries.len() < room).then(|| self.world.clock.monotonic());
+            }
             self.spawn(stage, deliveries);
         }
         Ok(started)
@@ -280,6 +291,11 @@ impl Runner {
             });
         }
     }
+}
+
+/// True if extraction waits for more pages: visits bring them, and the last batch began a moment ago.
+fn gathers(visits: usize, last: Option<Millis>, now: Millis) -> bool {
+    visits > 0 && last.is_some_and(|last| now.saturating_sub(last) < GATHER_PAGES)
 }
 
 /// Runs jobs of one queue. Of a suspect, with which two processes died, at most one page is visited.

@@ -8,6 +8,7 @@ use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_en
 use curlew_policy::trace;
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
+use futures::future::try_join_all;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -131,10 +132,11 @@ impl<S: Settlement> Worker<'_, S> {
             }
             return Ok(0);
         };
-        for (((handle, receives), job), outcome) in each.zip(outcomes) {
+        let settled = each.zip(outcomes).map(|(((handle, receives), job), outcome)| async move {
             let span = settlement_span(job.kind(), &trace::of(&job));
-            self.settle(handle, *receives, &job, outcome).instrument(span).await?;
-        }
+            self.settle(handle, *receives, &job, outcome).instrument(span).await
+        });
+        try_join_all(settled).await?;
         Ok(0)
     }
 

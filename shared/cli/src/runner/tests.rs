@@ -159,3 +159,12 @@ async fn a_job_that_is_interrupted_has_not_failed() {
     let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
     assert_eq!(handed.iter().map(|delivery| delivery.receives).collect::<Vec<_>>(), [1]);
 }
+
+#[test]
+fn pages_are_gathered_while_visits_bring_more() {
+    let (last, soon) = (Some(Millis(5_000)), Millis(5_999));
+    assert!(gathers(1, last, soon));
+    assert!(!gathers(0, last, soon), "nothing more will come");
+    assert!(!gathers(1, last, soon + Millis(1)), "they have waited");
+    assert!(!gathers(1, None, soon), "the first does not wait, nor one behind a full one");
+}

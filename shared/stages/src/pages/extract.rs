@@ -26,6 +26,7 @@ use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
 use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
 use curlew_screen::{Override, Screening, Verdict as Judged};
+use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tracing::{Instrument, Span};
@@ -139,8 +140,10 @@ impl Extract {
         }
         match self.store(&kept, &mut batch.pictures).await {
             Ok(locations) => {
-                for (kept, location) in kept.iter().zip(locations) {
-                    let verdict = self.accepted(kept, location).instrument(kept.span.clone()).await;
+                // Together: a store may commit them as one.
+                let rows = kept.iter().zip(locations);
+                let rows = rows.map(|(kept, place)| self.accepted(kept, place).instrument(kept.span.clone()));
+                for (kept, verdict) in kept.iter().zip(join_all(rows).await) {
                     if let Err(error) = &verdict {
                         record_failure(&kept.span, error.kind());
                     }
