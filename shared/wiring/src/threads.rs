@@ -1,20 +1,21 @@
 //! CPU-bound tasks on threads of their own.
 //!
-//! A task gets a new thread, which costs some ten microseconds and makes the thread's processor time the task's own. That
+//! A task has a thread for itself, so the processor time that the thread takes meanwhile is the task's own. That
 //! time is what is limited, so a document is judged alike on an idle machine and on a busy one. Where the platform does
 //! not tell it, the wall clock is the limit, and it is the outer limit everywhere.
 //!
-//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and
-//! it ends when its task does. The threads are not tokio's, whose runtime waits for the tasks that it runs, so an
-//! abandoned one never keeps the process from ending. When [`MAX_ABANDONED`] of them are running, the pool is worn out:
-//! it takes no more tasks, and the program has to be started again.
+//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. The threads are
+//! not tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending. When
+//! [`MAX_ABANDONED`] of them are running, the pool is worn out: it takes no more tasks, and the program has to be started
+//! again. A thread whose task has ended waits for another: a new one would cost more than the handing over, and its memory
+//! would be cold.
 
 use async_trait::async_trait;
 use curlew_model::Millis;
 use curlew_ports::{CpuError, CpuPool, CpuTask, PortError};
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak, mpsc};
 use std::thread;
 use std::time::Instant;
 use tokio::sync::{Semaphore, oneshot};
@@ -43,6 +44,7 @@ pub struct CpuThreads {
     builds: Semaphore,
     builders: usize,
     abandoned: Arc<AtomicUsize>,
+    idle: Arc<IdleThreads>,
 }
 
 impl CpuThreads {
@@ -58,6 +60,7 @@ impl CpuThreads {
             queries: Semaphore::new(cores),
             builds: Semaphore::new(builders),
             abandoned: Arc::default(),
+            idle: Arc::default(),
         }
     }
 
@@ -117,8 +120,8 @@ impl CpuPool for CpuThreads {
             let _ = ended.send(());
         };
         let began = Instant::now();
-        let spawned = thread::Builder::new().name("curlew-cpu".to_owned()).stack_size(STACK).spawn(run);
-        spawned.map_err(|error| unavailable("a thread could not be had", Some(Box::new(error))))?;
+        let handed_over = self.idle.hand_over(Box::new(run));
+        handed_over.map_err(|error| unavailable("a thread could not be had", Some(Box::new(error))))?;
         let watched = Watched(task);
         let Some(limit) = self.limit(kind) else {
             let _ = end.await;
@@ -138,6 +141,47 @@ impl CpuPool for CpuThreads {
                 return Ok(());
             }
         }
+    }
+}
+
+/// Work of a thread, from the beginning of a task to its end.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads that wait for their next task, hardly more than there are tasks at a time. They end with the pool.
+#[derive(Default)]
+struct IdleThreads(Mutex<Vec<mpsc::Sender<Work>>>);
+
+impl IdleThreads {
+    fn lock(&self) -> MutexGuard<'_, Vec<mpsc::Sender<Work>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives work to the thread that began to wait last, whose memory is the warmest, or to a new one.
+    fn hand_over(self: &Arc<Self>, work: Work) -> std::io::Result<()> {
+        let waiting = self.lock().pop();
+        let work = match waiting {
+            None => work,
+            Some(thread) => match thread.send(work) {
+                Ok(()) => return Ok(()),
+                Err(mpsc::SendError(work)) => work,
+            },
+        };
+        let pool = Arc::downgrade(self);
+        let thread = thread::Builder::new().name("curlew-cpu".to_owned()).stack_size(STACK);
+        thread.spawn(move || serve(&pool, work)).map(drop)
+    }
+}
+
+/// Does work, and what is handed over then, until the pool is gone. A panic ends the thread.
+fn serve(pool: &Weak<IdleThreads>, first: Work) {
+    let mut next = Some(first);
+    while let Some(work) = next {
+        work();
+        let (thread, waiting) = mpsc::channel();
+        let Some(pool) = pool.upgrade() else { return };
+        pool.lock().push(thread);
+        drop(pool);
+        next = waiting.recv().ok();
     }
 }
 
@@ -211,16 +255,28 @@ impl Task {
     /// Processor time that the task has taken, if the platform tells it.
     fn processor_time(&self) -> Option<Millis> {
         match *self.state() {
-            State::Running(thread) => thread.processor_time(),
+            State::Running(thread) => thread.time_of_task(),
             // The thread waits for a core, or has ended just now.
             State::Starting | State::Abandoned | State::Ended => Some(Millis::ZERO),
         }
     }
 }
 
-/// A thread of this process, by its number. Only Linux tells of them (proc(5)).
+/// A thread of this process at the beginning of a task. Only Linux tells of threads (proc(5)).
 #[derive(Clone, Copy)]
-struct Thread(Option<u64>);
+struct Thread {
+    number: Option<u64>,
+    /// Processor time that it had taken before.
+    before: Millis,
+}
+
+thread_local! {
+    /// Number of the current thread, if the platform tells it.
+    static NUMBER: Option<u64> = {
+        let link = std::fs::read_link("/proc/thread-self").ok();
+        link.and_then(|link| link.file_name()?.to_str()?.parse().ok())
+    };
+}
 
 impl Thread {
     /// Ticks of processor time in a second, as `/proc` gives them (`sysconf(_SC_CLK_TCK)`): 100 on all platforms of Linux.
@@ -229,17 +285,30 @@ impl Thread {
     const UTIME: usize = 11;
 
     fn current() -> Thread {
-        let link = std::fs::read_link("/proc/thread-self").ok();
-        Thread(link.and_then(|link| link.file_name()?.to_str()?.parse().ok()))
+        Thread { number: NUMBER.with(|number| *number), before: own_time() }
     }
 
-    fn processor_time(self) -> Option<Millis> {
-        let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", self.0?)).ok()?;
+    /// Processor time since its task began.
+    fn time_of_task(self) -> Option<Millis> {
+        let stat = std::fs::read_to_string(format!("/proc/self/task/{}/stat", self.number?)).ok()?;
         // The name may hold anything, blanks and brackets too, and ends at the last bracket.
         let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(Thread::UTIME);
         let mut ticks = || fields.next()?.parse::<u64>().ok();
-        Some(Millis((ticks()? + ticks()?) * 1_000 / Thread::TICKS))
+        Some(Millis((ticks()? + ticks()?) * 1_000 / Thread::TICKS).saturating_sub(self.before))
     }
+}
+
+/// Processor time that the current thread has taken so far; nothing where no other thread could be told its time.
+#[cfg(target_os = "linux")]
+fn own_time() -> Millis {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn own_time() -> Millis {
+    Millis::ZERO
 }
 
 #[cfg(test)]
@@ -249,6 +318,7 @@ mod tests {
     use curlew_ports::compute;
     use curlew_testkit::conformance;
     use curlew_testkit::conformance::Fresh;
+    use std::cell::RefCell;
     use std::sync::atomic::AtomicBool;
 
     async fn cpu() -> Fresh<Arc<dyn CpuPool>> {
@@ -342,6 +412,48 @@ mod tests {
         busy.stop();
         until(|| !pool.is_worn_out()).await;
         assert!(matches!(compute(&pool, CpuTask::Query, || 7).await, Ok(7)));
+    }
+
+    /// Threads of the pool, by what a task sees.
+    #[tokio::test]
+    async fn a_thread_is_used_again_and_each_task_has_its_own_time() {
+        let pool = CpuThreads::new(Millis(200));
+        let mut threads = std::collections::HashSet::new();
+        for _ in 0..4 {
+            // Together they take more than the limit.
+            let began = Instant::now();
+            let busy = move || {
+                while began.elapsed() < Millis(100).as_duration() {
+                    std::hint::spin_loop();
+                }
+                thread::current().id()
+            };
+            threads.insert(compute(&pool, CpuTask::Document, busy).await.unwrap());
+        }
+        // One that has just told of its end may not wait yet.
+        assert!(threads.len() < 4, "{threads:?}");
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_its_thread_alone() {
+        let pool = CpuThreads::default();
+        let panics = pool.run(CpuTask::Document, Box::new(|| std::panic::resume_unwind(Box::new(())))).await;
+        assert!(panics.is_ok(), "{panics:?}");
+        assert!(matches!(compute(&pool, CpuTask::Document, || 7).await, Ok(7)));
+    }
+
+    #[test]
+    fn threads_end_with_their_pool() {
+        thread_local! {
+            static HELD: RefCell<Option<mpsc::Sender<()>>> = const { RefCell::new(None) };
+        }
+        let (pool, (held, end)) = (Arc::new(IdleThreads::default()), mpsc::channel());
+        pool.hand_over(Box::new(move || HELD.set(Some(held)))).unwrap();
+        while pool.lock().is_empty() {
+            thread::yield_now();
+        }
+        drop(pool);
+        assert_eq!(end.recv(), Err(mpsc::RecvError));
     }
 
     /// As on a machine whose cores others keep busy.
