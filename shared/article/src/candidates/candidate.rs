@@ -125,10 +125,12 @@ impl Candidate {
         if from == self.span.start {
             return None;
         }
-        // A teaser without a link, between the headline and the text, is one of this text.
+        // A teaser without a link, between the headline and the text, is one of this text. What has the headline in it, too, is
+        // not beside the article, whatever it is called.
         let is_beside = |part: &Part| {
             let lines = outline.blocks.get(part.span.start..part.span.end).unwrap_or_default();
-            part.kind != Kind::Related || lines.iter().any(|line| line.link_chars > 0)
+            let has_headline = (part.span.start..part.span.end).contains(&(from - 1));
+            !has_headline && (part.kind != Kind::Related || lines.iter().any(|line| line.link_chars > 0))
         };
         let parts = parts::outside(outline);
         let runs = parts.iter().filter(|part| is_beside(part)).map(|part| (part.span.start, part.span.end));

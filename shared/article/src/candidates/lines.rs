@@ -192,6 +192,9 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if label && BYLINES.iter().any(|start| line.starts_with(start)) {
         return Some("a byline");
     }
+    if label && !matches!(block.tag, Tag::Heading(_)) && phrases::says_where_it_goes_on(&line) {
+        return Some("a note on where the text goes on");
+    }
     let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
     notice.then_some("a copyright notice")
 }

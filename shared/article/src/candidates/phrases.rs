@@ -304,6 +304,123 @@ const PHRASES: &[&str] = &[
     "微信公众号",
 ];
 
+/// True if a line says that the text goes on behind an advertisement or a picture: a word of each kind, in a few words without a
+/// full stop.
+pub(crate) fn says_where_it_goes_on(line: &str) -> bool {
+    /// Maximum number of words.
+    const FEW: usize = 9;
+    let words = || line.split(' ').take(FEW + 1);
+    let any = |beginnings: &[&str]| words().any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)));
+    !line.ends_with('.')
+        && words().count() <= FEW
+        && any(&GOES_ON)
+        && words().any(|word| BEHIND.contains(&word))
+        && any(&OBSTACLES)
+}
+
+/// Beginnings of words, as [`crate::text::fold`] returns them, that say that something goes on.
+const GOES_ON: [&str; 25] = [
+    "ciąg",
+    "continu",
+    "część",
+    "devam",
+    "folytatód",
+    "fortgesetzt",
+    "fortsetter",
+    "fortsätter",
+    "fortsætter",
+    "jatkuu",
+    "loopt",
+    "nadaljuje",
+    "nastavak",
+    "nastavlja",
+    "pokrač",
+    "prosegue",
+    "reszta",
+    "segue",
+    "sigue",
+    "suite",
+    "verder",
+    "weiter",
+    "συνεχίζεται",
+    "продовж",
+    "продолж",
+];
+/// Words, likewise, that say behind what.
+const BEHIND: [&str; 32] = [
+    "abaixo",
+    "after",
+    "alla",
+    "altında",
+    "après",
+    "below",
+    "ci-dessous",
+    "debajo",
+    "depois",
+    "después",
+    "dopo",
+    "efter",
+    "etter",
+    "ispod",
+    "jälkeen",
+    "nach",
+    "nakon",
+    "onder",
+    "pod",
+    "po",
+    "sonra",
+    "sotto",
+    "sous",
+    "unter",
+    "under",
+    "után",
+    "után",
+    "após",
+    "μετά",
+    "після",
+    "под",
+    "после",
+];
+/// Beginnings of words, likewise, for what stands between.
+const OBSTACLES: [&str; 36] = [
+    "advert",
+    "annonce",
+    "annons",
+    "anuncio",
+    "anúncio",
+    "anzeige",
+    "bild",
+    "bilde",
+    "foto",
+    "galeri",
+    "hirdet",
+    "image",
+    "kuva",
+    "maino",
+    "obraz",
+    "oglas",
+    "photo",
+    "publicid",
+    "publicit",
+    "pubblicit",
+    "reklam",
+    "reklama",
+    "slik",
+    "video",
+    "vidéo",
+    "vídeo",
+    "werbung",
+    "wideo",
+    "ads",
+    "ad",
+    "διαφήμισ",
+    "видео",
+    "відео",
+    "реклам",
+    "фото",
+    "zdjęci",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,6 +446,31 @@ mod tests {
             "Bei der Prüfung wurden mehrere Fehler gefunden.",
         ] {
             assert!(!is_about_the_page(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn notes_between_paragraphs_say_where_the_text_goes_on() {
+        for line in [
+            "tekst se nastavlja ispod oglasa",
+            "article continues after advertisement",
+            "la suite après cette publicité",
+            "continua após a publicidade",
+            "tekst gaat verder onder de foto",
+            "artikeln fortsätter under annonsen",
+            "juttu jatkuu mainoksen jälkeen",
+            "dalsza część tekstu pod materiałem wideo",
+            "der artikel wird nach der anzeige fortgesetzt",
+        ] {
+            assert!(says_where_it_goes_on(line), "{line}");
+        }
+        for line in [
+            "the talks continue after the photo of the two ministers went round.",
+            "the advertisement continues",
+            "after the advertising",
+            "a line that continues below the photo of a ferry and goes on for long",
+        ] {
+            assert!(!says_where_it_goes_on(line), "{line}");
         }
     }
 }

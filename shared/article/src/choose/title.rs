@@ -54,11 +54,13 @@ fn heading(outline: &Outline<'_>, told: &[String], level: u8, parts: fn(&str) ->
     best.map(|(text, _)| text.to_owned())
 }
 
-/// Returns the title on which two sources agree.
+/// Returns the title on which two sources agree, or another one's that is a part before a separator in it.
 fn agreed(told: &[String]) -> Option<String> {
     let same =
         |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
-    told.iter().enumerate().find(|(at, one)| same(*at, one)).map(|(_, title)| title.clone())
+    let (_, title) = told.iter().enumerate().find(|(at, one)| same(*at, one))?;
+    let parts: Vec<String> = first_parts(title).into_iter().map(fold).collect();
+    told.iter().find(|other| parts.contains(&fold(other))).or(Some(title)).cloned()
 }
 
 /// True if a heading is related to the stated titles.

@@ -186,6 +186,12 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
+/// A heading without the sign of the link to itself behind it, which tools for documentation put there.
+pub(crate) fn without_own_link(heading: &str) -> &str {
+    let rest = heading.trim_end_matches(['¶', '🔗', '⚓']).trim_end();
+    rest.strip_suffix(" #").or_else(|| rest.strip_suffix(" §")).unwrap_or(rest)
+}
+
 /// True if a class says that a link looks like a button, as many frameworks call it.
 pub(crate) fn is_button(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| {

@@ -6,7 +6,9 @@ use crate::read::attributes::Attributes;
 use crate::read::boilerplate::Names;
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
-use crate::read::elements::{block_tag, folds, heading, is_layout, is_mute, is_short_row, labels_panel, mark};
+use crate::read::elements::{
+    block_tag, folds, heading, is_layout, is_mute, is_short_row, labels_panel, mark, without_own_link,
+};
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag};
@@ -398,9 +400,12 @@ impl<'a> Walk<'a> {
             }
         }
         text.truncate(text.trim_end().len());
+        let tag = self.tags.last().copied().unwrap_or(Tag::Other);
+        if matches!(tag, Tag::Heading(_)) {
+            text.truncate(without_own_link(&text).len());
+        }
         let chars = text::width(&text);
         if chars > 0 {
-            let tag = self.tags.last().copied().unwrap_or(Tag::Other);
             self.out.blocks.push(Block {
                 text,
                 chars,

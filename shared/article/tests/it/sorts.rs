@@ -192,6 +192,12 @@ fn a_lead_between_the_headline_and_the_text_belongs_to_it_once() {
     ] {
         assert_text(&page(&lead), &["A path that is closed in autumn", WALK[0]], &["Ada"]);
     }
+    // A box that has the headline in it, too, is not the site's, whatever it is called.
+    let walk = WALK.join("</p><p>");
+    let box_of_headline = format!(
+        "<div class='header masthead'><h1>A walk along the weir</h1><div class=byline>By Ada</div><p>{lead}</p></div><div class=entry-content><p>{walk}</p></div>"
+    );
+    assert_text(&box_of_headline, &["A path that is closed in autumn", WALK[0]], &["Ada"]);
     let article = read(&page(&format!("<p>{}</p>", WALK[0])));
     assert_eq!(article.text.matches("begins at the old mill").count(), 1, "{}", article.text);
     assert_text(

@@ -30,6 +30,7 @@ fn boxes_and_pointers_within_the_text_are_left_out() {
     for dropped in [
         "<div class=x1><p>خبرهای شهر را در ایمیل بگیرید</p><input type=email placeholder=x><input type=submit></div>",
         "<div><div><h3>Stay up to date</h3><p>Get notified when there is something new, and go whenever you like.</p></div><span><input name=your-email></span></div>",
+        "<div class=slot><div>Tekst se nastavlja ispod oglasa</div></div>",
         "<div><iframe src=/v></iframe><p>Regardez aussi notre reportage</p></div>",
         "<div><div><video src=/v></video></div><div>ভিডিওটি দেখতে এখানে চাপ দিন</div></div>",
         "<p class=w><a class='button primary' href=/s>Share this letter with a neighbour of yours</a></p>",
@@ -223,4 +224,27 @@ fn the_boxes_of_a_table_that_lays_out_the_page_are_no_rows_of_data() {
     for other in ["Go to", "letter", "Trip photos", "Best viewed", "Ken’s", "visitor", "Hosted"] {
         assert!(!text.contains(other), "{other}: {text}");
     }
+}
+
+#[test]
+fn the_sign_of_a_link_to_a_heading_is_not_part_of_it() {
+    for sign in ["¶", "🔗", " #", " §"] {
+        let heading =
+            |level: u8, words: &str| format!("<h{level}>{words}<a class=headerlink href=#x>{sign}</a></h{level}>");
+        let page = format!("{}{FIRST}{}{REST}", heading(1, "The weir"), heading(2, "Its lock"));
+        let article = read(&format!("<title>The weir - Handbook 4.2</title><main>{page}</main>"));
+        assert_eq!(article.title.as_deref(), Some("The weir"), "{sign}");
+        assert!(article.text.contains("Its lock\n"), "{sign}: {}", article.text);
+    }
+    assert_eq!(read("<title>Notes on C#</title><h1>Notes on C#</h1>").title.as_deref(), Some("Notes on C#"));
+}
+
+#[test]
+fn two_sources_that_agree_on_more_than_the_headline_yield_to_the_one_within() {
+    let long = "A lighthouse gets its siren back - The Harbour, 14.05.2024";
+    let page = format!(
+        "<title>{long}</title><meta property=og:title content='A lighthouse gets its siren back'>\
+         <article itemscope itemtype=https://schema.org/Article><div itemprop=headline>{long}</div>{FIRST}{REST}</article>"
+    );
+    assert_eq!(read(&page).title.as_deref(), Some("A lighthouse gets its siren back"));
 }

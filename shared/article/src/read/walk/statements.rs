@@ -6,6 +6,7 @@ use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
 use crate::read::elements::{
     instant, instant_in, is_button, is_called, is_label, is_long_property, profiles_in, property_value,
+    without_own_link,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -62,7 +63,8 @@ impl<'a> Walk<'a> {
         }
         let line = text_without(node, BYTES, &mut self.looks, is_label);
         let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
-        let text = hygiene::line(&line, self.out.limits.title_chars);
+        let mut text = hygiene::line(&line, self.out.limits.title_chars);
+        text.truncate(without_own_link(&text).len());
         if text.is_empty() {
             return;
         }
