@@ -74,6 +74,9 @@ fn listed_above(blocks: &[Block], title: &str, left: &[Option<Reason>]) -> HashS
     let is_heading = |at: usize| matches!(blocks[at].tag, Tag::Heading(_));
     for section in kept.chunk_by(|_, next| !is_heading(*next)) {
         let [heading, lines @ ..] = section else { continue };
+        // A link below the list, such as to a shop, is none of its lines.
+        let lists = |at: &usize| blocks[*at].links() <= LINKED;
+        let lines = lines.get(..lines.iter().rposition(lists).map_or(0, |last| last + 1)).unwrap_or_default();
         let links: usize = lines.iter().map(|at| blocks[*at].link_chars).sum();
         let says = lines.iter().filter(|at| blocks[**at].text.contains(char::is_alphabetic)).count();
         // Headlines are compared last: that reads both.

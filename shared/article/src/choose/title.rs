@@ -27,9 +27,10 @@ pub(crate) fn choose(
             .filter(|title| !title.is_empty())
             .collect();
     heading(outline, &told, 1, first_parts)
+        .map(|text| without_label(text, &told))
         .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
-        .or_else(|| heading(outline, &told, 2, first_parts))
+        .or_else(|| heading(outline, &told, 2, first_parts).map(|text| without_label(text, &told)))
         .or_else(|| heading(outline, &told, 2, last_parts))
         .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
@@ -52,6 +53,13 @@ fn heading(outline: &Outline<'_>, told: &[String], level: u8, parts: fn(&str) ->
         }
     }
     best.map(|(text, _)| text.to_owned())
+}
+
+/// A heading without the label before it, an element of its own with a colon at its end, if two sources agree on what is behind.
+fn without_label(heading: String, told: &[String]) -> String {
+    let Some((_, behind)) = heading.split_once(':') else { return heading };
+    let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
+    if behind.starts_with(char::is_alphabetic) && agree() { behind.to_owned() } else { heading }
 }
 
 /// Returns the title on which two sources agree, or another one's that is a part before a separator in it.

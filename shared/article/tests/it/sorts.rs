@@ -329,6 +329,8 @@ fn what_a_section_above_the_text_lists_belongs_to_it() {
     };
     let lines = ["300 g of rye flour", "4 pears", "a pinch of salt"];
     assert_text(&page("<h2>Ingredients</h2>", listed), &[&lines[..], &WALK].concat(), &["easy", "cheap"]);
+    let sold = format!("{listed}<p><a href=/shop>Shop all of this</a></p>");
+    assert_text(&page("<h2>Ingredients</h2>", &sold), &[&lines[..], &WALK].concat(), &["easy", "Shop all"]);
     // Without a heading they are labels, as are links below one.
     assert_text(&page("", listed), &WALK, &lines);
     let linked = listed.replace("<span>4 pears</span>", "<a href=/pears>4 pears</a>");

@@ -248,3 +248,18 @@ fn two_sources_that_agree_on_more_than_the_headline_yield_to_the_one_within() {
     );
     assert_eq!(read(&page).title.as_deref(), Some("A lighthouse gets its siren back"));
 }
+
+#[test]
+fn a_label_of_its_own_before_the_headline_is_not_part_of_it() {
+    let page = |between: &str| {
+        let data =
+            r#"<script type="application/ld+json">{"@type":"NewsArticle","headline":"She counts the fog"}</script>"#;
+        let head = format!(
+            "<title>By the lake: She counts the fog</title><meta property=og:title content='She counts the fog'>{data}"
+        );
+        let heading = format!("<h1><span>By the lake<i>:</i></span>{between}<span>She counts the fog</span></h1>");
+        read(&format!("{head}<article>{heading}{FIRST}{REST}</article>")).title
+    };
+    assert_eq!(page("").as_deref(), Some("She counts the fog"));
+    assert_eq!(page(" ").as_deref(), Some("By the lake: She counts the fog"));
+}
