@@ -4,6 +4,7 @@ use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
 use curlew_text::html::{Piece, Pieces};
 use curlew_text::references;
+use curlew_text::url::parse;
 use serde::Serialize;
 use std::collections::HashSet;
 use url::Url;
@@ -37,7 +38,11 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<Feed
     let text = charset::decode(html, content_type, Document::Feed).text;
     let found = collect(&text);
     let limits = Limits::default();
-    let base = found.base.as_deref().and_then(|b| page.join(b).ok()).filter(|b| matches!(b.scheme(), "http" | "https"));
+    let base = found
+        .base
+        .as_deref()
+        .and_then(|b| parse(b, Some(page)).ok())
+        .filter(|b| matches!(b.scheme(), "http" | "https"));
     let base = base.as_ref().unwrap_or(page);
     let mut seen = HashSet::new();
     let mut feeds: Vec<FeedLink> = Vec::new();

@@ -111,7 +111,9 @@ fn references_in(text: &str) -> impl Iterator<Item = &str> {
 fn declaration(rest: &str) -> Option<(&str, String)> {
     let window = &rest[..rest.floor_char_boundary(MAX_NAME + MAX_DECLARED_BYTES + 32)];
     let named = window.trim_start();
-    let (name, after) = named.split_at(named.find(char::is_whitespace)?);
+    // What follows a declaration that does not end is looked at again, as the next one.
+    let name = named.get(..named.floor_char_boundary(MAX_NAME + 1)).unwrap_or(named);
+    let (name, after) = named.split_at(name.find(char::is_whitespace)?);
     let value = after.trim_start();
     let quote = value.chars().next().filter(|c| named.len() < window.len() && matches!(c, '"' | '\''))?;
     let value = &value[1..];

@@ -5,9 +5,9 @@ use crate::draft::{Deletion, RawEntry};
 use crate::work::Work;
 use crate::{DeletedEntry, Entry, Feed, Limits, Repair, link, text};
 use curlew_model::{Timestamp, hex};
+use curlew_text::url::parse;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
-use url::Url;
 
 /// Completes a feed that has raw texts and neither title nor entries yet.
 pub(crate) fn finish(
@@ -69,8 +69,13 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEn
         .map(|draft| {
             let own = draft.id.trim();
             let stated = draft.link.get().cloned();
-            let address = || Url::parse(own).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
-            DeletedEntry { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
+            let is_short = own.len() <= limits.url_bytes;
+            let address = || parse(own, None).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
+            DeletedEntry {
+                url: stated.or_else(|| if is_short { address() } else { None }),
+                id: entry_id(own, limits),
+                when: draft.when,
+            }
         })
         .collect()
 }

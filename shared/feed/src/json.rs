@@ -9,7 +9,7 @@ use curlew_model::Faults;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use url::Url;
@@ -198,6 +198,9 @@ struct Object<T>(Option<T>);
 #[derive(Default)]
 struct Author(Option<String>);
 
+/// An object with a name, of which nothing else is kept.
+struct Named(LooseText);
+
 /// A list, truncated to [`MAX_LIST`]; anything but a list is read as an empty one.
 struct List<T>(Vec<T>);
 
@@ -224,12 +227,38 @@ impl<'de> Deserialize<'de> for LooseText {
 
 impl<'de> Deserialize<'de> for Author {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Author, D::Error> {
-        Ok(match d.deserialize_any(LooseVisitor::<HashMap<String, LooseText>, Author>(PhantomData))? {
+        Ok(match d.deserialize_any(LooseVisitor::<Named, Author>(PhantomData))? {
             LooseValue::Text(name) => Author(Some(name).filter(|n| !n.trim().is_empty())),
-            LooseValue::Object(members) => Author(members.get("name").and_then(LooseText::take)),
+            LooseValue::Object(Named(name)) => Author(name.take()),
             LooseValue::List(authors) => authors.into_iter().next().unwrap_or_default(),
             LooseValue::Number(_) | LooseValue::Nothing | LooseValue::Other => Author(None),
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Named, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Named;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named, A::Error> {
+                let mut named = Named(LooseText::default());
+                while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+                    if key == "name" {
+                        named.0 = map.next_value()?
+                    } else {
+                        map.next_value::<IgnoredAny>().map(drop)?
+                    }
+                }
+                Ok(named)
+            }
+        }
+        d.deserialize_map(Members)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::work::Work;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use curlew_text::references;
+use curlew_text::url::parse;
 use std::rc::Rc;
 use url::Url;
 
@@ -61,6 +62,8 @@ impl Construct {
 pub(crate) struct Leaf<'a> {
     construct: Construct,
     out: String,
+    /// True once something was appended that is more than white space.
+    has_begun: bool,
     max_bytes: usize,
     /// Base of relative addresses inside the text, if the feed states one.
     base: Option<Url>,
@@ -79,6 +82,7 @@ impl<'a> Leaf<'a> {
         Leaf {
             construct,
             out: String::new(),
+            has_begun: false,
             max_bytes,
             base,
             prefixes: Vec::new(),
@@ -118,6 +122,7 @@ impl<'a> Leaf<'a> {
         if self.construct == Construct::Xhtml {
             let mut decoded = String::new();
             self.odd_reference |= entity::decode_declared(raw, &mut decoded, &self.declared);
+            self.has_begun |= !decoded.trim_start().is_empty();
             escape_markup(&decoded, &mut self.out);
         } else {
             self.odd_reference |= entity::decode_declared(raw, &mut self.out, &self.declared);
@@ -131,6 +136,7 @@ impl<'a> Leaf<'a> {
         }
         let text = self.fitting(text);
         self.work.add(text.len());
+        self.has_begun |= !text.trim_start().is_empty();
         if self.construct == Construct::Xhtml { escape_markup(text, &mut self.out) } else { self.out.push_str(text) }
     }
 
@@ -146,6 +152,7 @@ impl<'a> Leaf<'a> {
             }
             _ => self.out.push_str(tag.raw),
         }
+        self.has_begun = true;
     }
 
     /// Appends the end of an element inside the text.
@@ -154,6 +161,7 @@ impl<'a> Leaf<'a> {
             let local = name.split_once(':').filter(|(prefix, _)| self.prefixes.contains(prefix));
             let local = local.map(|(_, local)| local);
             self.out.extend(["</", local.unwrap_or(name), ">"]);
+            self.has_begun = true;
         }
     }
 
@@ -167,10 +175,8 @@ impl<'a> Leaf<'a> {
             let mut declared = tag.attributes().filter_map(|(name, value)| Some((name.strip_prefix("xmlns:")?, value)));
             declared.any(|(declared, uri)| declared == prefix && is_html(uri))
         };
-        let is_wrapper = || {
-            let is_first = self.construct == Construct::Xhtml && self.out.trim_start().is_empty();
-            is_first && local.eq_ignore_ascii_case("div")
-        };
+        let is_first = self.construct == Construct::Xhtml && !self.has_begun;
+        let is_wrapper = || is_first && local.eq_ignore_ascii_case("div");
         let is_new = self.prefixes.len() < MAX_HTML_PREFIXES
             && (prefix == "xhtml" || is_wrapper() || tag.raw.contains("xmlns:") && is_declared());
         if is_new {
@@ -254,7 +260,7 @@ fn absolute_addresses(html: &str, base: &Url, growth_left: &mut usize) -> String
         match address_at(&rest[at..]).filter(|_| after_space) {
             Some((before, value, length)) => {
                 out.push_str(&rest[..at + before]);
-                let url = base.join(&references::decode(value)).ok();
+                let url = parse(&references::decode(value), Some(base)).ok();
                 let left = url.as_ref().and_then(|url| growth_left.checked_sub(url.as_str().len()));
                 match url.zip(left) {
                     Some((url, left)) => {

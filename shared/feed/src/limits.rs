@@ -39,7 +39,7 @@ impl Default for Limits {
             url_bytes: 2_048,
             depth: 256,
             attributes: 256,
-            namespaces: 256,
+            namespaces: 64,
             values: 20_000,
             repairs: 16,
             faults: 50,

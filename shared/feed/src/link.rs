@@ -1,5 +1,6 @@
 //! Addresses: absolute, `http(s)`, short, without a password.
 
+use curlew_text::url::parse;
 use url::Url;
 
 /// Resolves the address `text` in a document with base `base`; `None` if it may not be kept.
@@ -8,7 +9,7 @@ pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String
     if text.is_empty() || text.len() > max_bytes {
         return None;
     }
-    let mut url = base.join(text).ok()?;
+    let mut url = parse(text, Some(base)).ok()?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return None;
     }
@@ -25,7 +26,7 @@ pub(crate) fn rebase(value: &str, outer: &Url, max_bytes: usize) -> Option<Url> 
     if value.len() > max_bytes {
         return None;
     }
-    outer.join(value).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
+    parse(value, Some(outer)).ok().filter(|u| matches!(u.scheme(), "http" | "https") && u.as_str().len() <= max_bytes)
 }
 
 /// True if an id could be the address of the entry's page, which a `guid` is unless stated otherwise.

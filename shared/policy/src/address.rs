@@ -71,7 +71,7 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     if text.len() > MAX_URL {
         return bad("the URL is longer than 2048 bytes");
     }
-    let mut url = Url::options().base_url(base).parse(text.trim()).map_err(|e| BadAddress(format!("no URL ({e})")))?;
+    let mut url = curlew_text::url::parse(text.trim(), base).map_err(|e| BadAddress(format!("no URL ({e})")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return bad("the scheme is neither http nor https");
     }

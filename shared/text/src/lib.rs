@@ -1,4 +1,4 @@
-//! Text from untrusted sources: charsets, character references, dates, and storable characters. Pure.
+//! Text from untrusted sources: charsets, character references, dates, addresses, and storable characters. Pure.
 //!
 //! Other crates read feeds, pages and directives; rules that they share are implemented here, once.
 
@@ -7,3 +7,4 @@ pub mod date;
 pub mod html;
 pub mod hygiene;
 pub mod references;
+pub mod url;

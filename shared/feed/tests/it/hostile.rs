@@ -84,6 +84,29 @@ fn x06_deep_documents_are_refused() {
 }
 
 #[test]
+fn tags_of_no_known_prefix_after_blanks_are_read_once() {
+    let content = format!("<content type='xhtml'>{}{}</content>", " ".repeat(400_000), "<:/>".repeat(100_000));
+    let entries: String = (0..12).map(|n| format!("<entry><id>urn:x:{n}</id>{content}</entry>")).collect();
+    let feed = read(format!("<feed xmlns='http://www.w3.org/2005/Atom'>{entries}</feed>").as_bytes()).unwrap();
+    assert_eq!(feed.entries.len(), 12);
+}
+
+#[test]
+fn hosts_that_no_name_server_knows_are_not_decoded() {
+    let link = format!("<item><link>http://xn--b{}</link></item>", "a".repeat(1_985));
+    assert!(read(rss(&link.repeat(5_000)).as_bytes()).unwrap().entries.iter().all(|entry| entry.link.is_none()));
+}
+
+#[test]
+fn members_of_an_author_are_passed_over() {
+    let members: String = (0..900_000).map(|n| format!("\"{n}\":1,")).collect();
+    let json = format!(
+        "{{\"version\":\"https://jsonfeed.org/version/1\",\"title\":\"T\",\"items\":[{{\"id\":\"1\",\"author\":{{{members}\"name\":\"Ada\"}}}}]}}"
+    );
+    assert_eq!(read(json.as_bytes()).unwrap().entries[0].author.as_deref(), Some("Ada"));
+}
+
+#[test]
 fn x07_entries_are_kept_up_to_the_limit() {
     let feed = read(rss(&large("<item><title>T</title></item>")).as_bytes()).unwrap();
     assert_eq!(feed.entries.len(), Limits::default().entries);

@@ -1,0 +1,100 @@
+//! Parsing of addresses that strangers give.
+
+use std::borrow::Cow;
+use url::{ParseError, Url};
+
+/// Maximum length of a host's name, in characters (RFC 1035 §2.3.4).
+const NAME: usize = 253;
+/// Maximum length of one of its labels (RFC 1035 §2.3.4). What stands for a character before it is mapped may be a character, too.
+const LABEL: usize = 63;
+
+/// Parses an address, relative to `base` if there is one.
+///
+/// A name that no host can have is refused before it is decoded: the time for that grows with the square of a label's length.
+///
+/// # Errors
+/// It is no URL, or its host has a name that is too long.
+pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
+    if has_long_label(text, base) {
+        return Err(ParseError::IdnaError);
+    }
+    let url = Url::options().base_url(base).parse(text)?;
+    if url.host_str().is_some_and(|host| host.len() > NAME) { Err(ParseError::IdnaError) } else { Ok(url) }
+}
+
+/// True if an address has an authority with a label that is too long.
+fn has_long_label(text: &str, base: Option<&Url>) -> bool {
+    // Parsers drop these wherever they stand (URL standard, "basic URL parser").
+    let whole: Cow<'_, str> = match text.contains(['\t', '\n', '\r']) {
+        true => text.replace(['\t', '\n', '\r'], "").into(),
+        false => text.into(),
+    };
+    let text = whole.trim_start_matches(|c: char| c <= ' ');
+    let scheme = text.split_once(':').filter(|(scheme, _)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    });
+    let rest = scheme.map_or(text, |(_, rest)| rest);
+    let slashes = rest.len() - rest.trim_start_matches(['/', '\\']).len();
+    let is_of_base = |scheme: &str| base.is_some_and(|base| base.scheme().eq_ignore_ascii_case(scheme));
+    if slashes < 2 && scheme.is_none_or(|(scheme, _)| slashes == 0 && is_of_base(scheme)) {
+        return false;
+    }
+    let authority = rest.get(slashes..).unwrap_or_default();
+    let authority = authority.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    host.split(['.', '。', '．', '｡']).any(|label| !label.starts_with('[') && characters(label) > LABEL)
+}
+
+/// Returns the number of characters of a label, those in percent-encoding counted once (RFC 3986 §2.1).
+fn characters(label: &str) -> usize {
+    let (mut rest, mut number) = (label.as_bytes(), 0);
+    while let [byte, more @ ..] = rest {
+        let hex = more.first_chunk::<2>().filter(|_| *byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let encoded = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        // All bytes of a character but the first begin so (RFC 3629 §3).
+        number += usize::from(encoded.unwrap_or(*byte) & 0xC0 != 0x80);
+        rest = if encoded.is_some() { more.get(2..).unwrap_or_default() } else { more };
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    #[test]
+    fn names_that_no_host_has_are_refused_before_they_are_decoded() {
+        let long = "a".repeat(1_985);
+        let base: Url = "https://example.org/a/b".parse().unwrap();
+        for text in [
+            format!("http://xn--{long}"),
+            format!("  HTTP:\\\\xn--{long}/path"),
+            format!("ht\ntp://x\tn--{long}"),
+            format!("//user:secret@xn--{long}:80/"),
+            format!("http:xn--{long}"),
+            format!("h{}ttp://xn--{long}", "\t".repeat(64)),
+            format!("https://%78n--{long}/"),
+            format!("https://{}example.org/", "label.".repeat(50)),
+        ] {
+            assert!(parse(&text, Some(&base)).is_err(), "{text:.60}");
+        }
+        for (text, whole) in [
+            ("c", "https://example.org/a/c".to_owned()),
+            ("//example.net/d", "https://example.net/d".to_owned()),
+            ("https://bücher.example/", "https://xn--bcher-kva.example/".to_owned()),
+            ("http://[2001:db8::1]:8080/", "http://[2001:db8::1]:8080/".to_owned()),
+            (&long, format!("https://example.org/a/{long}")),
+            (&format!("https:{long}"), format!("https://example.org/a/{long}")),
+            (
+                "https://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.example/",
+                "https://xn--e1aahbscqdfdbd.example/".into(),
+            ),
+            (&format!("/{long}:x"), format!("https://example.org/{long}:x")),
+            (&format!("https://example.net/{long}"), format!("https://example.net/{long}")),
+        ] {
+            assert_eq!(parse(text, Some(&base)).map(String::from), Ok(whole), "{text:.60}");
+        }
+    }
+}
