@@ -202,9 +202,15 @@ impl Output {
 }
 
 fn push_gzip(decoder: &mut MultiGzDecoder<Vec<u8>>, input: &[u8], out: &mut Output) -> Result<(), DecodeError> {
+    let mut coded = out.coded - input.len() as u64;
     for step in input.chunks(GZIP_STEP_BYTES) {
         decoder.write_all(step).map_err(|_| DecodeError::Corrupt("the gzip body is broken".into()))?;
         drain(decoder, out)?;
+        coded += step.len() as u64;
+        // Whoever compresses does not make a document longer; empty blocks and members take time and yield nothing.
+        if coded > RATIO_FLOOR_BYTES as u64 && out.bytes.len() as u64 * 2 < coded {
+            return Err(DecodeError::Corrupt("the gzip body holds hardly anything".into()));
+        }
     }
     Ok(())
 }

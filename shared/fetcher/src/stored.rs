@@ -64,6 +64,8 @@ mod tests {
             (vec!["gzip"], gzip(b"tides"), 4),
             (vec!["gzip"], bomb, 64 << 20),
             (vec!["gzip"], gzip(b"tide")[..12].to_vec(), 9),
+            // Members that hold nothing, one after the other.
+            (vec!["gzip"], gzip(b"").repeat(100_000), 64 << 20),
             (vec!["compress"], b"tide".to_vec(), 9),
             (vec!["gzip, br"], gzip(b"tide"), 9),
         ];

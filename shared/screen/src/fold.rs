@@ -4,12 +4,16 @@
 //! A disguise is removed only if a listed word results: `s3x` and `c a s i n o` are read, `mp3` and `U S A` stay as
 //! they are.
 
+use std::cell::Cell;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// Minimum number of consecutive single letters, each with the same sign between, that are read as one word.
 const MIN_SPACED: usize = 3;
 /// Maximum number of single letters that are read as one word.
 const MAX_SPACED: usize = 40;
+/// Number of words that are looked up for words in a run of single letters: so many for each letter, and so many more. It could be
+/// read from each of them on.
+const LOOKS: (usize, usize) = (16, 512);
 /// Minimum number of letters of a word in two parts (`cas-ino`).
 const MIN_SPLIT: usize = 5;
 /// Maximum length of a word that is examined for disguises, in bytes.
@@ -106,11 +110,13 @@ struct Token {
 struct Tokens {
     buffer: String,
     list: Vec<Token>,
+    /// End of the run of single letters that is read, and the number of words that may still be looked up for it; see [`LOOKS`].
+    run: Cell<(usize, usize)>,
 }
 
 impl Tokens {
     fn of(text: &str) -> Tokens {
-        let mut tokens = Tokens { buffer: String::with_capacity(text.len()), list: Vec::new() };
+        let mut tokens = Tokens { buffer: String::with_capacity(text.len()), list: Vec::new(), run: Cell::default() };
         let mut start = 0;
         let (mut from, mut to) = (0, 0);
         let mut gap: (usize, char) = (0, ' ');
@@ -167,16 +173,30 @@ impl Tokens {
     /// Reads `c a s i n o`, `c.a.s.i.n.o`: one word, or several without a space between.
     fn spaced(&self, at: usize, known: &impl Fn(&str) -> bool) -> Option<(Vec<String>, usize)> {
         let gap = self.list.get(at + 1)?.gap.filter(|c| *c != '\n')?;
-        let more = self.list.iter().skip(at + 1).take(MAX_SPACED);
-        let count = 1 + more.take_while(|t| t.gap == Some(gap) && is_single(self.text(t))).count();
+        let is_next = |t: &&Token| t.gap == Some(gap) && is_single(self.text(t));
+        let count = 1 + self.list.iter().skip(at + 1).take(MAX_SPACED).take_while(is_next).count();
         if count < MIN_SPACED {
             return None;
         }
-        let joined: String = self.list.iter().skip(at).take(count).map(|t| self.text(t)).collect();
-        if let Some(word) = candidates(&joined).into_iter().find(|w| known(w)) {
-            return Some((vec![word], count));
+        if at >= self.run.get().0 {
+            let length = 1 + self.list.iter().skip(at + 1).take_while(is_next).count();
+            self.run.set((at + length, LOOKS.0 * length + LOOKS.1));
         }
-        candidates(&joined).iter().find_map(|j| segments(j, known)).map(|words| (words, count))
+        let (end, left) = self.run.get();
+        if left == 0 {
+            return None;
+        }
+        let known = |word: &str| {
+            let left = self.run.get().1;
+            self.run.set((end, left.saturating_sub(1)));
+            left > 0 && known(word)
+        };
+        let joined: String = self.list.iter().skip(at).take(count).map(|t| self.text(t)).collect();
+        let read = candidates(&joined);
+        if let Some(word) = read.iter().find(|w| known(w)) {
+            return Some((vec![word.clone()], count));
+        }
+        read.iter().find_map(|j| segments(j, &known)).map(|words| (words, count))
     }
 
     /// Reads `cas-ino`: two parts that form a listed word together, while neither part is one.
@@ -267,19 +287,19 @@ fn is_odd(word: &str) -> bool {
     (!plain || tripled) && word.chars().filter(|c| c.is_alphabetic()).count() >= 2
 }
 
-/// Returns the words that a disguised word may stand for.
+/// Returns the different words that a disguised word may stand for.
 fn candidates(word: &str) -> Vec<String> {
     let latin: String = word.chars().map(|c| latin_twin(c).unwrap_or(c)).collect();
-    let mut read = vec![latin];
-    for one in ['i', 'l'] {
-        let plain: String = read.first().map_or("", String::as_str).chars().map(|c| plain_letter(c, one)).collect();
-        read.extend(unmasked(&plain));
+    let of = |one| unmasked(&latin.chars().map(|c| plain_letter(c, one)).collect::<String>());
+    let read: Vec<String> = [vec![latin.clone()], of('i'), of('l')].concat();
+    let short = |times| read.iter().map(move |w| shortened(w, times));
+    let mut different: Vec<String> = Vec::new();
+    for word in read.iter().cloned().chain(short(1)).chain(short(2)) {
+        if !different.contains(&word) {
+            different.push(word);
+        }
     }
-    let once: Vec<String> = read.iter().map(|w| shortened(w, 1)).collect();
-    let twice: Vec<String> = read.iter().map(|w| shortened(w, 2)).collect();
-    read.extend(once);
-    read.extend(twice);
-    read
+    different
 }
 
 /// Returns the letter that a digit or sign imitates, as in `p0rn`; `one` is the letter for a 1.

@@ -18,6 +18,8 @@ use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
 /// Maximum number of words per language whose forms are cached; a full cache is cleared.
 const MAX_REMEMBERED: usize = 20_000;
+/// Maximum length of a word that is read, in bytes; the rest of a longer one, which is none, is not.
+const LONGEST_WORD: usize = 256;
 
 /// One word of a text.
 #[derive(Clone, Debug, PartialEq)]
@@ -215,6 +217,7 @@ impl Analyzer {
 
     /// Returns the forms of one word as it is written.
     fn forms(&mut self, word: &str) -> &(String, Option<String>) {
+        let word = word.get(..word.floor_char_boundary(LONGEST_WORD)).unwrap_or(word);
         let at = match self.remembered.at.get(word) {
             Some(at) => *at,
             None => self.learn(word),

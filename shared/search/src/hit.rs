@@ -57,11 +57,11 @@ pub struct Explanation {
     pub freshness: f32,
 }
 
-/// Returns a hit of a page by itself; the search adds how it was found.
-pub(crate) fn hit(record: Record, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
+/// Returns a hit of a page by itself, one of `many` that are shown together; the search adds how it was found.
+pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
     let language = schema::primary_language(record.language.as_deref());
     Hit {
-        snippet: snippet(&record.text, record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
+        snippet: snippet((&record.text, many), record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
         site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
         id: record.id,
         url: record.url,

@@ -295,7 +295,7 @@ impl Leaf for OpenLeaf<'_> {
             }
             Ask::Show { wording, pages } => self.records(pages).map(|records| {
                 let plan = wording.plan(analyzers);
-                Answer::Shown(records.into_iter().map(|record| hit(record, &plan, analyzers)).collect())
+                Answer::Shown(records.into_iter().map(|record| hit(record, pages.len(), &plan, analyzers)).collect())
             }),
             Ask::Explain { wording, statistics, pages } => {
                 self.explain(&wording.plan(analyzers), statistics, pages).map(Answer::Explained)

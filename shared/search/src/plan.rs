@@ -341,6 +341,9 @@ impl Words<'_> {
     }
 }
 
+/// Number of times that a word counts in one phrase: each time its places on each page are read.
+const SAME_IN_PHRASE: usize = 4;
+
 fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
     let term = |form: &str| Term::from_field_text(field, &term_text(form, rules));
     if forms.is_empty() {
@@ -348,7 +351,16 @@ fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
     } else if forms.iter().all(|form| form.len() == 1) {
         Written::Word(forms.iter().flatten().map(|(_, form)| term(form)).collect())
     } else {
-        let phrase = |form: Phrasing| form.into_iter().map(|(at, form)| (at, term(&form))).collect();
+        let phrase = |form: Phrasing| {
+            let mut terms: Vec<(usize, Term)> = Vec::new();
+            for (at, form) in form {
+                let term = term(&form);
+                if terms.iter().filter(|(_, known)| *known == term).count() < SAME_IN_PHRASE {
+                    terms.push((at, term));
+                }
+            }
+            terms
+        };
         Written::Phrase(forms.into_iter().map(phrase).collect())
     }
 }

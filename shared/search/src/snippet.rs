@@ -9,8 +9,9 @@ use std::ops::Range;
 
 /// Maximum length of a snippet in characters.
 pub const SNIPPET_CHARS: usize = 240;
-/// Prefix of a text that is searched for matches, in bytes.
+/// Prefix of a text that is searched for matches, in bytes, and of all texts that are shown together.
 const SCANNED_BYTES: usize = 256 * 1024;
+const SCANNED_TOGETHER: usize = 10 * SCANNED_BYTES;
 /// Maximum number of characters shown before the first match.
 const LEAD_CHARS: usize = 60;
 /// Maximum number of characters dropped at the end to avoid cutting a word.
@@ -28,14 +29,19 @@ pub struct Snippet {
     pub marks: Vec<Range<usize>>,
 }
 
-/// Returns the best part of a text, no longer than its page allows.
-pub(crate) fn snippet(text: &str, limit: SnippetLimit, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Snippet {
+/// Returns the best part of a text, no longer than its page allows; the text is one of `many` that are shown together.
+pub(crate) fn snippet(
+    (text, many): (&str, usize),
+    limit: SnippetLimit,
+    marked: &HashSet<String>,
+    analyzer: &mut Analyzer,
+) -> Snippet {
     let limit = limit.0.map_or(SNIPPET_CHARS, |limit| usize::try_from(limit).unwrap_or(SNIPPET_CHARS));
     let limit = limit.min(SNIPPET_CHARS);
     if limit == 0 {
         return Snippet::default();
     }
-    let scanned = head(text, SCANNED_BYTES);
+    let scanned = head(text, SCANNED_BYTES.min(SCANNED_TOGETHER / many.max(1)));
     let matches = matches(scanned, marked, analyzer);
     let start = start(scanned, best_window(&matches, limit), limit);
     cut(text, start, limit, &matches)
@@ -201,7 +207,7 @@ mod tests {
 
     fn of(text: &str, limit: Option<u32>, language: &str, marked: &[&str]) -> Snippet {
         let marked = marked.iter().map(|form| (*form).to_owned()).collect();
-        snippet(text, SnippetLimit(limit), &marked, Analyzers::default().of(language))
+        snippet((text, 1), SnippetLimit(limit), &marked, Analyzers::default().of(language))
     }
 
     fn marked(snippet: &Snippet) -> Vec<&str> {

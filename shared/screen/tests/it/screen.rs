@@ -272,3 +272,12 @@ fn long_texts_of_one_word_end() {
         let _ = screen(text, text, None);
     }
 }
+
+/// Every run of letters begins like one of words that are listed.
+#[test]
+fn a_text_of_single_letters_is_read_in_time_that_grows_with_its_length_only() {
+    let text = "e n ".repeat(125_000);
+    assert_eq!(screen("One", &text, Some("en")).verdict, Verdict::Pass);
+    let hidden = format!("Play at our c a s i n o today. {}", "A walk along the weir. ".repeat(3));
+    assert!(screen("c a s i n o", &hidden, Some("en")).topics.iter().any(|t| t.topic == Topic::Gambling));
+}
