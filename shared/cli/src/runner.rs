@@ -22,8 +22,11 @@ const BATCHES: usize = 2;
 /// Minimum time between the beginnings of two batches of extraction while visits go on: each writes and flushes a segment. A
 /// visit pauses for as long before its next page.
 const GATHER_PAGES: Millis = Millis::from_secs(1);
-/// Time to wait before looking for jobs again when none was due.
+/// Time to wait before looking for jobs again when none was due. It doubles with each look in vain of a server at rest, up to
+/// [`LOOK_SELDOM`], so that it does next to nothing then.
 const LOOK_AGAIN: Millis = Millis(100);
+/// Longest time between two looks.
+const LOOK_SELDOM: Millis = Millis::from_secs(1);
 /// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
 /// The crawl is idle if nothing is due within this time.
@@ -57,6 +60,8 @@ pub(crate) struct Runner {
     suspects: Arc<std::sync::atomic::AtomicUsize>,
     /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
     gathered_at: Option<Millis>,
+    /// Time until the next look.
+    wait: Millis,
     /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
     /// again, there is work that no queue shows as due.
     unwritten: Option<(Millis, PortError)>,
@@ -106,6 +111,7 @@ impl Runner {
             batches: Arc::default(),
             suspects: Arc::default(),
             gathered_at: None,
+            wait: LOOK_AGAIN,
             unwritten: None,
         }
     }
@@ -130,14 +136,18 @@ impl Runner {
                 self.note(done);
             }
             if started > 0 {
+                self.wait = LOOK_AGAIN;
                 continue;
             }
             if self.tasks.is_empty() && matches!(end, End::Idle(_)) && self.is_idle().await? {
                 break;
             }
+            let wait = self.wait;
+            let rests = matches!(end, End::Never) && self.tasks.is_empty();
+            self.wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
             tokio::select! {
                 Some(done) = self.tasks.join_next() => self.note(done),
-                () = self.world.clock.sleep(LOOK_AGAIN) => {}
+                () = self.world.clock.sleep(wait) => {}
             }
         }
         self.finish().await;

@@ -108,22 +108,28 @@ where
 }
 
 fn serve(connection: &Connection, mut waiting: mpsc::Receiver<Box<dyn Task>>) {
-    // Where several writes came at once, more will. A caller that makes one after the other never waits.
+    // Where several writes came at once, more will. One that comes alone after them waits in vain, once.
     let mut are_many = false;
     while let Some(first) = waiting.blocking_recv() {
-        if are_many {
-            gather();
-        }
         let mut group = vec![first];
-        while group.len() < MAX_GROUP {
-            let Ok(task) = waiting.try_recv() else { break };
-            group.push(task);
+        fill(&mut group, &mut waiting);
+        if are_many && group.len() < MAX_GROUP {
+            gather();
+            fill(&mut group, &mut waiting);
         }
         are_many = group.len() > 1;
         let commit = commit(connection, &mut group);
         for task in group {
             task.answer(commit.as_ref().err());
         }
+    }
+}
+
+/// Adds the writes that wait.
+fn fill(group: &mut Vec<Box<dyn Task>>, waiting: &mut mpsc::Receiver<Box<dyn Task>>) {
+    while group.len() < MAX_GROUP {
+        let Ok(task) = waiting.try_recv() else { break };
+        group.push(task);
     }
 }
 

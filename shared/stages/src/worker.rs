@@ -8,7 +8,7 @@ use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_en
 use curlew_policy::trace;
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
-use futures::future::try_join_all;
+use futures::future::join_all;
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -136,7 +136,8 @@ impl<S: Settlement> Worker<'_, S> {
             let span = settlement_span(job.kind(), &trace::of(&job));
             self.settle(handle, *receives, &job, outcome).instrument(span).await
         });
-        try_join_all(settled).await?;
+        // All of them, even if one fails.
+        join_all(settled).await.into_iter().collect::<Result<(), _>>()?;
         Ok(0)
     }
 

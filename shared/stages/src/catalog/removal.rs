@@ -10,6 +10,7 @@ use curlew_model::{
     Validators, Year,
 };
 use curlew_policy::address::hash_hex;
+use curlew_policy::delivery::FailureKind;
 use curlew_policy::page::sampling;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
@@ -85,11 +86,22 @@ impl Removal {
         reason: Gone,
     ) -> Result<bool, StageError> {
         let blobs = self.blobs.as_ref();
-        let records = self.records(location).await?;
+        let hide =
+            async |year| manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([page.id.clone()]))).await;
+        let records = match self.records(location).await {
+            Ok(records) => records,
+            Err(error) => {
+                // A page whose record is damaged is hidden all the same.
+                if error.kind() == FailureKind::Permanent {
+                    hide(year).await?;
+                }
+                return Err(error);
+            }
+        };
         // A record that this one replaces and that is not erased yet may be in the index of another year.
         let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([year]);
         for year in years.collect::<BTreeSet<_>>() {
-            manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([page.id.clone()]))).await?;
+            hide(year).await?;
         }
         let mut thumbnail = None;
         // The oldest goes first: each record is found through the one that replaces it, so the next run finds what a

@@ -108,6 +108,11 @@ impl Stage for Deliver {
         if let Some(at) = watch.receiver.retry_at.filter(|at| *at > now) {
             return Ok(Verdict::Drop(format!("the receiver is tried again at {at}, by the job that found it failing")));
         }
+        if watch.subscription.is_some() && self.feeds.is_none() {
+            return Ok(Verdict::Drop(
+                "no address of this site is set, so nothing can render its feeds; what waits stays".into(),
+            ));
+        }
         let waiting = self.waiting(&watch).await?;
         let request = watch.subscription.as_ref().and_then(|subscription| subscription.request.clone());
         if waiting.is_empty() && request.is_none() {
@@ -162,7 +167,11 @@ impl Deliver {
         let Some(watch) = load(self.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
         for key in waiting.iter().take(DELIVERIES_PER_VISIT) {
             let Some(blob) = self.blobs.get(key).await? else { continue };
-            let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_default();
+            // One that is damaged must not keep the others from being delivered.
+            let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_else(|error| {
+                tracing::error!(watch = watch.name, key, %error, "matches that cannot be read are not delivered");
+                Vec::new()
+            });
             let records = self.present(&watch, &matches).await?;
             if let Some(post) = self.post(&watch, key, &records)? {
                 let end = visit.tell(url, Some(post)).await?;

@@ -1,14 +1,15 @@
 //! Removal of pages that are gone from the web, or were replaced or moved there.
 
-use crate::index::{accept, ask, traces};
+use crate::index::{accept, ask, removal, traces};
 use crate::test_world::{TestWorld, host, moved, page, status, visit};
 use curlew_model::{
     Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName, Timestamp, TraceId, VisitJob,
 };
 use curlew_policy::trace;
-use curlew_ports::{Blobs, FetchError, Pages, Reply};
+use curlew_ports::{Blobs, FetchError, Pages, PortError, Reply};
 use curlew_stages::operator::audit::{Audit, Subject};
 use curlew_stages::pages::sample::{HowMany, Sample};
+use curlew_stages::stage::StageError;
 use std::collections::BTreeMap;
 
 const A: &str = "https://example.org/a";
@@ -180,6 +181,17 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     for nothing in ["", "a b", "host/path", "ftp://x/"] {
         assert_eq!(Subject::read(nothing), None, "{nothing}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_whose_record_is_damaged_is_hidden_all_the_same() {
+    let world = indexed().await;
+    let PageState::Accepted { location, .. } = row(&world).await.state else { panic!("it is accepted") };
+    world.blobs.put(location.segment.as_str(), "damaged".into()).await.unwrap();
+    assert_eq!(ask(&world, "curlew").await.total, 2);
+    let error = removal(&world).remove(&page(A), Gone::NotFound).await.unwrap_err();
+    assert!(matches!(error, StageError::Port(PortError::Corrupt { .. })), "a person has to look: {error:?}");
+    assert_eq!(ask(&world, "curlew").await.total, 1);
 }
 
 #[tokio::test(start_paused = true)]
