@@ -3,6 +3,9 @@
 //!
 //! `cargo run --release -p curlew-article --example hostile`; it fails if a page takes more than [`MOST_MS`] or
 //! [`MOST_MB`]. Rows are named after the attack.
+//!
+//! `… --example hostile -- search 1 500` makes 500 pages by chance, with the seed 1, and prints those that are slow: a beginning, a
+//! unit again and again, and an end, all of them pieces that some rule looks at.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures time, and starts itself")]
 
@@ -18,8 +21,11 @@ const MOST_MB: u64 = 120;
 const LONGEST: usize = 4_000_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    if let Some(name) = std::env::args().nth(1) {
-        return one(&name);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {}
+        ["search", seed, pages] => return search(seed.parse()?, pages.parse()?),
+        [name, ..] => return one(name),
     }
     let mut failed = Vec::new();
     for (name, _) in PAGES {
@@ -39,23 +45,142 @@ fn one(name: &str) -> Result<(), Box<dyn Error>> {
     html.truncate(html.floor_char_boundary(LONGEST));
     let bytes = html.len();
     let before = peak()?;
-    let thread = std::thread::Builder::new().stack_size(1024 * 1024);
-    let (outcome, took) = thread
-        .spawn(move || {
-            let page = "https://news.example.org/2026/05/01/story.html".parse().map_err(|_| "no address".to_owned())?;
-            let html = decode(html.as_bytes(), Some("text/html; charset=utf-8")).into_owned();
-            let seen = scan_head(&html, &page, &Limits::default()).map(|seen| seen.tags);
-            let (read, work) = measure(&html, &page, &Limits::default());
-            let read = read.map(|article| article.text.len());
-            let outcome = format!("tags {seen:?}, text {read:?}, steps {}", work.total());
-            Ok::<_, String>((outcome, busy().unwrap_or_default()))
-        })?
-        .join()
-        .map_err(|_| "it panicked")??;
+    let (outcome, took) = read(html)?;
     let peak = peak()?;
     println!("{name:<24} {bytes:>9} bytes {took:>6} ms {peak:>5} MB ({before} MB before)  {outcome}");
     if took > MOST_MS || peak > MOST_MB { Err("beyond the limits".into()) } else { Ok(()) }
 }
+
+/// Reads a page on a thread of its own. Returns what came of it, and the milliseconds of processor time that it took.
+fn read(html: String) -> Result<(String, u64), Box<dyn Error>> {
+    let thread = std::thread::Builder::new().stack_size(1024 * 1024);
+    let read = thread.spawn(move || {
+        let page = "https://news.example.org/2026/05/01/story.html".parse().map_err(|_| "no address".to_owned())?;
+        let html = decode(html.as_bytes(), Some("text/html; charset=utf-8")).into_owned();
+        let seen = scan_head(&html, &page, &Limits::default()).map(|seen| seen.tags);
+        let (read, work) = measure(&html, &page, &Limits::default());
+        let read = read.map(|article| article.text.len());
+        let outcome = format!("tags {seen:?}, text {read:?}, steps {}", work.total());
+        Ok::<_, String>((outcome, busy().unwrap_or_default()))
+    });
+    Ok(read?.join().map_err(|_| "it panicked")??)
+}
+
+/// Makes pages by chance and prints those that are slow: a quarter as long as a page may be, and yet over [`MOST_MS`].
+fn search(seed: u64, pages: usize) -> Result<(), Box<dyn Error>> {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    // Xorshift (Marsaglia, 2003).
+    let mut draw = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap_or_default() % below
+    };
+    let mut some = |most: usize| -> String { (0..=draw(most)).map(|_| PIECES[draw(PIECES.len())]).collect() };
+    let mut slow = 0;
+    for _ in 0..pages {
+        let (start, unit, end) = (some(4), some(6), some(3));
+        let whole = tags(&unit);
+        let quarter = whole.get(..whole.floor_char_boundary(whole.len() / 4)).unwrap_or_default();
+        let (outcome, took) = read(format!("{start}{quarter}{end}"))?;
+        if took > MOST_MS {
+            slow += 1;
+            println!("{took:>6} ms  {start:?} + {unit:?} + {end:?}: {outcome}");
+        }
+    }
+    if slow == 0 { Ok(()) } else { Err(format!("{slow} of {pages} pages are slow").into()) }
+}
+
+/// Pieces of pages that are made by chance.
+const PIECES: &[&str] = &[
+    "<p>A sentence of a section that has some forty letters or more in it.</p>",
+    "<p>The ferry sails again once the storm has passed over the bay, and it takes the mail, the bread and the children with it to the island, as it has done on every day of the last hundred years but two.</p>",
+    "<p>a few words</p>",
+    "<p>港の入り口に立つ古い灯台が一日の朝、十年ぶりに公開された。</p>",
+    "<p>Share this article</p>",
+    "<p>By Ada Example</p>",
+    "<p><a href=/x>Read more about the ferry of the bay</a></p>",
+    "<p><b>Question</b></p>",
+    "<p>we use cookies, share this post, subscribe to our newsletter</p>",
+    "<h1>The ferry sails</h1>",
+    "<h2>Related posts</h2>",
+    "<h2><a href=/y>Related posts</a></h2>",
+    "<h2>The ferry</h2>",
+    "<h2>港</h2>",
+    "<h3>a</h3>",
+    "<h3><a href=/2026/05/02/other.html>Another story of the harbour and its boats</a></h3>",
+    "<h4>Contents</h4>",
+    "<ul>",
+    "</ul>",
+    "<li>two eggs</li>",
+    "<li><a href=/z>one two</a></li>",
+    "<li><a href='#part'>The ferry</a></li>",
+    "<ol><li>Stir it until the flour has taken up all of the milk.</li></ol>",
+    "<div>",
+    "</div>",
+    "<div hidden>",
+    "<div class='related share comments'>",
+    "<div class='entry-content'>",
+    "<div class=post id=post-1>",
+    "<div class=author-box>",
+    "<div class=sidebar>",
+    "<div class=card>",
+    "<div style='display:none'>",
+    "<div itemprop=articleBody>",
+    "<div itemscope itemtype='https://schema.org/Article'>",
+    "<div aria-hidden=true>",
+    "<section>",
+    "</section>",
+    "<article>",
+    "</article>",
+    "<main>",
+    "</main>",
+    "<header>",
+    "</header>",
+    "<footer>",
+    "</footer>",
+    "<nav>",
+    "</nav>",
+    "<aside>",
+    "</aside>",
+    "<details><summary>a label</summary>",
+    "</details>",
+    "<blockquote>",
+    "</blockquote>",
+    "<table><tr><td>",
+    "<td>cell</td>",
+    "</table>",
+    "<figure><img src=/a.jpg width=900 height=600><figcaption>A caption.</figcaption></figure>",
+    "<img src=/b.jpg srcset='/c.jpg 900w'>",
+    "<time datetime=2026-05-01 class=published>1 May 2026</time>",
+    "<span class=author itemprop=author>Ada Example</span>",
+    "<a rel=author href=/authors/ada>Ada Example</a>",
+    "<a href=/tag/x>x</a> ",
+    "<a href=/next>Next »</a>",
+    "<br>",
+    "word ",
+    "A line that breaks.<br><br>",
+    "<pre>code();\n</pre>",
+    "<b>",
+    "</b>",
+    "<em>",
+    "</em>",
+    "<span>",
+    "</span>",
+    "<noscript>",
+    "</noscript>",
+    "<title>The ferry sails</title>",
+    "<title>港港港港港港港港港港港港港港港港港港港港 - The Harbour</title>",
+    "<meta property=og:title content='The ferry sails'>",
+    "<meta property=og:image content=/a.jpg>",
+    "<meta name=author content='Ada Example'>",
+    "<script type=application/ld+json>{\"@type\":\"Article\",\"headline\":\"The ferry sails\",\"author\":\"Ada\"}</script>",
+    "<button>Subscribe</button>",
+    "<form><input><label>Mail</label></form>",
+    "<iframe src=https://video.example/1></iframe>",
+    "<!-- x -->",
+    "&nbsp;",
+];
 
 /// Returns the processor time of this thread so far, in milliseconds (proc(5), schedstat), which depends little on
 /// other load of the machine.
@@ -111,6 +236,11 @@ fn many_attributes(tag: &str) -> String {
 /// Returns a page with a script of JSON-LD.
 fn linked(json: &str) -> String {
     format!("<title>T</title><script type=application/ld+json>{json}</script><p>word word word")
+}
+
+/// Returns elements that mark the article, all of them around the rest of the page.
+fn nested_marks() -> String {
+    ["<article>", "<main>", "<div class=entry-content>", "<div itemprop=articleBody>"].map(|tag| tag.repeat(4)).concat()
 }
 
 type Make = fn() -> String;
@@ -199,6 +329,107 @@ const PAGES: &[(&str, Make)] = &[
     ("text-divs-of-lines", || tags("<div>some words, and more <br>of them<p>one</p></div>")),
     ("text-table-comments", || format!("<table><tr>{}", fill("<!--x-->x"))),
     ("text-tails", || tags("<h2>Related posts</h2>")),
+    ("text-tails-linked", || {
+        format!(
+            "<article>{}</article>",
+            tags("<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more")
+        )
+    }),
+    ("text-panels", || {
+        "<title>One</title><h1>One</h1>".to_owned()
+            + &tags("<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>")
+    }),
+    ("text-headings-short", || {
+        format!(
+            "<title>{}</title><article>{}<p>{}</article>",
+            "港".repeat(1_000),
+            tags("<h2>港</h2>"),
+            "The ferry sails. ".repeat(20)
+        )
+    }),
+    ("text-blocks-without-tags", || fill("a</p>")),
+    ("text-labels-folded", || {
+        let line = format!("<p>{}<a href=/x>{} a b c d e f</a></p>", "y".repeat(500), "é".repeat(4_000));
+        nested_marks() + &fill(&line)
+    }),
+    ("text-headlines-folded", || {
+        nested_marks() + &fill(&format!("<p><a href=/x>{} a b c d</a></p>", "é".repeat(4_000)))
+    }),
+    ("text-own-address", || nested_marks() + &fill("www.a</p>")),
+    ("text-closing-signs", || nested_marks() + &fill(&format!("<p>a{}", ")".repeat(9_000)))),
+    ("text-leads-repeated", || {
+        let lead = format!("<p>{}.</p>", "é".repeat(60)).repeat(22);
+        format!("<title>One</title><h1>One</h1>{lead}<article><p>{}.", "é".repeat(1_900_000))
+    }),
+    ("text-headings-for-fallback", || {
+        let prose = "<p>The ferry sails again once the storm has passed over the bay.</p>";
+        let (many, long) = ("<h2>zq</h2>".repeat(20_000), "ab cd ".repeat(130_000));
+        format!("<article>abc</article><div>{prose}{prose}</div>{many}<h1>{long}</h1>")
+    }),
+    ("text-deep-for-fallback", || format!("<article>abc</article>{}<p>{}", "<div>".repeat(120), "é".repeat(500_000))),
+    ("text-long-class-in-headings", || {
+        format!("{}<span class='{}'></span>", "<h2><div>".repeat(240), "a ".repeat(1_900_000))
+    }),
+    ("text-headings-of-nothing", || {
+        fill(&format!("{}{}{}", "<h2><div>".repeat(50), "\u{7f}".repeat(4_097), "</div></h2>".repeat(50)))
+    }),
+    ("text-long-blank-link", || format!("{}<a href=#x>{}</a>", "<h2><div>".repeat(240), " ".repeat(3_900_000))),
+    ("bylines-of-nothing", || {
+        fill(&format!("{}{}{}", "<b class=fn>".repeat(16), "e\u{301}".repeat(171), "</b>".repeat(16)))
+    }),
+    ("bylines-in-comments", || "<b>".repeat(4_400) + "<div class=comments>" + &tags("<a href=/u/x>a</a>")),
+    ("author-long", || {
+        let names = "文:".repeat(990_000);
+        format!("<meta property=article:author name=author http-equiv=dc.creator itemprop=author content='{names}'>")
+    }),
+    ("head-relations", || {
+        format!("<link href=/x rel='{}' type='{}'>", "license ".repeat(240_000), "x".repeat(1_900_000))
+    }),
+    ("head-blank-image", || format!("<link rel='{}' href='{}'>", "image_src ".repeat(190_000), " ".repeat(1_900_000))),
+    ("head-links-in-links", || {
+        let prose = "<p>The ferry sails again once the storm has passed over the bay.</p>";
+        format!("{prose}<!--{}-->", format!("{}>", "<link".repeat(818)).repeat(970))
+    }),
+    ("items-content", || {
+        let names = "a b c d e f g h";
+        let value = "x".repeat(3_900_000);
+        format!(
+            "{}<div id=all><b itemprop='{names}' content='{value}'>",
+            "<div itemscope itemref=all></div>".repeat(200)
+        )
+    }),
+    ("items-srcset", || {
+        let value = "a 1x, ".repeat(600_000);
+        format!(
+            "{}<div id=all><img itemprop='a b c d e f g h' srcset='{value}'>",
+            "<div itemscope itemref=all></div>".repeat(200)
+        )
+    }),
+    ("items-classes", || {
+        let names = "datePublished ".repeat(8);
+        format!(
+            "{}<div id=all><b itemprop='{names}'><i datetime=2026-05-01 class='{}'>",
+            "<div itemscope itemref=all></div>".repeat(200),
+            "a".repeat(3_900_000)
+        )
+    }),
+    ("items-attributes", || {
+        let names: String = (0..250).map(|n| format!(" a{n}")).collect();
+        let group =
+            format!("<b itemprop='{}'>{}</b>", "datePublished ".repeat(8), format!("<i{names}></i>").repeat(46));
+        "<div itemscope itemref=all></div>".repeat(200) + "<div id=all>" + &fill(&group)
+    }),
+    ("json-ld-steps", || {
+        let list = vec!["1"; 450_000].join(",");
+        linked(&format!(
+            "{{\"@graph\":[{{\"@id\":\"x\",\"itemListElement\":[{{\"@id\":\"x\"}},{list}]}},{{\"@type\":\"HowTo\",\"step\":{{\"@id\":\"x\"}}}}]}}"
+        ))
+    }),
+    ("json-ld-types", || {
+        let types = vec!["\"a\""; 125_000].join(",");
+        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 10_000].join(",");
+        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"y\",\"@type\":[{types}]}},{reviews}]}}"))
+    }),
     ("titles-blank", || format!("<title>{}</title>", " ".repeat(8_000)) + &tags("<title> </title>")),
     ("text-paragraphs", || tags("<p>The ferry sails again once the storm has passed over the bay.</p>")),
     ("text-phrases", || tags("<p>we use cookies, share this post, subscribe to our</p>")),

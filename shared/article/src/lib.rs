@@ -154,7 +154,7 @@ fn read<T>(
     };
     let author = author::choose(&told, limits);
     let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
-    work.text = weighed.steps + chosen.steps;
+    work.text = weighed.steps + chosen.steps + outline.looks();
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Evidence {
         outline: &outline,

@@ -28,6 +28,9 @@ pub(crate) fn is_wide(c: char) -> bool {
 
 /// True if a text ends like a sentence, in any of the scripts of the web; quotes and brackets may follow.
 pub(crate) fn ends_sentence(text: &str) -> bool {
+    /// Number of bytes at the end that are looked at.
+    const END: usize = 256;
+    let text = text.get(text.ceil_char_boundary(text.len().saturating_sub(END))..).unwrap_or(text);
     let closing = |c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '”' | '’' | '»' | '«' | ')' | ']' | '）' | '」' | '』' | '】' | '›' | '“' | '*')
@@ -87,21 +90,36 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
+/// True if a heading is the title, or ends with it behind a label.
+pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
+    heading.strip_suffix(title).is_some_and(|label| !label.ends_with(char::is_alphanumeric)) && !title.is_empty()
+}
+
 /// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without
-/// spaces between words, characters are compared.
-pub(crate) fn alike(one: &str, two: &str) -> f64 {
+/// spaces between words, characters are compared. It is 0 if they differ so much in length that it cannot be `least`: a page may have
+/// very many short headings and a long title.
+pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
     if one == two {
         return 1.0;
     }
-    let (a, b) = (title_parts(one), title_parts(two));
-    let known: HashSet<&str> = a.iter().copied().collect();
-    let common = b.iter().filter(|word| known.contains(**word)).count();
-    2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
+    let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
+    let most = title_parts(short).count() as f64 * (2.0 / least - 1.0);
+    // Rounded up, so that one that is just alike is compared.
+    if title_parts(long).nth(most.ceil() as usize).is_some() {
+        return 0.0;
+    }
+    let known: HashSet<&str> = title_parts(one).collect();
+    let (mut parts, mut common) = (title_parts(one).count(), 0);
+    for part in title_parts(two) {
+        parts += 1;
+        common += usize::from(known.contains(part));
+    }
+    2.0 * common as f64 / parts.max(1) as f64
 }
 
 /// Returns the words of a folded title, and its single characters where there are no words.
-fn title_parts(title: &str) -> Vec<&str> {
-    title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced)).collect()
+fn title_parts(title: &str) -> impl Iterator<Item = &str> {
+    title.split(' ').flat_map(|word| word.split_inclusive(is_unspaced))
 }
 
 #[cfg(test)]

@@ -137,7 +137,12 @@ impl Candidate {
         let beside = covered(outline.blocks.len(), runs);
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);
-            self.kept(outline).take(LEAD).any(|(_, kept)| text::fold(&kept.text).starts_with(&line))
+            // Folding shortens a text, by less than this.
+            let most = 4 * line.len() + 64;
+            let begins = |text: &str| {
+                text::fold(text.get(..text.floor_char_boundary(most)).unwrap_or_default()).starts_with(&line)
+            };
+            self.kept(outline).take(LEAD).any(|(_, kept)| begins(&kept.text))
         };
         let is_lead = |at: usize| {
             let block = outline.blocks.get(at)?;
@@ -259,13 +264,22 @@ fn marked(outline: &Outline<'_>, parts: &[Part], title: &str) -> Vec<Candidate> 
     let chars = sums(&outline.blocks, |block| block.chars - block.link_chars);
     let before = parts::before_main(outline);
     let named = outline.marks.iter().filter(|(_, span, _)| span.end > before);
-    let mut out = Vec::new();
+    let mut out: Vec<Candidate> = Vec::new();
     for wanted in [Mark::ArticleBody, Mark::Content, Mark::Article, Mark::Main] {
         let mut spans: Vec<Span> =
             named.clone().filter(|(mark, ..)| *mark == wanted).map(|(_, span, _)| *span).collect();
         spans.sort_by_key(|span| (usize::MAX - between(&chars, span.start, span.end), span.serial));
         spans.truncate(OF_A_SORT);
-        out.extend(spans.into_iter().map(|span| Candidate::new(outline, parts, title, wanted.extractor(), span)));
+        for span in spans {
+            let from = wanted.extractor();
+            // An element around another one often holds nothing else.
+            let held = |span: &Span| parts.iter().filter(|part| span.holds(&part.span)).count();
+            let is_same = |known: &&Candidate| {
+                (known.span.start, known.span.end) == (span.start, span.end) && held(&known.span) == held(&span)
+            };
+            let same = out.iter().find(is_same).map(|known| Candidate { from, span, ..known.clone() });
+            out.push(same.unwrap_or_else(|| Candidate::new(outline, parts, title, from, span)));
+        }
     }
     out
 }

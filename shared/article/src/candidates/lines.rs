@@ -55,8 +55,9 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [O
         let often = times.get(block.text.as_str()).is_some_and(|n| *n >= OFTEN);
         *left = block
             .by_itself
-            .get_or_init(|| by_itself(block))
-            .or_else(|| is_own_address(block, page).then_some("the page's own address"))
+            .get_or_init(|| {
+                by_itself(block).or_else(|| is_own_address(block, page).then_some("the page's own address"))
+            })
             .or_else(|| often.then_some("a link that stands there again and again"))
             .or_else(|| if at < first && !listed.contains(&at) { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain || at > headed) } else { None });
@@ -316,11 +317,12 @@ fn above(block: &Block, title: &str) -> Option<Reason> {
     }
 }
 
-/// True if a heading repeats the headline, `title`, which is folded.
+/// True if a heading repeats the page's headline, `title`, which is folded.
 pub(crate) fn is_headline(block: &Block, title: &str) -> bool {
     /// Share of words in common from which it does.
     const ALIKE: f64 = 0.75;
-    !title.is_empty() && alike(&text::fold(&block.text), title) >= ALIKE
+    let repeats = || !title.is_empty() && alike(&text::fold(&block.text), title, ALIKE) >= ALIKE;
+    *block.repeats_headline.get_or_init(repeats)
 }
 
 /// Returns the reason to drop a line below the last paragraph, such as offers to those who have read so far.

@@ -118,6 +118,23 @@ const PHRASES: &[&str] = &[
     "this story first appeared",
     "this story originally appeared",
     "this story was originally published",
+    // Who has changed a post of a forum.
+    "last edited by",
+    "zuletzt geändert von",
+    "zuletzt bearbeitet von",
+    "dernière modification par",
+    "dernière édition par",
+    "última edición por",
+    "última edição por",
+    "ultima modifica di",
+    "laatst gewijzigd door",
+    "laatst bewerkt door",
+    "ostatnio zmieniony",
+    "ostatnio edytowany",
+    "senast redigerad av",
+    "sist redigert av",
+    "naposledy upravil",
+    "последний раз редактировалось",
     // Notices of corrections and of where to write, of print and of sharing.
     "report a mistake in this",
     "see an error in this",
@@ -319,7 +336,7 @@ pub(crate) fn says_where_it_goes_on(line: &str) -> bool {
 }
 
 /// Beginnings of words, as [`crate::text::fold`] returns them, that say that something goes on.
-const GOES_ON: [&str; 25] = [
+const GOES_ON: [&str; 28] = [
     "ciąg",
     "continu",
     "część",
@@ -330,6 +347,7 @@ const GOES_ON: [&str; 25] = [
     "fortsätter",
     "fortsætter",
     "jatkuu",
+    "jätkub",
     "loopt",
     "nadaljuje",
     "nastavak",
@@ -340,6 +358,8 @@ const GOES_ON: [&str; 25] = [
     "segue",
     "sigue",
     "suite",
+    "turpin",
+    "tęsi",
     "verder",
     "weiter",
     "συνεχίζεται",
@@ -347,7 +367,7 @@ const GOES_ON: [&str; 25] = [
     "продолж",
 ];
 /// Words, likewise, that say behind what.
-const BEHIND: [&str; 32] = [
+const BEHIND: [&str; 35] = [
     "abaixo",
     "after",
     "alla",
@@ -359,6 +379,7 @@ const BEHIND: [&str; 32] = [
     "depois",
     "después",
     "dopo",
+    "după",
     "efter",
     "etter",
     "ispod",
@@ -368,6 +389,8 @@ const BEHIND: [&str; 32] = [
     "onder",
     "pod",
     "po",
+    "pärast",
+    "pēc",
     "sonra",
     "sotto",
     "sous",
@@ -382,7 +405,7 @@ const BEHIND: [&str; 32] = [
     "после",
 ];
 /// Beginnings of words, likewise, for what stands between.
-const OBSTACLES: [&str; 36] = [
+const OBSTACLES: [&str; 38] = [
     "advert",
     "annonce",
     "annons",
@@ -403,8 +426,10 @@ const OBSTACLES: [&str; 36] = [
     "publicid",
     "publicit",
     "pubblicit",
+    "reklaam",
     "reklam",
     "reklama",
+    "reklām",
     "slik",
     "video",
     "vidéo",
@@ -459,6 +484,7 @@ mod tests {
             "tekst gaat verder onder de foto",
             "artikeln fortsätter under annonsen",
             "juttu jatkuu mainoksen jälkeen",
+            "artikkel jätkub pärast reklaami",
             "dalsza część tekstu pod materiałem wideo",
             "der artikel wird nach der anzeige fortgesetzt",
         ] {

@@ -16,6 +16,8 @@ pub(super) fn is_pointer(line: &str) -> bool {
 pub(super) fn labels_link(block: &Block) -> bool {
     /// Maximum number of words of the label, and its width.
     const LABEL: (usize, usize) = (4, 30);
+    /// Maximum length of it in bytes.
+    const LABEL_BYTES: usize = 120;
     /// Minimum number of words of a headline.
     const HEADLINE: usize = 4;
     /// Maximum difference of widths: blanks, and marks that are written in one character or two.
@@ -26,7 +28,8 @@ pub(super) fn labels_link(block: &Block) -> bool {
     }
     let colon = block.text.split_once([':', '：']).filter(|(label, _)| text::words(label) <= LABEL.0);
     let named = || {
-        let ends = block.text.match_indices(' ').take(LONGEST_NAME).map(|(end, _)| block.text.split_at(end));
+        let spaces = block.text.match_indices(' ').take_while(|(end, _)| *end <= LABEL_BYTES).take(LONGEST_NAME);
+        let ends = spaces.map(|(end, _)| block.text.split_at(end));
         ends.filter(|(label, _)| section_named(&text::fold(label)) == Some(Section::Teasers)).last()
     };
     let Some((label, headline)) = colon.or_else(named) else { return false };

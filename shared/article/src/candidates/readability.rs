@@ -6,6 +6,7 @@
 use crate::read::attributes::Attributes;
 use crate::read::boilerplate::Names;
 use crate::read::dom::attr;
+use crate::read::elements::heading;
 use crate::read::gate::{Limits, is_formatting};
 use crate::read::outline::Kind;
 use curlew_text::hygiene;
@@ -20,11 +21,13 @@ const LONGEST: usize = 1024 * 1024;
 const WORK: usize = 500_000;
 /// Work per element; see [`WORK`].
 const EACH: usize = 20;
+/// Bytes of the longest heading that count as one unit of work for each of them: one is the title, and the fallback compares all with it.
+const HEADING_BYTES: usize = 8;
 /// Maximum number of characters of text that are written as references; the fallback, when it writes one, needs time in
 /// proportion to the text after it. Code listings have some hundreds.
 const REFERENCES: usize = 1_000;
 /// Bytes of text that count as one unit of work: each element around a text reads it.
-const TEXT_BYTES: usize = 256;
+const TEXT_BYTES: usize = 64;
 
 /// Returns the text that the fallback finds (empty if none), and the work that it was given.
 pub(crate) fn read(tree: &Html, limits: &Limits) -> (String, u64) {
@@ -64,11 +67,13 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
     let mut names = Names::default();
     let mut skipping = None;
     let (mut depth, mut work, mut references) = (0, 0, REFERENCES);
+    let mut headings = Headings::default();
     for edge in tree.tree.root().traverse() {
         match edge {
             Edge::Open(node) if skipping.is_none() => match node.value() {
                 Node::Text(text) => {
                     let end = text.floor_char_boundary(LONGEST.saturating_sub(out.len()));
+                    headings.text(end);
                     escape(&mut out, text.get(..end).unwrap_or_default(), &mut references);
                     work += depth * end / TEXT_BYTES;
                     if work > WORK {
@@ -85,6 +90,9 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));
                         work += depth + EACH;
+                        if heading(name).is_some() {
+                            headings.open();
+                        }
                         if work > WORK {
                             return None;
                         }
@@ -115,6 +123,9 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                     && !is_void(element.name())
                 {
                     depth -= 1;
+                    if heading(element.name()).is_some() {
+                        headings.close();
+                    }
                     out.push_str("</");
                     out.push_str(element.name());
                     out.push('>');
@@ -123,7 +134,40 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
             Edge::Open(_) => {}
         }
     }
-    Some((out, work))
+    work += headings.number * headings.longest / HEADING_BYTES;
+    (work <= WORK).then_some((out, work))
+}
+
+/// The headings of a page that is handed on.
+#[derive(Default)]
+struct Headings {
+    number: usize,
+    /// Length of the longest, in bytes, with all that is in it.
+    longest: usize,
+    /// Number of those that are open, and the bytes in the outermost one.
+    open: usize,
+    inside: usize,
+}
+
+impl Headings {
+    fn open(&mut self) {
+        self.number += 1;
+        self.open += 1;
+    }
+
+    fn text(&mut self, bytes: usize) {
+        if self.open > 0 {
+            self.inside += bytes;
+            self.longest = self.longest.max(self.inside);
+        }
+    }
+
+    fn close(&mut self) {
+        self.open -= 1;
+        if self.open == 0 {
+            self.inside = 0;
+        }
+    }
 }
 
 /// True for elements without an end (HTML, "void elements"), of those that are handed on.

@@ -16,6 +16,9 @@ const PROSE: usize = 280;
 const GOES_ON: usize = 400;
 /// Number of paragraphs of a notice, where the article goes on below it.
 const NOTICE: usize = 2;
+/// Maximum number of blocks of sections that are looked at for each block of a page. Sections that overlap, none of which is left
+/// out whole, are looked at again from the next heading on.
+const LOOKS: usize = 4;
 /// Maximum number of blocks from a title or an excerpt to the next link of the same section.
 const NEAR: usize = 2;
 
@@ -27,6 +30,7 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
     let mut said_left: usize = kept().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
     let mut before = 0;
     let mut at = 0;
+    let mut looks = LOOKS * blocks.len();
     while let Some(block) = blocks.get(at) {
         let is_kept = left.get(at) == Some(&None);
         let named = if is_kept { *block.names_section.get_or_init(|| named(block)) } else { None };
@@ -34,7 +38,10 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
         if let Some(section) = named {
             let own = outline.own_box(start + at).map(|end| end - start);
             let place = SectionPlace { own, late: before * 3 >= total, said_left };
-            next = section_end(blocks, at, section, &place);
+            let run = run_below(blocks.get(..at + 1 + looks).unwrap_or(blocks), at, &place);
+            looks -= run.len();
+            outline.looked_at(run.len());
+            next = section_end(run, at, section, &place);
             for reason in left.get_mut(at..next).unwrap_or_default() {
                 *reason = reason.or(Some("a section named as other articles, sharing or signing up"));
             }
@@ -68,6 +75,7 @@ pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Rea
     for (place, at) in kept.iter().enumerate().rev() {
         let Some(block) = blocks.get(*at) else { break };
         let headline = block.own_links() > 0.8
+            && block.chars < PROSE
             && text::words(&block.text) >= WORDS
             && (title.is_empty() || !text::fold(&block.text).contains(title));
         if headline && !matches!(block.tag, Tag::Cell | Tag::Pre) {
@@ -119,10 +127,9 @@ struct SectionPlace {
     said_left: usize,
 }
 
-/// Returns the end of a section: the next heading of its level or above, the end of its box, or the start of running
-/// text. Where the article goes on below, a section without a box of its own is only what is about other pages or a
-/// few lines long.
-fn section_end(blocks: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
+/// Returns the blocks below a section's heading up to the next heading of its level or above, the end of its box, or the start of
+/// running text.
+fn run_below<'b>(blocks: &'b [Block], at: usize, place: &SectionPlace) -> &'b [Block] {
     let level = match blocks.get(at).map(|block| block.tag) {
         Some(Tag::Heading(level)) => level,
         _ => 7,
@@ -139,7 +146,12 @@ fn section_end(blocks: &[Block], at: usize, section: Section, place: &SectionPla
             Tag::Cell | Tag::Pre => linked,
         }
     });
-    let run = rest.get(..length.count()).unwrap_or_default();
+    rest.get(..length.count()).unwrap_or_default()
+}
+
+/// Returns the end of a section with this run of blocks below its heading. Where the article goes on below, a section without a box
+/// of its own is only what is about other pages or a few lines long.
+fn section_end(run: &[Block], at: usize, section: Section, place: &SectionPlace) -> usize {
     let boxed = place.own.is_some_and(|end| end <= at + 1 + run.len());
     let said: usize = run.iter().filter(|block| is_sentence(block)).map(|block| block.chars).sum();
     let last = place.said_left.saturating_sub(said) < GOES_ON;

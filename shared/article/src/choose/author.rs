@@ -9,7 +9,7 @@ use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::Limits;
 use crate::read::outline::{Byline, Outline};
-use crate::text::fold;
+use crate::text::{ends_with_title, fold};
 use curlew_text::date::{Hints, Order, find};
 
 /// Names of meta tags for the author.
@@ -58,7 +58,8 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
     let labelled = below_label(outline, at);
     let profiled = profiles(outline, at);
     let dated = near_headline(outline, at).filter_map(|text| before_day(text).or_else(|| after_day(text)));
-    let folded = site.map(fold);
+    let bare = site.and_then(|site| site.rsplit_once('.')).filter(|(_, end)| (2..=4).contains(&end.len()));
+    let site_names = [site.map(fold), bare.map(|(name, _)| fold(name))];
     let all: Vec<String> = told
         .filter_map(named)
         .chain(shown.filter_map(signed))
@@ -69,7 +70,11 @@ pub(crate) fn choose(evidence: &AuthorEvidence<'_, '_>, limits: &Limits) -> Opti
         .collect();
     // A site that names itself, or its office, as the author often names the writer further down.
     let is_writer = |name: &&String| {
-        Some(fold(name)) != folded && !is_login(name) && !is_address(name) && !is_company(name) && !is_office(name)
+        !site_names.contains(&Some(fold(name)))
+            && !is_login(name)
+            && !is_address(name)
+            && !is_company(name)
+            && !is_office(name)
     };
     let chosen = all.iter().find(is_writer).or(all.first()).cloned();
     let chosen = chosen.or_else(|| below_text(outline, end).find_map(named))?;
@@ -107,7 +112,12 @@ const AROUND: usize = 8;
 
 /// Returns the block of the headline.
 fn headline(outline: &Outline<'_>, title: Option<&str>) -> usize {
-    let named = outline.headings.iter().find(|heading| Some(heading.text.as_str()) == title);
+    let named = title.and_then(|title| {
+        let mut all = outline.headings.iter();
+        all.clone()
+            .find(|heading| heading.text == title)
+            .or_else(|| all.find(|heading| ends_with_title(&heading.text, title)))
+    });
     named.or(outline.headings_of(1).next()).map_or(0, |heading| heading.block)
 }
 
@@ -166,8 +176,12 @@ fn together(outline: &Outline<'_>) -> Option<String> {
 /// Returns the one name that is marked within a byline, if that begins with it; else the byline.
 fn within<'a>(outline: &'a Outline<'_>, byline: &'a Byline) -> &'a str {
     let line = after_by(&byline.text).unwrap_or(&byline.text);
-    let is_inner =
-        |other: &&Byline| !other.text.is_empty() && other.text.len() < line.len() && line.contains(&other.text);
+    let is_inner = |other: &&Byline| {
+        !other.text.is_empty()
+            && !introduces(&other.text)
+            && other.text.len() < line.len()
+            && line.contains(&other.text)
+    };
     let mut inner = outline.bylines.iter().filter(is_inner).map(|other| other.text.as_str());
     let first = inner.next().filter(|name| line.starts_with(name));
     first.filter(|name| inner.all(|other| name.contains(other) || !is_person(other))).unwrap_or(line)

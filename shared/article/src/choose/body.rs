@@ -229,7 +229,10 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
     let mut seen = HashSet::new();
     let mut last = "";
     for (_, block) in candidate.kept(outline) {
-        if matches!(block.tag, Tag::Heading(_)) && out.is_empty() && text::fold(&block.text) == title {
+        if matches!(block.tag, Tag::Heading(_))
+            && out.is_empty()
+            && text::ends_with_title(&text::fold(&block.text), &title)
+        {
             continue;
         }
         // The same long paragraph twice is a copy for another width of screen, or a pulled quote.

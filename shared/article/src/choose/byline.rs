@@ -72,10 +72,10 @@ const LONGEST: usize = 600;
 /// Maximum length of a name, in words; editorial offices have long ones.
 const WORDS: usize = 8;
 
-/// True if a label only announces a writer's name.
+/// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    WRITTEN_BY.iter().chain(&WRITER).chain(&OF).any(|known| *known == label)
+    label == "de" || WRITTEN_BY.iter().chain(&WRITER).chain(&OF).any(|known| *known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
@@ -230,7 +230,8 @@ pub(super) fn is_reporter(text: &str) -> bool {
 pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> {
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
-    let plain = without_tags(text);
+    // No name is longer.
+    let plain = without_tags(text.get(..text.floor_char_boundary(4 * LONGEST)).unwrap_or_default());
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
     text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
@@ -259,6 +260,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = without_role(&name);
+    let name = name.rsplit_once(", ").filter(|(_, site)| is_address(site)).map_or(name, |(name, _)| name);
     let name = name.trim_matches([' ', ',', '-', '–', '&']).trim_start_matches('.');
     // The point after an initial is part of the name.
     let name = if ends_with_initial(name) { name } else { name.trim_end_matches('.') };
@@ -364,9 +366,12 @@ pub(super) fn is_company(name: &str) -> bool {
 /// Returns a person's name without that of the paper behind it.
 pub(super) fn without_paper<'n>(name: &'n str, paper: &str) -> Option<&'n str> {
     let at = name.len().checked_sub(paper.len())?;
-    let (name, rest) = name.split_at_checked(at)?;
-    let name = name.trim_end_matches([' ', ',', '-', '–', '|']);
-    (fold(rest) == fold(paper) && name.contains(' ')).then_some(name)
+    let (before, rest) = name.split_at_checked(at)?;
+    let name = before.trim_end_matches([' ', ',', '-', '–', '|']);
+    let between = before.get(name.len()..).unwrap_or_default();
+    // With nothing but a blank between them, one word more may be the person's own.
+    let apart = !between.trim().is_empty() || (!between.is_empty() && paper.trim().contains(' '));
+    (apart && fold(rest) == fold(paper) && name.contains(' ')).then_some(name)
 }
 
 /// True if a name is the address of a site.
@@ -391,6 +396,7 @@ mod tests {
             ("By Ada Example | May 1, 2026", "Ada Example"),
             ("di Ada Esempio", "Ada Esempio"),
             ("Von Ada Beispiel", "Ada Beispiel"),
+            ("Ada Beispiel, Beispiel.at", "Ada Beispiel"),
             ("Автор: Ада Пример", "Ада Пример"),
             ("بقلم: آدا مثال", "آدا مثال"),
             ("김하늘 기자", "김하늘"),
@@ -416,6 +422,15 @@ mod tests {
         let life = "Ada Example, gardener, has been writing about the weir and all who live beside it for thirty years";
         assert_eq!(of(life, true), None);
         assert!(is_reporter("김하늘 기자 | 입력 2026.05.01") && is_reporter("山田花子記者　2026年5月1日"));
+        for (name, paper, want) in [
+            ("Ada Example - The Harbour", "The Harbour", Some("Ada Example")),
+            ("Ada Example The Harbour", "The Harbour", Some("Ada Example")),
+            ("Ada Example, Post", "Post", Some("Ada Example")),
+            ("Ada Mary Post", "Post", None),
+            ("Ada Mary Robinson", "Son", None),
+        ] {
+            assert_eq!(without_paper(name, paper), want, "{name}");
+        }
         assert!(!is_reporter("기자") && !is_reporter("입력 2026.05.01"));
     }
 }

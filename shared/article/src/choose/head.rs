@@ -47,11 +47,13 @@ pub(crate) fn read(html: &str, outline: &Outline<'_>, limits: &Limits, page: &Ur
 /// True if there may be a `meta` tag, or a link with the relation `canonical`, that the tree does not show. Whatever looks like
 /// the beginning of a tag counts, also in comments and scripts.
 fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
-    /// Maximum number of bytes of a link that are read, so that links within links are not read again and again.
+    /// Maximum number of bytes of a link that are read, and of all of them for each byte of the page.
     const LINK_BYTES: usize = 4_096;
+    const BYTES: usize = 4;
     /// Maximum number of attributes of such a link.
     const ATTRIBUTES: usize = 32;
-    let mut metas = 0;
+    // Links within links are not read again and again.
+    let (mut metas, mut left) = (0, BYTES * html.len());
     memchr_iter(b'<', html.as_bytes()).any(|at| {
         let tag = html.get(at..).unwrap_or_default();
         let named =
@@ -59,11 +61,13 @@ fn hides_tags(html: &str, outline: &Outline<'_>) -> bool {
         metas += usize::from(named(b"meta"));
         if outline.canonicals.is_empty() && named(b"link") {
             let head = tag.get(..tag.ceil_char_boundary(LINK_BYTES)).unwrap_or(tag);
+            let is_enough = left < head.len();
+            left = left.saturating_sub(head.len());
             let mut pieces = Pieces::new(head, ATTRIBUTES);
             let ends = pieces.next_piece(|| false).is_some();
             let rel = pieces.attribute("rel").unwrap_or_default();
             let is_canonical = rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"));
-            if !ends || is_canonical || pieces.has_too_many_attributes() {
+            if is_enough || !ends || is_canonical || pieces.has_too_many_attributes() {
                 return true;
             }
         }

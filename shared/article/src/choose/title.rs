@@ -27,10 +27,9 @@ pub(crate) fn choose(
             .filter(|title| !title.is_empty())
             .collect();
     heading(outline, &told, 1, first_parts)
-        .map(|text| without_label(text, &told))
         .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
-        .or_else(|| heading(outline, &told, 2, first_parts).map(|text| without_label(text, &told)))
+        .or_else(|| heading(outline, &told, 2, first_parts))
         .or_else(|| heading(outline, &told, 2, last_parts))
         .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
@@ -39,27 +38,28 @@ pub(crate) fn choose(
 }
 
 /// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.
-fn heading(outline: &Outline<'_>, told: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
+fn heading(outline: &Outline<'_>, stated: &[String], level: u8, parts: fn(&str) -> Vec<&str>) -> Option<String> {
     /// Share of common words from which a heading repeats the headline.
     const ALIKE: f64 = 0.75;
     let folded = |title: &'_ String| parts(title).into_iter().map(fold).collect::<Vec<_>>();
-    let told: Vec<String> = told.iter().flat_map(|title| [vec![fold(title)], folded(title)].concat()).collect();
+    let told: Vec<String> = stated.iter().flat_map(|title| [vec![fold(title)], folded(title)].concat()).collect();
     let mut best: Option<(&str, f64)> = None;
     for Heading { text, .. } in outline.headings_of(level) {
         let folded = fold(text);
-        let score = told.iter().map(|title| alike(title, &folded)).fold(0.0, f64::max);
+        let score = told.iter().map(|title| alike(title, &folded, ALIKE)).fold(0.0, f64::max);
         if score >= ALIKE && best.is_none_or(|(_, known)| score > known) {
             best = Some((text, score));
         }
     }
-    best.map(|(text, _)| text.to_owned())
+    best.map(|(text, _)| without_label(text, stated).to_owned())
 }
 
-/// A heading without the label before it, an element of its own with a colon at its end, if two sources agree on what is behind.
-fn without_label(heading: String, told: &[String]) -> String {
+/// Returns a heading without the label before it, an element of its own with a colon at its end, if two sources agree on what is
+/// behind.
+fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     let Some((_, behind)) = heading.split_once(':') else { return heading };
     let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
-    if behind.starts_with(char::is_alphabetic) && agree() { behind.to_owned() } else { heading }
+    if behind.starts_with(char::is_alphabetic) && agree() { behind } else { heading }
 }
 
 /// Returns the title on which two sources agree, or another one's that is a part before a separator in it.
@@ -76,7 +76,7 @@ fn akin(text: &str, told: &[String]) -> bool {
     /// Share of common words below which a heading is about something else: a slogan, the site's name.
     const AKIN: f64 = 0.2;
     let text = fold(text);
-    told.is_empty() || told.iter().any(|title| alike(&fold(title), &text) >= AKIN)
+    told.is_empty() || told.iter().any(|title| alike(&fold(title), &text, AKIN) >= AKIN)
 }
 
 /// Returns the only `<h1>` of a page, if it is a sentence and not a name.

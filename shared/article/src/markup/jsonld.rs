@@ -217,7 +217,12 @@ impl<'v> Reader<'v> {
         let mut waiting: Vec<&'v Value> = parts.iter().rev().filter_map(|key| value.get(*key)).collect();
         while let Some(value) = waiting.pop().filter(|_| lines.len() < LINES && self.charge(0)) {
             match self.referred(value) {
-                Value::Array(values) => waiting.extend(values.iter().rev()),
+                // One that is referred to from within itself comes again and again.
+                Value::Array(values) => {
+                    let some = values.get(..values.len().min(self.left)).unwrap_or_default();
+                    self.left -= some.len();
+                    waiting.extend(some.iter().rev());
+                }
                 Value::Object(step) => {
                     let inner = step.get("itemListElement").or(step.get("steps"));
                     let said = ["text", "name"].iter().find_map(|key| step.get(*key)).filter(|_| inner.is_none());
@@ -335,12 +340,17 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
 
 /// Returns the types of an object, without the vocabulary's address.
 fn kinds(value: &Value) -> Vec<&str> {
+    /// Maximum number of types that are looked at.
+    const MANY: usize = 8;
     let tail = |kind: &str| kind.len() - kind.rsplit(['/', '#', ':']).next().unwrap_or(kind).len();
     match value.get("@type") {
         Some(Value::String(kind)) => vec![kind.get(tail(kind)..).unwrap_or(kind)],
-        Some(Value::Array(kinds)) => {
-            kinds.iter().filter_map(Value::as_str).map(|kind| kind.get(tail(kind)..).unwrap_or(kind)).collect()
-        }
+        Some(Value::Array(kinds)) => kinds
+            .iter()
+            .take(MANY)
+            .filter_map(Value::as_str)
+            .map(|kind| kind.get(tail(kind)..).unwrap_or(kind))
+            .collect(),
         _ => Vec::new(),
     }
 }

@@ -11,6 +11,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) rel: &'a str,
     /// Its properties of microdata.
     pub(crate) itemprop: &'a str,
+    /// Its properties of RDFa.
+    pub(crate) property: &'a str,
     /// True if it begins an item of microdata.
     pub(crate) itemscope: bool,
     /// True if it is hidden, or asks not to be quoted, by anything but its class.
@@ -28,6 +30,7 @@ impl<'a> Attributes<'a> {
                 "role" => found.role = value,
                 "rel" => found.rel = value,
                 "itemprop" => found.itemprop = value,
+                "property" => found.property = value,
                 "itemscope" => found.itemscope = true,
                 name => found.conceals |= conceals(name, value),
             }

@@ -99,10 +99,13 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
     element.attrs.iter().find(|(key, _)| &*key.local == name).map(|(_, value)| &**value)
 }
 
+/// Number of bytes of a text that count as a step of the budget.
+const CHARGED_BYTES: usize = 8;
+
 /// Returns all text below a node, with a space at each beginning and end of an element, up to `max` bytes or one
-/// character more. Each node takes one or two steps of the budget; reading stops when that is used up.
+/// character more. Each node takes one or two steps of the budget, and so does each [`CHARGED_BYTES`] of text; reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
-    text_without(node, max, budget, |_| false)
+    text_without(node, max, budget, |_, _| false)
 }
 
 /// As [`text_of`], without elements that `leaves_out` names.
@@ -110,20 +113,21 @@ pub(crate) fn text_without(
     node: NodeRef<'_, Node>,
     max: usize,
     budget: &mut usize,
-    leaves_out: impl Fn(&Element) -> bool,
+    leaves_out: impl Fn(NodeRef<'_, Node>, &Element) -> bool,
 ) -> String {
     let mut out = String::new();
     let mut without = None;
     // Empty elements add no text, so the steps are counted too.
     for edge in node.traverse().take(max.saturating_mul(2).min(*budget)) {
-        *budget -= 1;
+        *budget = budget.saturating_sub(1);
         match edge {
             Edge::Open(_) if without.is_some() => {}
             Edge::Open(node) => match node.value() {
-                Node::Element(element) if leaves_out(element) => without = Some(node.id()),
+                Node::Element(element) if leaves_out(node, element) => without = Some(node.id()),
                 Node::Text(text) => {
                     let end = text.ceil_char_boundary(max + 1 - out.len());
                     out.push_str(text.get(..end).unwrap_or_default());
+                    *budget = budget.saturating_sub(end / CHARGED_BYTES);
                 }
                 Node::Element(element) if !is_inline(element.name()) => out.push(' '),
                 _ => {}

@@ -122,8 +122,9 @@ pub(crate) fn instant_in<'a>(node: NodeRef<'a, Node>, budget: &mut usize) -> Opt
     const NEAR: usize = 48;
     let mut changed = None;
     for inner in node.descendants().take(NEAR.min(*budget)) {
-        *budget -= 1;
         let Some(element) = inner.value().as_element() else { continue };
+        // Each attribute is asked for by searching them all.
+        *budget = budget.saturating_sub(1 + element.attrs.len());
         match instant(element) {
             Some(stated) if !is_called(element, &["updated", "modif"]) => return Some(stated),
             stated => changed = changed.or(stated),
@@ -154,9 +155,11 @@ pub(crate) fn profiles_in(node: NodeRef<'_, Node>, budget: &mut usize) -> Option
 
 /// True if the class, the property or the id of an element contains one of the words, which are in lower case.
 pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
+    /// Maximum length of names that are looked at, in bytes.
+    const NAMES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
-        let names = names.to_ascii_lowercase();
+        let names = names.get(..names.floor_char_boundary(NAMES)).unwrap_or_default().to_ascii_lowercase();
         words.iter().any(|word| names.contains(word))
     })
 }
@@ -177,7 +180,10 @@ pub(crate) fn is_label(element: &Element) -> bool {
         "prefix",
         "volanta",
     ];
+    /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
+    const LONGEST: usize = 256;
     attr(element, "class").is_some_and(|class| {
+        let class = class.get(..class.floor_char_boundary(LONGEST)).unwrap_or_default();
         class.split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
@@ -186,10 +192,17 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
-/// A heading without the sign of the link to itself behind it, which tools for documentation put there.
-pub(crate) fn without_own_link(heading: &str) -> &str {
-    let rest = heading.trim_end_matches(['¶', '🔗', '⚓']).trim_end();
-    rest.strip_suffix(" #").or_else(|| rest.strip_suffix(" §")).unwrap_or(rest)
+/// True for a link within a heading to the heading itself, a sign alone, as tools for documentation put it there.
+pub(crate) fn is_own_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
+    const SIGNS: [&str; 5] = ["#", "§", "¶", "🔗", "⚓"];
+    /// Number of steps into the link.
+    const NEAR: usize = 6;
+    let is_sign = || {
+        let mut budget = NEAR;
+        let text = text_of(node, NEAR, &mut budget);
+        SIGNS.contains(&text.trim())
+    };
+    element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
 }
 
 /// True if a class says that a link looks like a button, as many frameworks call it.
@@ -277,8 +290,9 @@ fn largest(srcset: &str) -> Option<&str> {
         .map(|(source, _)| source)
 }
 
-/// Maximum length of a value, in bytes of text.
+/// Maximum length of a value, in bytes of text, and of one that an attribute gives.
 const VALUE_BYTES: usize = 1_024;
+const GIVEN_BYTES: usize = 4_096;
 /// True if a property is a long text, which is read elsewhere or not at all.
 pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
@@ -300,6 +314,8 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
         _ => None,
     };
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
-    let given = given.or_else(|| if date { instant_in(node, budget) } else { None }).map(str::to_owned);
+    let given = given.or_else(|| if date { instant_in(node, budget) } else { None });
+    // Longer than an address may be.
+    let given = given.map(|given| given.get(..given.floor_char_boundary(GIVEN_BYTES)).unwrap_or_default().to_owned());
     given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }

@@ -1,5 +1,6 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
+use curlew_text::url::parse;
 use memchr::memchr2;
 use url::Url;
 
@@ -10,7 +11,7 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     if reference.is_empty() || reference.len() > max_bytes {
         return None;
     }
-    let mut url = base.join(reference).ok()?;
+    let mut url = parse(reference, Some(base)).ok()?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
         return None;
     }

@@ -6,7 +6,7 @@
 use crate::read::gate::Limits;
 use ego_tree::NodeId;
 use scraper::node::Element;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use url::Url;
 
 /// Reason why a block is left out, in words for a person.
@@ -27,10 +27,12 @@ pub(crate) struct Block {
     pub(crate) turn_chars: usize,
     /// Element that holds it.
     pub(crate) tag: Tag,
-    /// Cached reason why it is no text regardless of its position.
+    /// Cached reason why it is no text of this page, regardless of its position.
     pub(crate) by_itself: OnceCell<Option<Reason>>,
     /// Cached answer: the section beside the article of which it is a typical heading.
     pub(crate) names_section: OnceCell<Option<Section>>,
+    /// Cached answer: whether it repeats the page's headline.
+    pub(crate) repeats_headline: OnceCell<bool>,
 }
 
 impl Block {
@@ -300,6 +302,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) parts: Vec<Part>,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
+    /// Number of lines and words that rules have looked at again and again, such as those below each heading.
+    looks: Cell<u64>,
     /// Cached answer: true for each block of the page's table of contents.
     pub(crate) contents: OnceCell<Vec<bool>>,
     /// Cached answer: the number of blocks before the `<main>` that begins with the article.
@@ -312,6 +316,16 @@ impl<'a> Outline<'a> {
     /// Returns the headings of a level that may be the page's own.
     pub(crate) fn headings_of(&self, level: u8) -> impl Iterator<Item = &Heading> {
         self.headings.iter().filter(move |heading| heading.level == level && !heading.leads_home)
+    }
+
+    /// Counts what a rule has looked at.
+    pub(crate) fn looked_at(&self, many: usize) {
+        self.looks.set(self.looks.get() + many as u64);
+    }
+
+    /// Returns what rules have looked at so far.
+    pub(crate) fn looks(&self) -> u64 {
+        self.looks.get()
     }
 
     /// Returns an empty outline.
@@ -342,6 +356,7 @@ impl<'a> Outline<'a> {
             marks: Vec::new(),
             parts: Vec::new(),
             steps: 0,
+            looks: Cell::new(0),
             contents: OnceCell::new(),
             before_main: OnceCell::new(),
             boxes: OnceCell::new(),

@@ -216,17 +216,17 @@ impl Scan {
 
     fn link(&mut self, tag: &Pieces<'_>) {
         let (Some(rel), Some(href)) = (attribute(tag, "rel"), attribute(tag, "href")) else { return };
-        for rel in rel.split_ascii_whitespace() {
-            if rel.eq_ignore_ascii_case("canonical") && self.canonicals.len() < CANONICALS {
-                self.canonicals.push(href.clone());
-            } else if rel.eq_ignore_ascii_case("image_src") {
-                keep(&mut self.images, 2, &href);
-            } else if rel.eq_ignore_ascii_case("license")
-                && self.license.is_none()
-                && attribute(tag, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case(RSL))
-            {
-                self.license = Some(href.clone());
-            }
+        // Once for each relation, however often a link names it.
+        let is = |relation: &str| rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case(relation));
+        if self.canonicals.len() < CANONICALS && is("canonical") {
+            self.canonicals.push(href.clone());
+        }
+        if is("image_src") {
+            keep(&mut self.images, 2, &href);
+        }
+        let is_rsl = || attribute(tag, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case(RSL));
+        if self.license.is_none() && is("license") && is_rsl() {
+            self.license = Some(href);
         }
     }
 

@@ -22,6 +22,10 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// "push onto the list of active formatting elements").
 const COMPARISON: usize = 16;
 
+/// Maximum length of a value of an attribute, in bytes; longer ones are cut. What is read of them is addresses, names and lines, and rules
+/// look at the same element again and again.
+const VALUE_BYTES: u32 = 16 * 1024;
+
 /// Maximum number of different formatting elements that are distinguished. Beyond it, the limit on open elements is the
 /// tighter bound.
 const KINDS: usize = 2_000;
@@ -142,12 +146,17 @@ impl TreeSink for CountingSink {
         self.charge(1 + attrs.len());
         let together = self.attributes.get().saturating_add(attrs.len());
         self.attributes.set(together);
-        let attrs = if together > self.limits.attributes_together {
+        let mut attrs = if together > self.limits.attributes_together {
             self.refuse(Unreadable::TooManyAttributes);
             Vec::new()
         } else {
             attrs
         };
+        for value in attrs.iter_mut().map(|attribute| &mut attribute.value).filter(|value| value.len32() > VALUE_BYTES)
+        {
+            let end = value.floor_char_boundary(VALUE_BYTES as usize);
+            value.pop_back(value.len32() - u32::try_from(end).unwrap_or(VALUE_BYTES));
+        }
         self.inner.create_element(name, attrs, flags)
     }
 

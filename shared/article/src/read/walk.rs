@@ -7,7 +7,7 @@ use crate::read::boilerplate::Names;
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, is_layout, is_mute, is_short_row, labels_panel, mark, without_own_link,
+    block_tag, folds, heading, is_layout, is_mute, is_own_link, is_short_row, labels_panel, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
@@ -114,6 +114,8 @@ struct Walk<'a> {
     outside: Vec<usize>,
     /// Number of open items of microdata.
     items: usize,
+    /// Number of open elements of comments and of other pages.
+    beside: usize,
     has_base: bool,
     /// Bytes of JSON-LD so far.
     json_bytes: usize,
@@ -155,6 +157,7 @@ impl<'a> Walk<'a> {
             tables: Vec::new(),
             outside: Vec::new(),
             items: 0,
+            beside: 0,
             has_base: false,
             json_bytes: 0,
             page: page.clone(),
@@ -195,6 +198,9 @@ impl<'a> Walk<'a> {
         }
         if is_mute(tag) && !labels_panel(node, element) {
             self.add_contents(Contents::of_mute(element));
+            return false;
+        }
+        if matches!(self.tags.last(), Some(Tag::Heading(_))) && is_own_link(node, element) {
             return false;
         }
         self.enter(node, element, tag);
@@ -240,6 +246,7 @@ impl<'a> Walk<'a> {
         if kind.is_some() {
             self.outside.push(self.next);
         }
+        self.beside += usize::from(is_beside(kind));
         let item = attributes.itemscope;
         if item {
             self.items += 1;
@@ -278,6 +285,7 @@ impl<'a> Walk<'a> {
         if open.kind.is_some() {
             self.outside.pop();
         }
+        self.beside -= usize::from(is_beside(open.kind));
         self.items -= usize::from(open.item);
         if matches!(open.kind, Some((Kind::Hidden, _))) && in_line && open.start == self.out.blocks.len() {
             self.drop_from_line(open.line, open.line_says);
@@ -401,11 +409,9 @@ impl<'a> Walk<'a> {
         }
         text.truncate(text.trim_end().len());
         let tag = self.tags.last().copied().unwrap_or(Tag::Other);
-        if matches!(tag, Tag::Heading(_)) {
-            text.truncate(without_own_link(&text).len());
-        }
         let chars = text::width(&text);
-        if chars > 0 {
+        // Paragraphs that only end have no tag that is counted.
+        if chars > 0 && self.out.blocks.len() < self.out.limits.tags {
             self.out.blocks.push(Block {
                 text,
                 chars,
@@ -415,9 +421,15 @@ impl<'a> Walk<'a> {
                 tag,
                 by_itself: OnceCell::new(),
                 names_section: OnceCell::new(),
+                repeats_headline: OnceCell::new(),
             });
         }
     }
+}
+
+/// True for comments and for what is about other pages.
+fn is_beside(kind: Option<(Kind, Option<PartName>)>) -> bool {
+    matches!(kind, Some((Kind::Comments | Kind::Related, _)))
 }
 
 /// Appends words to a text that is empty or ends with a line break, with a space between two.

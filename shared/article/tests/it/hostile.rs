@@ -118,6 +118,45 @@ fn pages_that_were_quadratic_end() {
     }
 }
 
+/// Each froze a reader for a minute or longer, or took gigabytes.
+#[test]
+fn pages_whose_parts_are_looked_at_again_and_again_end() {
+    let referring = "<div itemscope itemref=all></div>".repeat(200);
+    let long = "x".repeat(3_000_000);
+    let prose = "<p>The ferry sails again once the storm has passed over the bay.</p>";
+    for html in [
+        format!(
+            "<h1>One</h1>{}",
+            "<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>".repeat(49_000)
+        ),
+        format!(
+            "<article>abc</article><div>{prose}{prose}</div>{}<h1>{}</h1>",
+            "<h2>zq</h2>".repeat(20_000),
+            "ab cd ".repeat(130_000)
+        ),
+        format!("<link href=/x rel='{}' type='{long}'>", "license ".repeat(240_000)),
+        format!("{referring}<div id=all><b itemprop='a b c d e f g h' content='{long}'>"),
+        format!("{referring}<div id=all><img itemprop='a b c d e f g h' srcset='{}'>", "a 1x, ".repeat(500_000)),
+        format!("<meta property=article:author name=author itemprop=author content='{}'>", "文:".repeat(900_000)),
+        linked(&format!(
+            "{{\"@graph\":[{{\"@id\":\"x\",\"itemListElement\":[{{\"@id\":\"x\"}},{}]}},{{\"@type\":\"HowTo\",\"step\":{{\"@id\":\"x\"}}}}]}}",
+            vec!["1"; 450_000].join(",")
+        )),
+        linked(&format!(
+            "{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"y\",\"@type\":[{}]}},{}]}}",
+            vec!["\"a\""; 125_000].join(","),
+            vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 10_000].join(",")
+        )),
+    ] {
+        let _ = look(&html);
+        let _ = read(html);
+    }
+}
+
+fn linked(json: &str) -> String {
+    format!("<script type=application/ld+json>{json}</script>")
+}
+
 #[test]
 fn b05_a_drawing_of_twelve_thousand_paths_passes() {
     let drawing = format!("<svg viewBox='0 0 9 9'>{}</svg>", "<path d='M0 0L1 1'/>".repeat(12_000));

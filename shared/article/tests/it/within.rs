@@ -228,7 +228,7 @@ fn the_boxes_of_a_table_that_lays_out_the_page_are_no_rows_of_data() {
 
 #[test]
 fn the_sign_of_a_link_to_a_heading_is_not_part_of_it() {
-    for sign in ["¶", "🔗", " #", " §"] {
+    for sign in ["¶", "🔗", "#", " #", " §"] {
         let heading =
             |level: u8, words: &str| format!("<h{level}>{words}<a class=headerlink href=#x>{sign}</a></h{level}>");
         let page = format!("{}{FIRST}{}{REST}", heading(1, "The weir"), heading(2, "Its lock"));
@@ -237,6 +237,25 @@ fn the_sign_of_a_link_to_a_heading_is_not_part_of_it() {
         assert!(article.text.contains("Its lock\n"), "{sign}: {}", article.text);
     }
     assert_eq!(read("<title>Notes on C#</title><h1>Notes on C#</h1>").title.as_deref(), Some("Notes on C#"));
+}
+
+#[test]
+fn a_label_before_the_headline_is_no_part_of_the_text_and_the_byline_is_sought_below_it() {
+    let page = format!(
+        "<title>The weir falls</title><meta property=og:title content='The weir falls'><p>By Ada Menu</p><p>One</p><p>Two</p>\
+         <main><h2>Another</h2><h1><span>Report:</span>The weir falls</h1><p>By Ada Example</p>{FIRST}{REST}</main>"
+    );
+    let article = read(&page);
+    assert_eq!((article.title.as_deref(), article.author.as_deref()), (Some("The weir falls"), Some("Ada Example")));
+    assert!(!article.text.contains("Report:"), "{}", article.text);
+}
+
+#[test]
+fn a_day_that_rdfa_states_is_the_day_of_publication_however_it_is_written_on_the_page() {
+    let submitted =
+        "<span property='dc:date dc:created' content='2012-06-04T21:10:33+02:00'>by Ada, Mo, 06/04/2012 - 21:10</span>";
+    let article = read(&format!("<html lang=de><h1>The weir</h1>{submitted}{FIRST}{REST}"));
+    assert_eq!(article.published.map(|day| day.to_string()[..10].to_owned()).as_deref(), Some("2012-06-04"));
 }
 
 #[test]

@@ -64,7 +64,6 @@ fn pages_made_to_be_slow_take_work_in_proportion_to_their_length() {
         ("", "<tr></table><font size=3><time class='date published'>1 May 2026</time>"),
         ("", "<h1>One of the very many headings of a page</h1>"),
         ("<template id=B:0></template>", "<div hidden id=S:0><template id=B:0></template></div>"),
-        ("<h1>One</h1>", "<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>"),
         (
             "<title>One</title><h1>One</h1>",
             "<div><h2>a</h2><p>A sentence of a section, of some forty letters.</p></div>",
@@ -72,6 +71,13 @@ fn pages_made_to_be_slow_take_work_in_proportion_to_their_length() {
     ];
     for (start, unit) in starts {
         check(start, unit, 100_000).unwrap();
+    }
+    // What looks at lines again takes few steps for each of them.
+    for (start, unit) in [
+        ("<h1>One</h1>", "<h3>a</h3><div hidden><p>A sentence of a panel that is folded.</p></div>"),
+        ("<article>", "<h2><a href=/x>Related posts</a></h2><p>a few words</p><p>some more</p><p>and more</p>"),
+    ] {
+        check(start, unit, 800_000).unwrap();
     }
 }
 

@@ -5,8 +5,7 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
 use crate::read::elements::{
-    instant, instant_in, is_button, is_called, is_label, is_long_property, profiles_in, property_value,
-    without_own_link,
+    instant, instant_in, is_button, is_called, is_label, is_long_property, is_own_link, profiles_in, property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -61,10 +60,10 @@ impl<'a> Walk<'a> {
         if self.out.headings.len() >= MANY {
             return;
         }
-        let line = text_without(node, BYTES, &mut self.looks, is_label);
+        let is_beside = |node: NodeRef<'_, Node>, element: &Element| is_label(element) || is_own_link(node, element);
+        let line = text_without(node, BYTES, &mut self.looks, is_beside);
         let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
-        let mut text = hygiene::line(&line, self.out.limits.title_chars);
-        text.truncate(without_own_link(&text).len());
+        let text = hygiene::line(&line, self.out.limits.title_chars);
         if text.is_empty() {
             return;
         }
@@ -192,7 +191,7 @@ impl<'a> Walk<'a> {
     /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
     pub(super) fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element, attributes: &Attributes<'a>) {
         let is_text = matches!(element.name(), "time");
-        let Attributes { class, id, rel, itemprop, .. } = *attributes;
+        let Attributes { class, id, rel, itemprop, property, .. } = *attributes;
         if !itemprop.is_empty() && !is_long_property(itemprop) && self.out.props.len() < MANY {
             let value = property_value(itemprop, node, element, &mut self.looks);
             self.prop(itemprop, value);
@@ -203,13 +202,19 @@ impl<'a> Walk<'a> {
         if byline && self.out.bylines.len() < BYLINES && !self.in_comments() {
             let names = profiles_in(node, &mut self.looks);
             let is_name = author || told.name || names.is_some();
-            let text = names.unwrap_or_else(|| hygiene::line(&text_of(node, 512, &mut self.looks), 2 * BYLINE));
-            // Posts have classes with their writers' names, too.
-            if text.chars().count() <= BYLINE {
+            let raw = if names.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
+            // Posts have classes with their writers' names, too; they are long before they are put in order.
+            let is_short = raw.chars().filter(|c| !c.is_whitespace()).count() <= BYLINE;
+            let text = names.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * BYLINE) } else { raw });
+            if is_short && text.chars().count() <= BYLINE {
                 self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });
             }
         }
-        if !is_text && told.date && self.out.moments.len() < MANY {
+        if property.split_ascii_whitespace().any(|name| CREATED.contains(&name))
+            && let Some(value) = instant(element)
+        {
+            self.moment(value.to_owned(), false, true, false);
+        } else if !is_text && told.date && self.out.moments.len() < MANY {
             let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
             let changes = tells_change(&shown);
             let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);
@@ -229,9 +234,12 @@ impl<'a> Walk<'a> {
     }
 
     fn in_comments(&self) -> bool {
-        self.open.iter().any(|open| matches!(open.kind, Some((Kind::Comments | Kind::Related, _))))
+        self.beside > 0
     }
 }
+
+/// Properties of RDFa whose content is the day of publication, as Drupal 7 states it.
+const CREATED: [&str; 4] = ["dc:created", "dcterms:created", "schema:dateCreated", "schema:datePublished"];
 
 /// True if the words around a date are about a change, and not about publication as well.
 fn tells_change(text: &str) -> bool {
