@@ -405,6 +405,26 @@ const PAGES: &[(&str, Make)] = &[
             "<div itemscope itemref=all></div>".repeat(200)
         )
     }),
+    ("items-many-srcsets", || {
+        let value = "a, ".repeat(5_461);
+        let image = format!(
+            "<img itemprop='a b c d e f g h' srcset='{value}' data-srcset='{value}' data-lazy-srcset='{value}'>"
+        );
+        "<div itemscope itemref=all></div>".repeat(200) + "<div id=all>" + &image.repeat(25)
+    }),
+    ("b04-opened-again-with-values", || {
+        let style = ";".repeat(16_384);
+        format!("<p><b style='{style}'><i style='{style}'>") + &tags("<p>x")
+    }),
+    ("text-signs-at-ends", || nested_marks() + &fill(&format!("{}</p>", "჻".repeat(64)))),
+    ("text-deep-widget-for-fallback", || {
+        format!("<article>abc</article><div class=widget>{}<p>{}", "<div>".repeat(27), "Σჼჼჼ".repeat(90_000))
+    }),
+    ("json-ld-long-type", || {
+        let reviews = vec!["{\"@type\":\"Review\",\"author\":{\"@id\":\"x\"}}"; 9_000].join(",");
+        let kind = "a".repeat(600_000);
+        linked(&format!("{{\"@graph\":[{{\"@id\":\"x\",\"name\":\"y\",\"@type\":\"{kind}\"}},{reviews}]}}"))
+    }),
     ("items-classes", || {
         let names = "datePublished ".repeat(8);
         format!(

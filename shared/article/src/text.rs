@@ -44,7 +44,7 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
 /// True if the last letter of a text is of a script without a mark for the end of a sentence (Thai, Lao).
 pub(crate) fn has_no_marks(text: &str) -> bool {
     /// Number of characters at the end among which that letter is.
-    const END: usize = 64;
+    const END: usize = 8;
     let last = text.chars().rev().take(END).find(|c| c.is_alphanumeric());
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
@@ -71,7 +71,7 @@ fn words_of(run: &str) -> usize {
 
 /// True for characters of scripts without spaces between words: kana and Han.
 pub(crate) fn is_unspaced(c: char) -> bool {
-    is_wide(c) && c.is_alphanumeric() && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}')
+    is_wide(c) && !matches!(c, '\u{1100}'..='\u{115F}' | '\u{AC00}'..='\u{D7A3}') && c.is_alphanumeric()
 }
 
 /// Returns a text reduced to its distinctive part: letters and digits in lower case, with single spaces between.

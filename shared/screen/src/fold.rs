@@ -18,8 +18,9 @@ const LOOKS: (usize, usize) = (16, 512);
 const MIN_SPLIT: usize = 5;
 /// Maximum length of a word that is examined for disguises, in bytes.
 const MAX_DISGUISED: usize = 64;
-/// Maximum number of masked letters (`p*rn`) that are guessed.
+/// Maximum number of masked letters (`p*rn`) that are guessed, and length of the word in bytes.
 const MAX_MASKED: usize = 2;
+const LONGEST_MASKED: usize = 24;
 
 /// A text as words of lower-case letters and digits, each preceded by one blank, with the origin of each word.
 #[derive(Debug, Default)]
@@ -320,7 +321,7 @@ fn plain_letter(c: char, one: char) -> char {
 /// Returns the words with each vowel in place of `*` and `#`.
 fn unmasked(word: &str) -> Vec<String> {
     let mut words = vec![word.to_owned()];
-    if word.chars().filter(|c| matches!(c, '*' | '#')).count() > MAX_MASKED {
+    if word.chars().filter(|c| matches!(c, '*' | '#')).count() > MAX_MASKED || word.len() > LONGEST_MASKED {
         return words;
     }
     while words.first().is_some_and(|w| w.contains(['*', '#'])) {

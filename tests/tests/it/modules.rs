@@ -46,7 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "polling",
         ],
     ),
-    ("curlew-text", &["references", "html", "charset", "hygiene", "date"]),
+    ("curlew-text", &["references", "url", "html", "charset", "hygiene", "date"]),
     ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),
     (
         "curlew-stages",

@@ -141,17 +141,19 @@ pub(crate) fn is_prose(block: &Block) -> bool {
     (block.chars >= PROSE || (block.chars >= DENSE_PROSE && block.text.contains(text::is_unspaced)))
         && block.links() < 0.5
         && !matches!(block.tag, Tag::Heading(_) | Tag::Cell)
-        && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
+        && ends_as_sentence(block)
+}
+
+/// True if a block ends like a sentence, or is in a script that has no mark for that.
+fn ends_as_sentence(block: &Block) -> bool {
+    *block.ends_as_sentence.get_or_init(|| text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
 }
 
 /// True if a block is a sentence outside of links, of any length but the shortest.
 pub(crate) fn is_sentence(block: &Block) -> bool {
     /// Minimum width of a sentence; shorter ones are labels and buttons with a full stop.
     const SHORTEST: usize = 25;
-    block.chars >= SHORTEST
-        && block.links() < 0.5
-        && !matches!(block.tag, Tag::Heading(_))
-        && (text::ends_sentence(&block.text) || text::has_no_marks(&block.text))
+    block.chars >= SHORTEST && block.links() < 0.5 && !matches!(block.tag, Tag::Heading(_)) && ends_as_sentence(block)
 }
 
 /// Returns the reason why a line is no text, regardless of its position.

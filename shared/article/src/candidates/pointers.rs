@@ -14,6 +14,10 @@ pub(super) fn is_pointer(line: &str) -> bool {
 /// True if a line is a headline of another page of the site in a link, with a label before it: any with a colon, in any language, or
 /// the name of a section of teasers.
 pub(super) fn labels_link(block: &Block) -> bool {
+    *block.labels_link.get_or_init(|| has_label(block))
+}
+
+fn has_label(block: &Block) -> bool {
     /// Maximum number of words of the label, and its width.
     const LABEL: (usize, usize) = (4, 30);
     /// Maximum length of it in bytes.

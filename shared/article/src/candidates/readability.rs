@@ -29,6 +29,9 @@ const REFERENCES: usize = 1_000;
 /// Bytes of text that count as one unit of work: each element around a text reads it.
 const TEXT_BYTES: usize = 64;
 
+/// Number of times that a text counts which is not ASCII alone: finding its words and small letters takes that much longer.
+const NOT_ASCII: usize = 4;
+
 /// Returns the text that the fallback finds (empty if none), and the work that it was given.
 pub(crate) fn read(tree: &Html, limits: &Limits) -> (String, u64) {
     let Some((reduced, work)) = reduced(tree) else { return (String::new(), WORK as u64) };
@@ -75,7 +78,8 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                     let end = text.floor_char_boundary(LONGEST.saturating_sub(out.len()));
                     headings.text(end);
                     escape(&mut out, text.get(..end).unwrap_or_default(), &mut references);
-                    work += depth * end / TEXT_BYTES;
+                    let weight = if text.is_ascii() { 1 } else { NOT_ASCII };
+                    work += depth * end * weight / TEXT_BYTES;
                     if work > WORK {
                         return None;
                     }

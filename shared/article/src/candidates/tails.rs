@@ -74,10 +74,12 @@ pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Rea
     let last_words = kept.iter().rev().take_while(|at| ends(at)).count();
     for (place, at) in kept.iter().enumerate().rev() {
         let Some(block) = blocks.get(*at) else { break };
-        let headline = block.own_links() > 0.8
-            && block.chars < PROSE
-            && text::words(&block.text) >= WORDS
-            && (title.is_empty() || !text::fold(&block.text).contains(title));
+        let headline = *block.heads_teaser.get_or_init(|| {
+            block.own_links() > 0.8
+                && block.chars < PROSE
+                && text::words(&block.text) >= WORDS
+                && (title.is_empty() || !text::fold(&block.text).contains(title))
+        });
         if headline && !matches!(block.tag, Tag::Cell | Tag::Pre) {
             (start, headlines, lines) = (place, headlines + 1, 0);
         } else if lines < LINES && block.chars < PROSE && !matches!(block.tag, Tag::Cell | Tag::Pre) {

@@ -340,19 +340,17 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
 
 /// Returns the types of an object, without the vocabulary's address.
 fn kinds(value: &Value) -> Vec<&str> {
-    /// Maximum number of types that are looked at.
+    /// Maximum number of types that are looked at, and the length of one in bytes.
     const MANY: usize = 8;
+    const LONGEST: usize = 256;
     let tail = |kind: &str| kind.len() - kind.rsplit(['/', '#', ':']).next().unwrap_or(kind).len();
-    match value.get("@type") {
-        Some(Value::String(kind)) => vec![kind.get(tail(kind)..).unwrap_or(kind)],
-        Some(Value::Array(kinds)) => kinds
-            .iter()
-            .take(MANY)
-            .filter_map(Value::as_str)
-            .map(|kind| kind.get(tail(kind)..).unwrap_or(kind))
-            .collect(),
-        _ => Vec::new(),
-    }
+    let kinds = match value.get("@type") {
+        Some(Value::Array(kinds)) => kinds.as_slice(),
+        Some(kind) => std::slice::from_ref(kind),
+        None => &[],
+    };
+    let kinds = kinds.iter().take(MANY).filter_map(Value::as_str).filter(|kind| kind.len() <= LONGEST);
+    kinds.map(|kind| kind.get(tail(kind)..).unwrap_or(kind)).collect()
 }
 
 /// True for schema.org types that are Article or one of its subtypes.

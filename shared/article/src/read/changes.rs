@@ -39,6 +39,10 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
 pub(crate) fn says_change(text: &str) -> bool {
     /// Maximum length; longer texts are about something else.
     const LONGEST: usize = 120;
+    /// Number of bytes that are read.
+    const NEAR: usize = 400;
+    // Words that are about the date are near it.
+    let text = text.get(text.ceil_char_boundary(text.len().saturating_sub(NEAR))..).unwrap_or(text);
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
     text.len() <= LONGEST && {
         let text = text.to_lowercase();

@@ -26,7 +26,8 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     document.tree = Tree::with_capacity(Node::Document, html.len() / NODE_BYTES);
     // Text and comments are nodes too; one of each per tag is plenty. Two attributes per tag are, too.
     let (nodes, attributes_together) = (limits.tags.saturating_mul(4), limits.tags.saturating_mul(2));
-    let sink = CountingSink::new(document, TreeLimits { nodes, attributes: limits.attributes, attributes_together });
+    let (attributes, attribute_bytes) = (limits.attributes, 2 * limits.bytes);
+    let sink = CountingSink::new(document, TreeLimits { nodes, attributes, attributes_together, attribute_bytes });
     let most_steps = FREE_STEPS.saturating_add(STEPS_A_BYTE.saturating_mul(html.len() as u64));
     let guard = Guard::new(sink, most_steps);
     let mut tokens = Tokens::new(html, limits);
@@ -119,7 +120,12 @@ pub(crate) fn text_without(
     let mut without = None;
     // Empty elements add no text, so the steps are counted too.
     for edge in node.traverse().take(max.saturating_mul(2).min(*budget)) {
-        *budget = budget.saturating_sub(1);
+        // Each attribute that is asked for is looked for among all.
+        let attributes = match &edge {
+            Edge::Open(node) => node.value().as_element().map_or(0, |element| element.attrs.len()),
+            Edge::Close(_) => 0,
+        };
+        *budget = budget.saturating_sub(1 + attributes);
         match edge {
             Edge::Open(_) if without.is_some() => {}
             Edge::Open(node) => match node.value() {

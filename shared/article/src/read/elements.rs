@@ -111,8 +111,10 @@ pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
 pub(crate) fn instant(element: &Element) -> Option<&str> {
     /// The order of day and month does not matter: machines write the year first, or the month by name.
     const HINTS: Hints = Hints::page(Order::DayFirst);
+    /// Maximum length of such a value, in bytes.
+    const LONGEST: usize = 256;
     let mut values = ["datetime", "content", "title"].iter().filter_map(|key| attr(element, key));
-    values.find(|value| parse_instant(value, &HINTS).is_some())
+    values.find(|value| value.len() <= LONGEST && parse_instant(value, &HINTS).is_some())
 }
 
 /// Returns the instant that an attribute of the element states, or else of one of the first few elements in it: a
@@ -293,6 +295,8 @@ fn largest(srcset: &str) -> Option<&str> {
 /// Maximum length of a value, in bytes of text, and of one that an attribute gives.
 const VALUE_BYTES: usize = 1_024;
 const GIVEN_BYTES: usize = 4_096;
+/// Number of bytes of attributes that count as a step.
+const BYTES_A_STEP: usize = 64;
 /// True if a property is a long text, which is read elsewhere or not at all.
 pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
@@ -301,6 +305,12 @@ pub(crate) fn is_long_property(name: &str) -> bool {
 /// Returns the value of a property that is not an item (HTML, "values"), tolerating two common mistakes: `content`
 /// counts on every element, and the value of a name that is a link is its text.
 pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Element, budget: &mut usize) -> String {
+    // An element may belong to many items.
+    let bytes: usize = element.attrs.iter().map(|(_, value)| value.len()).sum();
+    *budget = budget.saturating_sub(bytes / BYTES_A_STEP);
+    if *budget == 0 {
+        return String::new();
+    }
     let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
     let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
     let given = match element.name() {

@@ -33,6 +33,10 @@ pub(crate) struct Block {
     pub(crate) names_section: OnceCell<Option<Section>>,
     /// Cached answer: whether it repeats the page's headline.
     pub(crate) repeats_headline: OnceCell<bool>,
+    /// Cached answers: whether it ends like a sentence, is a label before a link, and is a headline that leads elsewhere.
+    pub(crate) ends_as_sentence: OnceCell<bool>,
+    pub(crate) labels_link: OnceCell<bool>,
+    pub(crate) heads_teaser: OnceCell<bool>,
 }
 
 impl Block {

@@ -39,6 +39,8 @@ pub(crate) struct TreeLimits {
     pub(crate) attributes: usize,
     /// Attributes of all elements.
     pub(crate) attributes_together: usize,
+    /// Bytes of the values of all attributes: those of elements that are opened again count again.
+    pub(crate) attribute_bytes: usize,
 }
 
 /// Sink wrapper that counts calls.
@@ -47,6 +49,7 @@ pub(crate) struct CountingSink {
     limits: TreeLimits,
     steps: Cell<u64>,
     attributes: Cell<usize>,
+    attribute_bytes: Cell<usize>,
     /// Hashes of distinct formatting elements. The seed of the hashes is drawn, so nobody makes two that are equal.
     kinds: RefCell<HashSet<u64>>,
     /// Upper bound on the formatting elements that the tree builder remembers.
@@ -61,6 +64,7 @@ impl CountingSink {
             limits,
             steps: Cell::new(0),
             attributes: Cell::new(0),
+            attribute_bytes: Cell::new(0),
             kinds: RefCell::default(),
             listed: Cell::new(0),
             refused: Cell::new(None),
@@ -146,7 +150,10 @@ impl TreeSink for CountingSink {
         self.charge(1 + attrs.len());
         let together = self.attributes.get().saturating_add(attrs.len());
         self.attributes.set(together);
-        let mut attrs = if together > self.limits.attributes_together {
+        let bytes: usize = attrs.iter().map(|attribute| attribute.value.len()).sum();
+        let bytes = self.attribute_bytes.get().saturating_add(bytes);
+        self.attribute_bytes.set(bytes);
+        let mut attrs = if together > self.limits.attributes_together || bytes > self.limits.attribute_bytes {
             self.refuse(Unreadable::TooManyAttributes);
             Vec::new()
         } else {

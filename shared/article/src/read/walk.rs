@@ -422,6 +422,9 @@ impl<'a> Walk<'a> {
                 by_itself: OnceCell::new(),
                 names_section: OnceCell::new(),
                 repeats_headline: OnceCell::new(),
+                ends_as_sentence: OnceCell::new(),
+                labels_link: OnceCell::new(),
+                heads_teaser: OnceCell::new(),
             });
         }
     }
