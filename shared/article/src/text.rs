@@ -30,7 +30,7 @@ pub(crate) fn is_wide(c: char) -> bool {
 pub(crate) fn ends_sentence(text: &str) -> bool {
     /// Number of bytes at the end that are looked at.
     const END: usize = 256;
-    let text = text.get(text.ceil_char_boundary(text.len().saturating_sub(END))..).unwrap_or(text);
+    let text = tail(text, END);
     let closing = |c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '”' | '’' | '»' | '«' | ')' | ']' | '）' | '」' | '』' | '】' | '›' | '“' | '*')
@@ -93,6 +93,22 @@ pub(crate) fn fold(text: &str) -> String {
 /// True if a heading is the title, or ends with it behind a label.
 pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
     heading.strip_suffix(title).is_some_and(|label| !label.ends_with(char::is_alphanumeric)) && !title.is_empty()
+}
+
+/// Returns the first bytes of a text, cut between characters.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}
+
+/// Returns the last bytes of a text, cut between characters.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or(text)
+}
+
+/// Returns the beginning of a text, folded, long enough to compare it with `many` bytes of a folded one: folding shortens a text, by
+/// less than this.
+pub(crate) fn folded_beginning(text: &str, many: usize) -> String {
+    fold(head(text, 4 * many + 64))
 }
 
 /// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without

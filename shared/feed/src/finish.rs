@@ -69,13 +69,11 @@ pub(crate) fn deletions(drafts: Vec<Deletion>, limits: &Limits) -> Vec<DeletedEn
         .map(|draft| {
             let own = draft.id.trim();
             let stated = draft.link.get().cloned();
-            let is_short = own.len() <= limits.url_bytes;
-            let address = || parse(own, None).ok().and_then(|base| link::resolve(own, &base, limits.url_bytes));
-            DeletedEntry {
-                url: stated.or_else(|| if is_short { address() } else { None }),
-                id: entry_id(own, limits),
-                when: draft.when,
-            }
+            let address = || {
+                let own = Some(own).filter(|own| own.len() <= limits.url_bytes)?;
+                link::resolve(own, &parse(own, None).ok()?, limits.url_bytes)
+            };
+            DeletedEntry { url: stated.or_else(address), id: entry_id(own, limits), when: draft.when }
         })
         .collect()
 }

@@ -1,22 +1,11 @@
 //! Addresses: absolute, `http(s)`, short, without a password.
 
-use curlew_text::url::parse;
+use curlew_text::url::{parse, web};
 use url::Url;
 
 /// Resolves the address `text` in a document with base `base`; `None` if it may not be kept.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
-    let text = text.trim();
-    if text.is_empty() || text.len() > max_bytes {
-        return None;
-    }
-    let mut url = parse(text, Some(base)).ok()?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return None;
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        url.set_username("").ok()?;
-        url.set_password(None).ok()?;
-    }
+    let url = web(text, base, max_bytes)?;
     (url.as_str().len() <= max_bytes).then(|| url.into())
 }
 

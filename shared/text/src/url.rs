@@ -22,6 +22,21 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
     if url.host_str().is_some_and(|host| host.len() > NAME) { Err(ParseError::IdnaError) } else { Ok(url) }
 }
 
+/// Returns a reference of at most `max_bytes` as an address of the web, http or https, without user information.
+pub fn web(reference: &str, base: &Url, max_bytes: usize) -> Option<Url> {
+    let reference = reference.trim();
+    if reference.is_empty() || reference.len() > max_bytes {
+        return None;
+    }
+    let mut url = parse(reference, Some(base)).ok()?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return None;
+    }
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
+    Some(url)
+}
+
 /// True if an address has an authority with a label that is too long.
 fn has_long_label(text: &str, base: Option<&Url>) -> bool {
     // Parsers drop these wherever they stand (URL standard, "basic URL parser").

@@ -137,12 +137,8 @@ impl Candidate {
         let beside = covered(outline.blocks.len(), runs);
         let repeated = |block: &Block| {
             let line = text::fold(&block.text);
-            // Folding shortens a text, by less than this.
-            let most = 4 * line.len() + 64;
-            let begins = |text: &str| {
-                text::fold(text.get(..text.floor_char_boundary(most)).unwrap_or_default()).starts_with(&line)
-            };
-            self.kept(outline).take(LEAD).any(|(_, kept)| begins(&kept.text))
+            let begins = |kept: &Block| text::folded_beginning(&kept.text, line.len()).starts_with(&line);
+            self.kept(outline).take(LEAD).any(|(_, kept)| begins(kept))
         };
         let is_lead = |at: usize| {
             let block = outline.blocks.get(at)?;

@@ -224,8 +224,7 @@ fn turns(line: &str) -> bool {
 
 /// True if a line tells who a person is whose name, folded, it begins with; or if it is the name alone.
 pub(crate) fn is_life(line: &str, name: &str) -> bool {
-    let start = line.get(..line.floor_char_boundary(4 * name.len() + 64)).unwrap_or(line);
-    let folded = text::fold(start);
+    let folded = text::folded_beginning(line, name.len());
     let Some(rest) = folded.strip_prefix(name) else { return false };
     rest.is_empty() || IS.iter().any(|word| rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(word)))
 }

@@ -64,9 +64,7 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
     let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
     folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
-    let (mut panels, mut end) = (HashSet::new(), 0);
-    // How many stand one after the other, and those of them that are not known to be panels yet.
-    let mut run: (usize, Vec<usize>) = Default::default();
+    let (mut panels, mut run, mut end) = (HashSet::new(), Vec::new(), 0);
     for Part { span, .. } in folded {
         if span.start < end {
             continue;
@@ -74,22 +72,24 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
         let label = blocks(end.max(span.start.saturating_sub(LABEL_LINES)), span.start);
         let is_labelled = label.last().is_some_and(|line| line.chars <= LABEL && line.link_chars == 0);
         if span.start - end > LABEL_LINES || !is_labelled {
-            run = Default::default();
+            run.clear();
         }
         end = span.end;
         let panel = blocks(span.start, span.end);
         let links: usize = panel.iter().map(|line| line.link_chars).sum();
         let chars: usize = panel.iter().map(|line| line.chars).sum();
         if !is_labelled || links * 2 > chars || !panel.iter().any(lines::is_sentence) {
-            run = Default::default();
+            run.clear();
             continue;
         }
-        run.0 += 1;
-        run.1.push(span.serial);
-        if run.0 >= FEWEST {
-            outline.looked_at(run.1.len());
-            panels.extend(run.1.drain(..));
-        }
+        run.push(span.serial);
+        // Those before the last one are known from the third on.
+        let new = match run.len() {
+            FEWEST => FEWEST,
+            len => usize::from(len > FEWEST),
+        };
+        outline.looked_at(new);
+        panels.extend(run.iter().rev().take(new).copied());
     }
     panels
 }

@@ -3,7 +3,7 @@
 use crate::markup::jsonld::AUTHORS;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
-use crate::text::fold;
+use crate::text::{fold, head};
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, references};
 
@@ -231,7 +231,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
     // No name is longer.
-    let plain = without_tags(text.get(..text.floor_char_boundary(4 * LONGEST)).unwrap_or_default());
+    let plain = without_tags(head(text, 4 * LONGEST));
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
     text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);

@@ -1,5 +1,6 @@
 //! Decides from the words beside a date whether it is that of the first publication or of the last change.
 
+use crate::text::tail;
 use curlew_model::Timestamp;
 use curlew_text::date::{DaySpan, Hints, ascii_digits, find};
 
@@ -42,7 +43,7 @@ pub(crate) fn says_change(text: &str) -> bool {
     /// Number of bytes that are read.
     const NEAR: usize = 400;
     // Words that are about the date are near it.
-    let text = text.get(text.ceil_char_boundary(text.len().saturating_sub(NEAR))..).unwrap_or(text);
+    let text = tail(text, NEAR);
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
     text.len() <= LONGEST && {
         let text = text.to_lowercase();

@@ -104,7 +104,8 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
 const CHARGED_BYTES: usize = 8;
 
 /// Returns all text below a node, with a space at each beginning and end of an element, up to `max` bytes or one
-/// character more. Each node takes one or two steps of the budget, and so does each [`CHARGED_BYTES`] of text; reading stops when that is used up.
+/// character more. Each node takes one or two steps of the budget, each attribute and each [`CHARGED_BYTES`] of text one more;
+/// reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
     text_without(node, max, budget, |_, _| false)
 }

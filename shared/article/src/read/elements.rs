@@ -5,6 +5,7 @@ use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
+use crate::text::head;
 use curlew_text::date::{Hints, Order, parse_instant};
 use curlew_text::hygiene;
 use ego_tree::NodeRef;
@@ -161,7 +162,7 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     const NAMES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
-        let names = names.get(..names.floor_char_boundary(NAMES)).unwrap_or_default().to_ascii_lowercase();
+        let names = head(names, NAMES).to_ascii_lowercase();
         words.iter().any(|word| names.contains(word))
     })
 }
@@ -185,8 +186,7 @@ pub(crate) fn is_label(element: &Element) -> bool {
     /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
     const LONGEST: usize = 256;
     attr(element, "class").is_some_and(|class| {
-        let class = class.get(..class.floor_char_boundary(LONGEST)).unwrap_or_default();
-        class.split_ascii_whitespace().any(|name| {
+        head(class, LONGEST).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
             ends.into_iter().flatten().any(|part| LABELS.iter().any(|label| part.eq_ignore_ascii_case(label)))
@@ -326,6 +326,6 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
     let given = given.or_else(|| if date { instant_in(node, budget) } else { None });
     // Longer than an address may be.
-    let given = given.map(|given| given.get(..given.floor_char_boundary(GIVEN_BYTES)).unwrap_or_default().to_owned());
+    let given = given.map(|given| head(given, GIVEN_BYTES).to_owned());
     given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }

@@ -1,22 +1,13 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
-use curlew_text::url::parse;
+use curlew_text::url::web;
 use memchr::memchr2;
 use url::Url;
 
 /// Resolves a reference against a base. Returns only http and https URLs of at most `max_bytes`, without user
 /// information and fragment. The address guard decides whether the address may be called.
 pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<Url> {
-    let reference = reference.trim();
-    if reference.is_empty() || reference.len() > max_bytes {
-        return None;
-    }
-    let mut url = parse(reference, Some(base)).ok()?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return None;
-    }
-    url.set_username("").ok()?;
-    url.set_password(None).ok()?;
+    let mut url = web(reference, base, max_bytes)?;
     url.set_fragment(None);
     (url.as_str().len() <= max_bytes).then_some(url)
 }

@@ -3,6 +3,7 @@
 use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::links::resolve;
 use crate::read::stored::may_tell;
+use crate::text::head;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind};
 use curlew_text::{hygiene::line, references};
 use std::borrow::Cow;
@@ -205,7 +206,7 @@ impl Scan {
             }
             Reading::Rsl => {
                 let room = RSL_BYTES.saturating_sub(self.rsl.len());
-                self.rsl.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+                self.rsl.push_str(head(text, room));
             }
             // In a drawing, tags may follow that are hidden here.
             Reading::Style if kind == TextKind::RawText => self.programs.push(place),

@@ -200,7 +200,7 @@ fn numbered<'p, 'v: 'p>(
 
 /// True for programs and style sheets.
 fn is_code(string: &str) -> bool {
-    let start = string.get(..string.floor_char_boundary(400)).unwrap_or(string);
+    let start = text::head(string, 400);
     start.contains("function(")
         || start.contains("=>")
         || start.contains("{\"")
