@@ -60,8 +60,6 @@ pub(crate) struct Runner {
     suspects: Arc<std::sync::atomic::AtomicUsize>,
     /// Monotonic time at which the last batch of extraction began; none if it was full, so that more pages may wait.
     gathered_at: Option<Millis>,
-    /// Time until the next look.
-    wait: Millis,
     /// The last verdict that could not be stored, and the monotonic time of the failure: until its job is handed out
     /// again, there is work that no queue shows as due.
     unwritten: Option<(Millis, PortError)>,
@@ -111,7 +109,6 @@ impl Runner {
             batches: Arc::default(),
             suspects: Arc::default(),
             gathered_at: None,
-            wait: LOOK_AGAIN,
             unwritten: None,
         }
     }
@@ -126,6 +123,7 @@ impl Runner {
             self.wait(end).await;
             return Ok(());
         }
+        let mut wait = LOOK_AGAIN;
         loop {
             let is_worn_out = self.world.memory.is_worn_out();
             if self.stop.load(Ordering::Relaxed) || self.past(end) || is_worn_out {
@@ -136,19 +134,18 @@ impl Runner {
                 self.note(done);
             }
             if started > 0 {
-                self.wait = LOOK_AGAIN;
+                wait = LOOK_AGAIN;
                 continue;
             }
             if self.tasks.is_empty() && matches!(end, End::Idle(_)) && self.is_idle().await? {
                 break;
             }
-            let wait = self.wait;
             let rests = matches!(end, End::Never) && self.tasks.is_empty();
-            self.wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
             tokio::select! {
                 Some(done) = self.tasks.join_next() => self.note(done),
                 () = self.world.clock.sleep(wait) => {}
             }
+            wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
         }
         self.finish().await;
         if self.world.memory.is_worn_out() {

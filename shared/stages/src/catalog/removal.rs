@@ -88,16 +88,12 @@ impl Removal {
         let blobs = self.blobs.as_ref();
         let hide =
             async |year| manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([page.id.clone()]))).await;
-        let records = match self.records(location).await {
-            Ok(records) => records,
-            Err(error) => {
-                // A page whose record is damaged is hidden all the same.
-                if error.kind() == FailureKind::Permanent {
-                    hide(year).await?;
-                }
-                return Err(error);
-            }
-        };
+        let records = self.records(location).await;
+        // A page whose record is damaged is hidden all the same.
+        if records.as_ref().is_err_and(|error| error.kind() == FailureKind::Permanent) {
+            hide(year).await?;
+        }
+        let records = records?;
         // A record that this one replaces and that is not erased yet may be in the index of another year.
         let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([year]);
         for year in years.collect::<BTreeSet<_>>() {
