@@ -116,7 +116,7 @@ pub(crate) enum LogForm {
 /// Condition on which `crawl` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// No job is due within the next 30 seconds.
+    /// No job is due within the next minute.
     Idle,
     /// This time has passed, or the crawl is idle.
     After(Millis),

@@ -4,6 +4,7 @@ use crate::world::World;
 use anyhow::Result;
 use curlew_model::{Job, Millis, Stage as Queue, VisitJob};
 use curlew_policy::delivery::never_ends;
+use curlew_policy::rules::BUSY_LONGEST;
 use curlew_ports::{Delivery, PortError, Receipt};
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::with_causes;
@@ -29,8 +30,10 @@ const LOOK_AGAIN: Millis = Millis(100);
 const LOOK_SELDOM: Millis = Millis::from_secs(1);
 /// Number of times a job was handed out from which on it runs alone after a start: two processes in a row died with it.
 const SUSPECT: u32 = 3;
-/// The crawl is idle if nothing is due within this time.
-const IDLE: Millis = Millis::from_secs(30);
+/// The crawl is idle if nothing is due within this time; longer than a job waits whose site is in use by another one
+/// ([`BUSY_LONGEST`]), however slow the machine is: such a job is no reason to end.
+const IDLE: Millis = Millis::from_mins(1);
+const _: () = assert!(IDLE.0 > BUSY_LONGEST.0);
 
 /// Message when results could not be stored, as when the disk is full.
 const NOT_ALL: &str = "some of the work could not be written down; start it again and it goes on where it was";
@@ -40,7 +43,7 @@ const WORN_OUT: &str = "too many documents are still being parsed long after the
 /// Condition on which the runner ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// Nothing is due within the next 30 seconds, or this instant of the monotonic clock is reached.
+    /// Nothing is due within the next minute, or this instant of the monotonic clock is reached.
     Idle(Option<Millis>),
     /// The runner is told to stop.
     Never,

@@ -10,8 +10,12 @@ pub(crate) const MAX_URL_HOLDS: usize = 8;
 
 /// Minimum delay before a job whose host key is leased to another visit is tried again.
 pub const BUSY_RETRY: Millis = Millis::from_secs(2);
+/// Maximum random delay before such a job is tried again the first time.
+pub(crate) const BUSY_RETRY_MAX: Millis = Millis(BUSY_RETRY.0 * 3);
 /// Number of times that the delay of a job doubles whose host key is in use each time that it asks.
 pub(crate) const BUSY_DOUBLINGS: u8 = 3;
+/// Maximum delay before such a job is tried again.
+pub const BUSY_LONGEST: Millis = Millis(BUSY_RETRY_MAX.0 << BUSY_DOUBLINGS);
 /// Maximum time that a visit waits for its first call; a visit that would wait longer is deferred.
 pub const MAX_FIRST_WAIT: Millis = Millis::from_secs(10);
 /// Number of URLs answering 402, 403 or 451 after which the host key is held; each counts as long as it is held

@@ -36,7 +36,7 @@ fn what_a_site_published_before_is_found_by_feeds_and_sitemaps() {
     steps.step("without --history only what the feeds list", || assert!(store.records().len() < 80));
     args.push("--history");
     let mut summary = store.run(&args).ok().json();
-    // A crawl ends when nothing is due within 30 seconds; what is left is gone on with.
+    // A crawl ends when nothing is due within a minute; what is left is gone on with.
     for _ in 0..20 {
         if summary["history"].as_array().unwrap().iter().all(|line| line["state"] == "done") {
             break;

@@ -5,7 +5,7 @@
 //!
 //! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
 //! what was never given back counts in full.
-use crate::rules::{BUSY_RETRY, MAX_FIRST_WAIT};
+use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
 use crate::politeness::hold::longer;
@@ -99,7 +99,7 @@ pub fn admit(
 
 /// Returns when a visit asks again that has found a lease in force until this instant.
 pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
-    until.min(now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY.0.saturating_mul(3))))
+    until.min(now + Millis(between(seed, BUSY_RETRY.0, BUSY_RETRY_MAX.0)))
 }
 
 /// Ends a lease whose holder is dead, or let it run out: nobody knows when it called last and how often, so one full

@@ -1,6 +1,6 @@
 //! Deferral of work that could not be done now: when it is tried again, and when it is given up.
 use crate::robots::UNREACHABLE_RETRY;
-use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, Rules};
+use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};
 use curlew_model::{HoldReason, Millis, Timestamp};
 
 /// Decision about work that could not be done now.
@@ -77,7 +77,7 @@ pub fn least_wait(deferrals: u32) -> Millis {
 /// Returns when a job asks for its host key again that is in use until about `until`, after this number of such answers in a
 /// row. Its delay doubles: where many visits wait for one slow host, each of their questions costs a request.
 pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
-    let longer = until.since(now).min(BUSY_RETRY.saturating_mul(3)).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
+    let longer = until.since(now).min(BUSY_RETRY_MAX).saturating_mul(1 << waits.min(BUSY_DOUBLINGS));
     until.max(now + longer)
 }
 
@@ -124,6 +124,7 @@ pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timesta
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rules::BUSY_LONGEST;
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -146,6 +147,7 @@ mod tests {
         let soon = NOW + BUSY_RETRY;
         let waits: Vec<_> = (0..6).map(|waits| of_busy_host(waits, soon, NOW).since(NOW).0 / BUSY_RETRY.0).collect();
         assert_eq!(waits, [1, 2, 4, 8, 8, 8]);
+        assert_eq!(of_busy_host(u8::MAX, NOW + BUSY_RETRY_MAX, NOW), NOW + BUSY_LONGEST);
         let far = NOW + Millis::from_hours(1);
         assert_eq!(of_busy_host(9, far, NOW), far, "a time that is known is kept");
     }
