@@ -20,6 +20,10 @@ pub enum QueryError {
     },
     /// More terms than [`MAX_QUERY_TERMS`].
     TooManyTerms,
+    /// `NOT` in capitals between words; it was read as a `-`.
+    Not,
+    /// `AND` or `OR` in capitals between words; it was left out.
+    Boolean(String),
     /// A word with `*`.
     Wildcard(String),
     /// Only words that pages must not have.
@@ -38,6 +42,8 @@ pub enum QueryError {
     Filter(String),
     /// `after:` with a day that is not before that of `before:`.
     NoDays,
+    /// A word or a phrase that is on so many pages that at least a part of it was not looked for.
+    TooCommon(String),
     /// A cursor of another query or of another site, or a damaged one.
     Cursor,
 }
@@ -51,6 +57,15 @@ impl fmt::Display for QueryError {
             }
             QueryError::TooManyTerms => {
                 write!(f, "The query has too many words: only the first {MAX_QUERY_TERMS} words and filters are read.")
+            }
+            QueryError::Not => f.write_str(
+                "NOT was read as in -word: pages with the word after it are left out; to look for 'not' itself, write it in small letters or in quotation marks.",
+            ),
+            QueryError::Boolean(typed) => {
+                write!(
+                    f,
+                    "{typed} between words is not supported and was left out: pages with all of the words come first; write +word for one that pages must have."
+                )
             }
             QueryError::Wildcard(typed) => {
                 write!(f, "Wildcards such as in '{typed}' are not supported; write the word in full.")
@@ -68,7 +83,7 @@ impl fmt::Display for QueryError {
                 write!(f, "'{typed}' is not a language; write its code, for example lang:it.")
             }
             QueryError::Date(typed) => {
-                write!(f, "'{typed}' is not a date; write for example before:2026-05-01.")
+                write!(f, "'{typed}' is not a date; write for example before:2026-05-01 or after:2026-05-01.")
             }
             QueryError::Order(typed) => write!(f, "'{typed}' is not an order; write sort:date or sort:relevance."),
             QueryError::Filter(typed) => {
@@ -80,6 +95,9 @@ impl fmt::Display for QueryError {
             QueryError::NoDays => f.write_str(
                 "No day is after one date and before the other; after: takes the earlier day, before: the later one.",
             ),
+            QueryError::TooCommon(typed) => {
+                write!(f, "Words of '{typed}' are on so many pages that they were not looked for; add rarer ones.")
+            }
             QueryError::Cursor => f.write_str(
                 "The link to further results is not valid here, so these are counted anew from the first one.",
             ),

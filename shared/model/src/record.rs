@@ -133,6 +133,12 @@ impl Record {
             replaces: None,
         }
     }
+
+    /// Returns the date by which the page is filtered and sorted: its stated publication date, or the time of the fetch if
+    /// it states none or a later one.
+    pub fn date(&self) -> Timestamp {
+        self.published.filter(|published| *published <= self.fetched_at).unwrap_or(self.fetched_at)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

@@ -32,6 +32,8 @@ pub struct Hit {
     pub feed: Option<String>,
     /// Publication date that the page states.
     pub published: Option<Timestamp>,
+    /// The date by which it is filtered and sorted.
+    pub date: Timestamp,
     /// Its language.
     pub language: Option<String>,
     /// Its score; comparable within one answer only.
@@ -61,6 +63,7 @@ pub struct Explanation {
 pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Analyzers) -> Hit {
     let language = schema::primary_language(record.language.as_deref());
     Hit {
+        date: record.date(),
         snippet: snippet((&record.text, many), record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
         site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
         id: record.id,

@@ -202,12 +202,16 @@ impl<'a> OpenLeaf<'a> {
         self.numbered().find(|(other, _)| *other == number).map(|(_, split)| split)
     }
 
-    /// Reads everything that ranking needs, at once, so that missing bytes become wanted.
-    fn warm(&self, plan: &Plan) {
+    /// Reads everything that a request about a plan needs, at once, so that missing bytes become wanted. Before its terms are
+    /// counted, nobody knows how long their lists are, and whether they are to be read.
+    fn warm(&self, ask: &Ask, plan: &Plan) {
         for split in &self.splits {
             // Errors recur, and are reported, when the search runs.
             let _ = split.dead(self.hidden);
-            plan.touch(split);
+            match ask {
+                Ask::Count { .. } => plan.look_up(split),
+                _ => plan.touch(split),
+            }
         }
     }
 
@@ -306,7 +310,7 @@ impl Leaf for OpenLeaf<'_> {
             }
         };
         if let (Err(_), Some(wording)) = (&answer, ask.wording()) {
-            self.warm(&wording.plan(analyzers));
+            self.warm(ask, &wording.plan(analyzers));
         }
         answer.map(LeafAnswer)
     }

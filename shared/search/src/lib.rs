@@ -26,6 +26,7 @@
 
 mod analyze;
 mod bounds;
+mod budget;
 mod build;
 mod bundle;
 mod cold;
@@ -53,6 +54,7 @@ mod tiers;
 mod tokens;
 
 pub use bounds::{Bounds, HOSTS_NAMED};
+pub use budget::ReadBudget;
 pub use build::{BuildBudget, SplitBuilt, build_split, merge_splits};
 pub use bundle::{FORM, OLDEST_FORM};
 pub use cold::{CHUNK_BYTES, joined};

@@ -3,6 +3,7 @@
 
 use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, Mode, rules};
+use crate::budget::Unread;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::query::{Clause, Query};
@@ -10,7 +11,7 @@ use crate::schema::{Fields, schema};
 use crate::split::Split;
 use crate::tokens::term_text;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -32,6 +33,8 @@ pub(crate) struct Wording {
     pub(crate) languages: BTreeSet<String>,
     /// Words that no page has, as typed, with the stems to search for in place of each.
     pub(crate) stand_ins: Vec<(String, Vec<Stem>)>,
+    /// Terms whose lists are not read.
+    pub(crate) unread: Unread,
 }
 
 impl Wording {
@@ -40,6 +43,7 @@ impl Wording {
         let fields = schema().1;
         let mut plan = Plan::new(&self.query, self.languages.clone(), &fields, analyzers);
         self.stand_ins.iter().for_each(|(word, stems)| plan.stand_in(word, stems, &fields));
+        plan.leave_unread(&self.unread);
         plan
     }
 }
@@ -61,6 +65,10 @@ pub(crate) struct Plan {
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
+    /// Words and phrases of which at least a part is not looked for, as typed.
+    pub(crate) too_common: Vec<String>,
+    /// Terms whose positions on pages are not read.
+    without_positions: BTreeSet<String>,
 }
 
 /// A language of the index.
@@ -78,6 +86,12 @@ pub(crate) struct Unit {
     pub(crate) text: String,
     /// Its forms in each of the plan's languages.
     pub(crate) written: Vec<Written>,
+}
+
+impl Unit {
+    fn number_of_terms(&self) -> usize {
+        self.written.iter().flat_map(Written::terms).count()
+    }
 }
 
 /// Forms of a word or a phrase in one language.
@@ -99,6 +113,28 @@ impl Written {
         };
         let phrases = phrases.into_iter().flatten().flatten().map(|(_, term)| term);
         words.into_iter().flatten().chain(phrases)
+    }
+
+    /// Removes the terms that are not read. What is left of a phrase with one word is that word.
+    fn leave_unread(&mut self, unread: &Unread) {
+        let is_in = |texts: &BTreeSet<String>, term: &Term| text_of(term).is_some_and(|text| texts.contains(text));
+        match self {
+            Written::Not => {}
+            Written::Word(terms) => terms.retain(|term| !is_in(&unread.postings, term)),
+            Written::Phrase(phrases) => {
+                for phrase in phrases.iter_mut() {
+                    phrase.retain(|(_, term)| !is_in(&unread.postings, term) && !is_in(&unread.positions, term));
+                }
+                phrases.retain(|phrase| !phrase.is_empty());
+                if phrases.iter().any(|phrase| phrase.len() == 1) {
+                    let words = phrases.iter().filter_map(|phrase| phrase.first()).map(|(_, term)| term.clone());
+                    *self = Written::Word(words.collect());
+                }
+            }
+        }
+        if self.terms().next().is_none() {
+            *self = Written::Not;
+        }
     }
 
     /// Returns the engine's query for a phrase: the better one of its forms.
@@ -174,8 +210,18 @@ impl Plan {
             Language { rules, required: strict | if telling == 0 { required } else { telling } }
         });
         let languages: Vec<Language> = languages.collect();
-        let mut plan =
-            Plan { units, languages, strict, is_sentence, stop_words: anywhere, unwanted, filters, left_out };
+        let mut plan = Plan {
+            units,
+            languages,
+            strict,
+            is_sentence,
+            stop_words: anywhere,
+            unwanted,
+            filters,
+            left_out,
+            too_common: Vec::new(),
+            without_positions: BTreeSet::new(),
+        };
         plan.drop_stop_words();
         plan
     }
@@ -205,10 +251,56 @@ impl Plan {
         }
     }
 
-    /// Returns the texts of all terms by which pages are scored.
-    pub(crate) fn terms(&self) -> BTreeSet<String> {
-        let written = self.units.iter().flat_map(|unit| &unit.written);
-        written.flat_map(Written::terms).filter_map(|term| term.value().as_str().map(str::to_owned)).collect()
+    /// Leaves out what is not read: words, and words of phrases, in whose places any word may stand then.
+    fn leave_unread(&mut self, unread: &Unread) {
+        if unread.is_empty() {
+            return;
+        }
+        for (bit, unit) in self.units.iter_mut().enumerate() {
+            let before = unit.number_of_terms();
+            unit.written.iter_mut().for_each(|written| written.leave_unread(unread));
+            if unit.number_of_terms() < before {
+                self.too_common.push(unit.text.clone());
+            }
+            for (written, language) in unit.written.iter().zip(&mut self.languages) {
+                if matches!(written, Written::Not) {
+                    language.required &= !(1 << bit);
+                    self.strict &= !(1 << bit);
+                }
+            }
+        }
+        self.unwanted.retain(|unit| {
+            let mut terms = unit.written.iter().flat_map(Written::terms).filter_map(text_of);
+            // Fewer words of a phrase would leave out more pages.
+            let is_read = !terms.any(|text| unread.postings.contains(text) || unread.positions.contains(text));
+            if !is_read {
+                self.too_common.push(unit.text.clone());
+            }
+            is_read
+        });
+        self.without_positions.clone_from(&unread.positions);
+    }
+
+    /// True if the positions of a term on pages are read.
+    pub(crate) fn has_positions(&self, term: &Term) -> bool {
+        text_of(term).is_none_or(|text| !self.without_positions.contains(text))
+    }
+
+    fn written(&self) -> impl Iterator<Item = &Written> {
+        self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written)
+    }
+
+    /// Returns how often the positions of each term are read, by the term's text.
+    pub(crate) fn reads(&self) -> BTreeMap<String, u64> {
+        let is_proximate = self.units.len() > 1;
+        let mut reads = BTreeMap::new();
+        for written in self.written() {
+            let positions = is_proximate || matches!(written, Written::Phrase(_));
+            for text in written.terms().filter_map(text_of) {
+                *reads.entry(text.to_owned()).or_default() += u64::from(positions);
+            }
+        }
+        reads
     }
 
     /// Returns the documents of a split that may be found: not hidden, and passing all filters.
@@ -222,18 +314,34 @@ impl Plan {
         Ok(Allowed { excluded, filters })
     }
 
+    fn filters(&self) -> impl Iterator<Item = &Written> {
+        self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0)
+    }
+
+    /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known then.
+    pub(crate) fn look_up(&self, split: &Split) {
+        for term in self.written().chain(self.filters()).flat_map(Written::terms) {
+            // Errors recur, and are reported, when the search runs.
+            let inverted = split.segment().inverted_index(term.field());
+            let _ = inverted.map(|inverted| inverted.get_term_info(term).map(drop));
+        }
+    }
+
     /// Reads from a split everything that the query needs before ranking, so that missing bytes become wanted.
     pub(crate) fn touch(&self, split: &Split) {
-        let filters = self.filters.iter().chain(&self.left_out).flat_map(|filter| &filter.0);
-        let units = self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written);
         let is_proximate = self.units.len() > 1;
-        for (written, is_unit) in units.map(|written| (written, true)).chain(filters.map(|written| (written, false))) {
-            let is_phrase = matches!(written, Written::Phrase(_));
-            let option = match is_phrase || (is_unit && is_proximate) {
-                true => IndexRecordOption::WithFreqsAndPositions,
-                false => IndexRecordOption::WithFreqs,
-            };
-            read(split, written, option);
+        let units = self.written().map(|written| (written, is_proximate));
+        for (written, is_proximate) in units.chain(self.filters().map(|written| (written, false))) {
+            let has_positions = is_proximate || matches!(written, Written::Phrase(_));
+            for term in written.terms() {
+                let option = match has_positions && self.has_positions(term) {
+                    true => IndexRecordOption::WithFreqsAndPositions,
+                    false => IndexRecordOption::WithFreqs,
+                };
+                // As above.
+                let inverted = split.segment().inverted_index(term.field());
+                let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
+            }
         }
     }
 
@@ -241,17 +349,13 @@ impl Plan {
     pub(crate) fn marked(&self, language: &str) -> HashSet<String> {
         let number = self.languages.iter().position(|other| other.rules == rules(language));
         let written = self.units.iter().filter_map(|unit| unit.written.get(number?));
-        let terms = written.flat_map(Written::terms).filter_map(|term| term.value().as_str().map(str::to_owned));
+        let terms = written.flat_map(Written::terms).filter_map(|term| text_of(term).map(str::to_owned));
         terms.map(|text| crate::tokens::form_and_rules(&text).0.to_owned()).collect()
     }
 }
 
-fn read(split: &Split, written: &Written, option: IndexRecordOption) {
-    for term in written.terms() {
-        // Errors recur, and are reported, when the search runs.
-        let inverted = split.segment().inverted_index(term.field());
-        let _ = inverted.map(|inverted| inverted.read_postings(term, option).map(drop));
-    }
+fn text_of(term: &Term) -> Option<&str> {
+    std::str::from_utf8(term.serialized_value_bytes()).ok()
 }
 
 /// Documents of a split that may be found.
@@ -341,7 +445,7 @@ impl Words<'_> {
     }
 }
 
-/// Number of times that a word counts in one phrase: each time its places on each page are read.
+/// Number of times that a word counts in one phrase: each time its positions on each page are read.
 const SAME_IN_PHRASE: usize = 4;
 
 fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {

@@ -5,7 +5,7 @@ mod part;
 
 use crate::schema::head;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
-use part::{QueryPart, is_space, pieces};
+use part::{NOT, QueryPart, is_space, pieces};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,8 +22,8 @@ const MIN_FILTER_NAME: usize = 2;
 /// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
 /// several `author:`, `site:` or `lang:` one has to match. The value of an operator may be quoted, as in `author:"Anna
 /// Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-` before a word, phrase,
-/// `author:`, `site:` or `lang:` excludes matching pages. Anything that is not an operator is a word: `12:30` is
-/// searched as a phrase of two numbers.
+/// `author:`, `site:` or `lang:` excludes matching pages, and so does a `NOT` between other parts. Anything that is not
+/// an operator is a word: `12:30` is searched as a phrase of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
@@ -92,7 +92,11 @@ impl Query {
         let cut_short = kept.len() < text.len() && !text[kept.len()..].starts_with(is_space);
         // The last word was cut in two, and half a word would match something else.
         let kept = kept.rfind(is_space).filter(|_| cut_short).map_or(kept, |end| &kept[..end]);
-        for piece in pieces(kept) {
+        let mut pieces = pieces(kept).peekable();
+        while let Some(piece) = pieces.next() {
+            if pieces.peek().is_some() && reading.take_boolean(&piece) {
+                continue;
+            }
             if !reading.take(&piece) {
                 reading.left_out.push(QueryError::TooManyTerms);
                 break;
@@ -118,9 +122,30 @@ struct QueryReader {
     left_out: Vec<QueryError>,
     /// True if the input has a part without letters and digits.
     has_signs: bool,
+    /// True after a `NOT`.
+    excludes_next: bool,
 }
 
 impl QueryReader {
+    /// Takes `AND`, `OR` or `NOT`, if it has something before it; returns false if it is a word.
+    fn take_boolean(&mut self, piece: &QueryPart<'_>) -> bool {
+        // An order has no place in the query: it is put in front of one that has none.
+        let is_boolean = piece.is_boolean() && self.unsorted() != Query::default();
+        if is_boolean {
+            let is_not = piece.text == NOT;
+            self.excludes_next |= is_not;
+            let why = if is_not { QueryError::Not } else { QueryError::Boolean(piece.text.to_owned()) };
+            if !self.left_out.contains(&why) {
+                self.left_out.push(why);
+            }
+        }
+        is_boolean
+    }
+
+    fn unsorted(&self) -> Query {
+        Query { sort: Sort::Relevance, ..self.query.clone() }
+    }
+
     /// Adds a part, or records why not; returns false if it did not fit completely.
     fn take(&mut self, piece: &QueryPart<'_>) -> bool {
         let room = MAX_QUERY_TERMS - self.terms;
@@ -129,7 +154,8 @@ impl QueryReader {
         }
         let (text, fits) = piece.head(room);
         self.terms += if piece.quoted { text.split_whitespace().count() } else { 1 };
-        let piece = QueryPart { text, ..*piece };
+        let negated = piece.negated || std::mem::take(&mut self.excludes_next);
+        let piece = QueryPart { text, negated, ..*piece };
         if let Err(why) = self.take_whole(&piece) {
             self.left_out.push(why);
         }
@@ -183,7 +209,7 @@ impl QueryReader {
 
     fn end(mut self) -> (Query, Vec<QueryError>) {
         // Signs alone are nothing to search for, and do not mean "all pages" either.
-        let unsorted = Query { sort: Sort::Relevance, ..self.query.clone() };
+        let unsorted = self.unsorted();
         if self.has_signs && unsorted.is_empty() {
             self.query = unsorted;
         }
@@ -332,11 +358,14 @@ mod tests {
             ("site:", QueryError::Site(String::new())),
             ("lang:italian!", QueryError::Language("italian!".into())),
             ("before:soon", QueryError::Date("soon".into())),
+            ("after:2025/11/13", QueryError::Date("2025/11/13".into())),
             ("a sort:size", QueryError::Order("size".into())),
         ] {
             let refused = Query::parse(typed).unwrap_err();
             assert_eq!(refused, error, "{typed}");
             assert!(refused.to_string().ends_with('.'), "{refused}");
+            let names_both = ["before:", "after:"].iter().all(|filter| refused.to_string().contains(filter));
+            assert!(names_both || !matches!(refused, QueryError::Date(_)), "{refused}");
         }
     }
 
@@ -353,6 +382,30 @@ mod tests {
             assert_eq!(said.iter().any(|why| matches!(why, QueryError::Filter(_))), is_said, "{typed}: {said:?}");
             assert_eq!(query.wanted[0].text, typed.split(' ').next().unwrap(), "{typed}");
         }
+    }
+
+    #[test]
+    fn capitals_between_words_are_operators_of_which_not_alone_is_understood() {
+        let boolean = |typed: &str| QueryError::Boolean(typed.into());
+        for (typed, wanted, unwanted, said) in [
+            ("tide NOT harbour", vec!["tide"], vec!["harbour"], vec![QueryError::Not]),
+            (
+                "tide AND NOT \"spring tide\" x",
+                vec!["tide", "x"],
+                vec!["spring tide"],
+                vec![boolean("AND"), QueryError::Not],
+            ),
+            ("a OR b OR c", vec!["a", "b", "c"], vec![], vec![boolean("OR")]),
+            ("sort:date NOT harbour", vec!["NOT", "harbour"], vec![], vec![]),
+            ("NOT harbour", vec!["NOT", "harbour"], vec![], vec![]),
+            ("tide not harbour or AND", vec!["tide", "not", "harbour", "or", "AND"], vec![], vec![]),
+            ("tide \"NOT\" harbour +OR x", vec!["tide", "NOT", "harbour", "OR", "x"], vec![], vec![]),
+        ] {
+            let (query, left_out) = Query::read(typed);
+            assert_eq!((texts(&query.wanted), texts(&query.unwanted), left_out), (wanted, unwanted, said), "{typed}");
+        }
+        let (query, _) = Query::read("site:example.org NOT lang:it tide");
+        assert_eq!((query.not_languages, texts(&query.wanted)), (["it".to_owned()].into(), vec!["tide"]));
     }
 
     #[test]

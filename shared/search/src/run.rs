@@ -1,6 +1,7 @@
 //! Answers a query over several splits as if they were one index.
 
 use crate::analyze::Analyzers;
+use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::SearchError;
 use crate::hidden::Hidden;
@@ -41,12 +42,23 @@ pub struct Request<'a> {
     pub now: Timestamp,
     /// True to explain the score of each hit.
     pub explain: bool,
+    /// What may be read of the index.
+    pub budget: ReadBudget,
 }
 
 impl<'a> Request<'a> {
     /// Requests the first hits of a query, in the default scope.
     pub fn new(query: &'a Query, limit: usize, now: Timestamp) -> Request<'a> {
-        Request { query, scope: Scope::default(), limit, offset: 0, after: None, now, explain: false }
+        Request {
+            query,
+            scope: Scope::default(),
+            limit,
+            offset: 0,
+            after: None,
+            now,
+            explain: false,
+            budget: ReadBudget::default(),
+        }
     }
 }
 
@@ -82,6 +94,9 @@ pub struct Results {
     pub next: Option<Cursor>,
     /// Words of the query that no page has, as typed.
     pub unknown: Vec<String>,
+    /// Words and phrases of the query of which at least a part was not looked for, as typed: what it would have read is beyond
+    /// [`Request::budget`].
+    pub too_common: Vec<String>,
     /// Stems similar to the unknown words that were looked up, by the word in lower case.
     pub(crate) neighbours: HashMap<String, Vec<Neighbour>>,
     /// Statistics of the words that were looked up.
@@ -110,7 +125,12 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let mut wording = Wording { query: query.clone(), languages: languages_of(&leaves, query), stand_ins: Vec::new() };
+    let mut wording = Wording {
+        query: query.clone(),
+        languages: languages_of(&leaves, query),
+        stand_ins: Vec::new(),
+        unread: Unread::default(),
+    };
     let mut plan = wording.plan(&mut analyzers);
     let mut statistics = Statistics::default();
     count(&leaves, &wording, &plan, &mut statistics)?;
@@ -127,6 +147,11 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         count(&leaves, &wording, &plan, &mut statistics)?;
     }
     let unknown = unknown.into_iter().map(|bit| plan.units[bit].text.clone()).collect();
+    let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
+    wording.unread = Unread::beyond(request.budget, &lists);
+    if !wording.unread.is_empty() {
+        plan = wording.plan(&mut analyzers);
+    }
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
@@ -202,7 +227,8 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     }
     let Counts { total, partial, copies } = counts;
     let (is_mixed, neighbours) = (plan.is_sentence, near);
-    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, neighbours, statistics })
+    let too_common = plan.too_common;
+    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, too_common, neighbours, statistics })
 }
 
 /// Returns the words of the query that no page has, as indexes into the plan.
@@ -219,7 +245,7 @@ pub(crate) fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<Stri
 
 /// Counts the pages that have the terms of a plan, as far as they were not counted before.
 fn count(leaves: &[&dyn Leaf], wording: &Wording, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
-    let terms: Vec<String> = plan.terms().into_iter().filter(|term| statistics.pages_with(term).is_none()).collect();
+    let terms: Vec<String> = plan.reads().into_keys().filter(|term| statistics.pages_with(term).is_none()).collect();
     if !terms.is_empty() {
         let counted = counted(leaves, &terms, Some(wording))?;
         // Each count has the number of pages anew.

@@ -2,7 +2,7 @@
 
 use crate::error::SearchError;
 use crate::tokens::{self, of_language};
-use curlew_model::{PageId, Record, Timestamp, hex};
+use curlew_model::{PageId, Record, hex};
 use sha2::{Digest, Sha256};
 use std::io;
 use tantivy::schema::{
@@ -94,12 +94,6 @@ pub(crate) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// Returns the date by which a page is filtered and sorted: its stated publication date, or the time of the fetch if it
-/// states none or a later one.
-pub(crate) fn date(record: &Record) -> Timestamp {
-    record.published.filter(|published| *published <= record.fetched_at).unwrap_or(record.fetched_at)
-}
-
 /// Returns the primary subtag of a page's language tag; an empty string if there is none.
 pub(crate) fn primary_language(tag: Option<&str>) -> String {
     tag.and_then(curlew_model::primary_language).unwrap_or_default()
@@ -129,7 +123,7 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     }
     add(fields.body, &language, &record.text);
     document.add_u64(fields.site, site(&record.host));
-    document.add_i64(fields.date, date(record).as_millis());
+    document.add_i64(fields.date, record.date().as_millis());
     if let Some(expires) = record.unavailable_after {
         document.add_i64(fields.expires, expires.as_millis());
     }

@@ -16,8 +16,8 @@ use axum::extract::{Path, State};
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use axum::http::{StatusCode, Uri};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use curlew_model::{Timestamp, hex};
-use curlew_stages::catalog::results::{SearchHit, Start};
+use curlew_model::{QueryError, Timestamp, hex};
+use curlew_stages::catalog::results::{FindError, Query, SearchHit, Start};
 use curlew_stages::operator::deliver::FeedRenderer;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -79,7 +79,7 @@ struct Feed<'a> {
     /// The hub that tells subscribers of new entries (WebSub §4).
     hub: String,
     updated: Timestamp,
-    /// A sentence about pages that were not searched.
+    /// Sentences about pages that were not searched, and about parts of the query that were left out.
     note: Option<String>,
     entries: Vec<Entry>,
 }
@@ -89,16 +89,13 @@ struct Entry {
     title: String,
     snippet: String,
     site: String,
+    /// The date that the page states, unless the search does not go by it.
     published: Option<Timestamp>,
+    /// The date by which the search sorts it (RFC 4287 §4.1.2 requires one).
+    date: Timestamp,
 }
 
 impl Entry {
-    /// Returns the required date (RFC 4287 §4.1.2); a page without a date counts as old as possible, and always as
-    /// equally old.
-    fn updated(&self) -> Timestamp {
-        self.published.unwrap_or(Timestamp::EPOCH)
-    }
-
     /// Returns the snippet as HTML, which a `description` of RSS contains, so that markup in it stays text.
     fn description(&self) -> String {
         as_html(&self.snippet)
@@ -134,24 +131,29 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
         Ok(query) => query,
         Err(sentence) => return refused(sentence),
     };
+    if let Some(why) = unreadable(query) {
+        return api::not_found_out(FindError::BadQuery(why));
+    }
     if let Err(wait) = app.admit_search(from) {
         return api::too_many(wait);
     }
     match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
         Ok(found) => {
             let shown = Language::English.number(found.unsearched);
-            let note = (found.unsearched > 0).then(|| (t.not_searched)(&shown));
-            answer(form, &Feed { note, ..Feed::of(&app.settings.title, origin, query, form, &found.hits) })
+            let not_searched = (found.unsearched > 0).then(|| (t.not_searched)(&shown));
+            let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
+            let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
+            let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));
+            answer(form, caching, &Feed { note, ..Feed::of(&app.settings.title, origin, query, form, &found.hits) })
         }
         Err(error) => api::not_found_out(error),
     }
 }
 
-fn answer(form: FeedFormat, feed: &Feed<'_>) -> Response {
+fn answer(form: FeedFormat, caching: &'static str, feed: &Feed<'_>) -> Response {
     let Some(body) = rendered(form, feed) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
     // Readers of JSON Feed look for a hub here alone, and WebSub §4 wants it looked for here first.
     let links = [(LINK, format!("<{}>; rel=\"hub\"", feed.hub)), (LINK, format!("<{}>; rel=\"self\"", feed.own))];
-    let caching = if feed.note.is_some() { REVALIDATED } else { AS_OFTEN };
     ([NOINDEX], typed(form.media_type(), caching), AppendHeaders(links), body).into_response()
 }
 
@@ -195,7 +197,7 @@ impl FeedRenderer for SearchFeeds {
     }
 
     fn query_of(&self, topic: &str) -> Option<String> {
-        self.feed(topic).map(|(_, query)| query)
+        self.feed(topic).filter(|(_, query)| unreadable(query).is_none()).map(|(_, query)| newest_first(&query))
     }
 
     fn render(&self, topic: &str, entries: &[SearchHit]) -> Option<(&'static str, String)> {
@@ -218,6 +220,13 @@ fn as_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
+/// Returns why there is no feed of a query of which nothing is understood: sorted by date, it would find all pages.
+fn unreadable(query: &str) -> Option<QueryError> {
+    let (_, notes) = Query::read(query);
+    let is_empty = notes.last() == Some(&QueryError::Empty);
+    notes.into_iter().next().filter(|_| is_empty)
+}
+
 fn newest_first(query: &str) -> String {
     let is_sorted = query.split_whitespace().any(|word| word.starts_with("sort:"));
     if is_sorted { query.to_owned() } else { format!("{NEWEST_FIRST}{query}") }
@@ -238,7 +247,8 @@ impl Feed<'_> {
             page: format!("{origin}/?{}", asked(query)),
             own: own_address(origin, form, query),
             hub: hub_of(origin),
-            updated: entries.iter().map(Entry::updated).max().unwrap_or(Timestamp::EPOCH),
+            // A feed without entries must not change from one answer to the next, either.
+            updated: entries.iter().map(|entry| entry.date).max().unwrap_or(Timestamp::EPOCH),
             note: None,
             entries,
         }
@@ -252,14 +262,18 @@ fn entry(hit: &SearchHit) -> Option<Entry> {
         title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
         snippet: clean(&hit.snippet),
         site: clipped(&hit.site, MAX_SITE),
-        published: hit.published,
+        published: hit.published.filter(|published| *published <= hit.date),
+        date: hit.date,
         url,
     })
 }
 
 fn json_feed(feed: &Feed<'_>) -> Value {
     let items = feed.entries.iter().map(|entry| {
-        let mut item = json!({"id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.snippet});
+        let mut item = json!({
+            "id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.snippet,
+            "date_modified": entry.date
+        });
         if let (Value::Object(fields), Some(at)) = (&mut item, entry.published) {
             fields.insert("date_published".into(), json!(at));
         }
@@ -293,12 +307,13 @@ mod tests {
     fn only_our_own_feeds_can_be_subscribed_to() {
         let feeds = SearchFeeds::of("Curlew", "https://search.example/").unwrap();
         let query = |topic: &str| feeds.query_of(topic);
-        assert_eq!(query("https://search.example/feed/atom?q=mud+flats").as_deref(), Some("mud flats"));
+        assert_eq!(query("https://search.example/feed/atom?q=mud+flats").as_deref(), Some("sort:date mud flats"));
         for other in [
             "https://search.example/feed/atom?q=mud%20flats",
             "https://search.example/feed/atom?q=mud&x=1",
             "https://search.example/feed/pdf?q=mud",
             "https://search.example/feed/atom?q=",
+            "https://search.example/feed/atom?q=lang%3Agerman",
             "https://search.example.org/feed/atom?q=mud",
             "https://other.example/feed/atom?q=mud",
             "/feed/atom?q=mud",

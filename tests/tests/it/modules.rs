@@ -102,6 +102,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "split",
             "sites",
             "build",
+            "budget",
             "plan",
             "rank",
             "listing",

@@ -2,6 +2,10 @@
 
 /// Operators whose value may be quoted.
 const OPERATORS: [&str; 6] = ["author", "site", "lang", "before", "after", "sort"];
+/// The word that excludes what follows it, where it stands between other parts.
+pub(super) const NOT: &str = "NOT";
+/// Words that are operators elsewhere; in small letters they are words.
+const BOOLEANS: [&str; 3] = ["AND", "OR", NOT];
 
 /// Part of a query between spaces, or between quotation marks.
 #[derive(Clone, Copy)]
@@ -18,6 +22,11 @@ pub(super) struct QueryPart<'a> {
 }
 
 impl<'a> QueryPart<'a> {
+    /// True for `AND`, `OR` and `NOT`.
+    pub(super) fn is_boolean(&self) -> bool {
+        !self.quoted && !self.negated && !self.is_strict && BOOLEANS.contains(&self.text)
+    }
+
     /// Returns the first `room` words of it, and true if these are all.
     pub(super) fn head(&self, room: usize) -> (&'a str, bool) {
         if !self.quoted {

@@ -83,7 +83,10 @@ fn budgets_are_kept() {
 /// Supplies the wanted ranges of a cold split from its blob until an answer is complete; returns the number of reads.
 fn ask_cold(split: &Split, blob: &bytes::Bytes, text: &str) -> (Results, usize) {
     let query = Query::parse(text).unwrap();
-    let request = first(&query, 10);
+    request_cold(split, blob, first(&query, 10))
+}
+
+fn request_cold(split: &Split, blob: &bytes::Bytes, request: Request<'_>) -> (Results, usize) {
     let mut reads = 0;
     for _ in 0..20 {
         match search(&[split], &Hidden::default(), request) {
@@ -129,6 +132,46 @@ fn a_split_that_is_read_by_ranges_answers_as_a_whole_one() {
         cold.trim(kept / 2);
         assert!(cold.kept() <= kept / 2);
         assert_eq!(ask_cold(&cold, &blob, text).0, results, "and comes again when it was given up");
+    }
+}
+
+/// Every page has these words again and again, so what tells of them is most of the split.
+#[test]
+fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
+    let text = "the cat of the house and the dog of the yard in the rain ".repeat(60);
+    let mut pages: Vec<Page> = (0..3_000).map(|n| Page::en(&n.to_string(), "x", &format!("{text} n{n}"))).collect();
+    pages.push(Page::en("rare", "x", "the heron of the yard"));
+    let built = build_split(pages.iter().map(Page::record), &BuildBudget::default()).unwrap();
+    let (blob, tail) = (bytes::Bytes::from(built.bytes), built.tail as usize);
+    let ask = |text: &str, budget: ReadBudget| {
+        let query = Query::parse(text).unwrap();
+        let cold = Split::open_cold(blob.slice(blob.len() - tail..), blob.len() as u64).unwrap();
+        let (results, _) = request_cold(&cold, &blob, Request { budget, ..first(&query, 10) });
+        (results.total, results.too_common, cold.kept())
+    };
+    // Chunks are read whole.
+    let most = 8 * CHUNK_BYTES;
+    let small = ReadBudget { postings: 8_000, positions: 64_000 };
+    let none = ReadBudget { postings: 0, positions: 0 };
+    let words = "+the +cat +of +house +and +dog +yard +in +rain";
+    assert!(ask(words, ReadBudget::default()).2 > most);
+    for (text, budget, total, too_common) in [
+        ("cat house", small, 3_000, vec![]),
+        ("cat house", none, 3_000, vec!["house"]),
+        (words, small, 3_000, vec!["the", "of", "house", "yard", "in", "rain"]),
+        ("\"the heron of the yard\"", small, 1, vec!["the heron of the yard"]),
+        ("\"the heron of a yard\"", small, 0, vec!["the heron of a yard"]),
+        // What is left of the phrase is the heron.
+        ("\"the yard heron\"", small, 1, vec!["the yard heron"]),
+        ("heron -\"of the house\"", small, 1, vec!["of the house"]),
+        ("heron -yard", small, 0, vec![]),
+    ] {
+        let (found, left_out, kept) = ask(text, budget);
+        assert_eq!(
+            (found, left_out, kept <= most),
+            (total, too_common.into_iter().map(str::to_owned).collect(), true),
+            "{text}"
+        );
     }
 }
 

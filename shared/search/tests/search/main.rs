@@ -12,8 +12,8 @@ mod ranking;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, Cursor, Hidden, Manifest, Query, Request, Results, Scope, SearchError, Sort, Split, build_split,
-    joined, merge_splits, search, suggest,
+    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, Query, ReadBudget, Request, Results, Scope, SearchError, Sort,
+    Split, build_split, joined, merge_splits, search, suggest,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -43,14 +43,13 @@ fn ask_all(splits: &[Split], hidden: &Hidden, text: &str) -> Results {
         names.iter().any(|name| format!(".{host}").ends_with(&format!(".{name}")))
     };
     for hit in some {
-        let date = hit.published.unwrap_or(now());
         assert!(!hidden.tombstones.contains(&hit.id) && !is_below(&hit.host, &hidden.hosts), "{text}: {hit:?}");
         assert!(query.sites.is_empty() || is_below(&hit.host, &query.sites), "{text}: {hit:?}");
         assert!(!is_below(&hit.host, &query.not_sites), "{text}: {hit:?}");
         let language = hit.language.clone().unwrap_or_default();
         assert!(query.languages.is_empty() || query.languages.contains(&language), "{text}: {hit:?}");
         assert!(
-            query.before.is_none_or(|before| date < before) && query.after.is_none_or(|after| date >= after),
+            query.before.is_none_or(|before| hit.date < before) && query.after.is_none_or(|after| hit.date >= after),
             "{text}"
         );
         assert!(!hit.missing.is_empty() && hit.copies == 0, "{text}: {hit:?}");
@@ -170,6 +169,9 @@ fn sorting_by_date_is_exact() {
         Page::it("e", "Senza data", "Il pane di sempre.").fetched("2026-02-15"),
     ]);
     assert_eq!(found(&split, "pane sort:date"), ["b", "c", "e", "d", "a"]);
+    let hits = ask(&split, "pane sort:date").hits;
+    let days: Vec<String> = hits.iter().map(|hit| hit.date.to_string()[..10].to_owned()).collect();
+    assert_eq!(days, ["2026-03-01", "2026-03-01", "2026-02-15", "2026-02-01", "2026-01-01"]);
     assert_eq!(found(&split, "pane")[0], "a");
 }
 

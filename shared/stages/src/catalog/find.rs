@@ -53,6 +53,15 @@ pub struct Finder {
     leaves: Option<LeafPlan>,
 }
 
+/// Bounds what open splits keep when a query ends, however it ends.
+struct Trims<'a>(&'a Splits);
+
+impl Drop for Trims<'_> {
+    fn drop(&mut self) {
+        self.0.trim();
+    }
+}
+
 /// The sites of an index, and everything that their count depends on.
 struct CountedSites {
     index: Arc<LiveIndex>,
@@ -154,7 +163,7 @@ impl Finder {
     }
 
     async fn run(&self, text: &str, start: Start<'_>, limit: usize, explain: bool) -> Result<SearchResults, FindError> {
-        let (query, notes) = Query::read(text);
+        let (query, mut notes) = Query::read(text);
         if query.is_empty() {
             return Err(FindError::BadQuery(notes.into_iter().next().unwrap_or(QueryError::Empty)));
         }
@@ -176,7 +185,8 @@ impl Finder {
         }
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
-        let Results { total, partial, is_mixed, copies, unknown, more_of, .. } = results;
+        let Results { total, partial, is_mixed, copies, unknown, more_of, too_common, .. } = results;
+        notes.extend(too_common.into_iter().map(QueryError::TooCommon));
         Ok(SearchResults {
             total,
             partial,
@@ -320,14 +330,12 @@ impl Finder {
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
     {
         let splits: Arc<[Arc<Split>]> = opened.splits.iter().map(|opened| opened.split.clone()).collect();
+        let _trims = Trims(&self.splits);
         for _ in 0..ROUNDS {
             let (look, splits, hidden) = (look.clone(), splits.clone(), opened.hidden.clone());
             let look = move || look(&splits.iter().map(AsRef::as_ref).collect::<Vec<_>>(), &hidden);
             let error = match compute(self.pool.as_ref(), CpuTask::Query, look).await.map_err(PortError::from)? {
-                Ok(answer) => {
-                    self.splits.trim();
-                    return Ok(answer);
-                }
+                Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             // A missing part may be on its way for another query, and is then not requested again.
@@ -416,6 +424,7 @@ impl Finder {
             author: hit.author,
             feed: hit.feed,
             published: hit.published,
+            date: hit.date,
             language: hit.language,
             all_words: hit.has_all,
             missing: hit.missing,

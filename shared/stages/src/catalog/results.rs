@@ -3,7 +3,7 @@
 use curlew_model::{QueryError, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
 use curlew_search::Explanation;
-pub use curlew_search::SiteEntry;
+pub use curlew_search::{Query, SiteEntry};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -85,6 +85,10 @@ pub struct SearchHit {
     pub feed: Option<String>,
     /// Time of publication.
     pub published: Option<Timestamp>,
+    /// The date by which it is filtered and sorted: that of publication, or the time of the fetch if the page states none
+    /// or a later one.
+    #[serde(skip)]
+    pub date: Timestamp,
     /// False if it lacks words of the query; programs see this field only then.
     #[serde(skip_serializing_if = "is_true")]
     pub all_words: bool,

@@ -288,6 +288,14 @@ fn misread_in_italian(error: &QueryError) -> String {
         QueryError::TooManyTerms => {
             format!("La ricerca ha troppe parole: si leggono solo le prime {MAX_QUERY_TERMS}, filtri compresi.")
         }
+        QueryError::Not => "NOT è stato letto come in -parola: le pagine con la parola che segue sono escluse; per \
+                            cercare «not», scrivilo in minuscolo o fra virgolette."
+            .to_owned(),
+        QueryError::Boolean(typed) => {
+            format!(
+                "{typed} fra le parole non è previsto e non se ne è tenuto conto: vengono prima le pagine con tutte le parole; scrivi +parola per una che le pagine devono avere."
+            )
+        }
         QueryError::Wildcard(typed) => {
             format!("I caratteri jolly, come in «{typed}», non sono previsti: scrivi la parola per intero.")
         }
@@ -304,7 +312,9 @@ fn misread_in_italian(error: &QueryError) -> String {
         QueryError::Language(typed) => {
             format!("«{typed}» non è una lingua: scrivi il suo codice, per esempio lang:it.")
         }
-        QueryError::Date(typed) => format!("«{typed}» non è una data: scrivi per esempio before:2026-05-01."),
+        QueryError::Date(typed) => {
+            format!("«{typed}» non è una data: scrivi per esempio before:2026-05-01 oppure after:2026-05-01.")
+        }
         QueryError::Order(typed) => {
             format!("«{typed}» non è un ordinamento: scrivi sort:date oppure sort:relevance.")
         }
@@ -316,6 +326,9 @@ fn misread_in_italian(error: &QueryError) -> String {
         QueryError::NoDays => "Nessun giorno viene dopo una data e prima dell’altra: after: vuole il primo giorno, \
                                before: l’ultimo."
             .to_owned(),
+        QueryError::TooCommon(typed) => {
+            format!("Le parole di «{typed}» sono in così tante pagine che non si sono cercate: aggiungine di più rare.")
+        }
         QueryError::Cursor => {
             "Il collegamento agli altri risultati qui non vale: questi si contano di nuovo dal primo.".to_owned()
         }

@@ -1,0 +1,72 @@
+//! Bounds what a query reads of the index, whatever its words are.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What a query may read of all splits together. Words that are left out for it are on so many pages that they tell next to
+/// nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBudget {
+    /// Maximum length of the postings of its words, in bytes: the pages that have them.
+    pub postings: u64,
+    /// Maximum length of their positions on those pages, in bytes, each counted as often as it is read: of the words of phrases,
+    /// and of words whose distance counts.
+    pub positions: u64,
+}
+
+impl Default for ReadBudget {
+    /// Each is some tens of millions of pages or positions. A query takes up to twice as much memory meanwhile.
+    fn default() -> ReadBudget {
+        ReadBudget { postings: 64 * 1024 * 1024, positions: 64 * 1024 * 1024 }
+    }
+}
+
+/// Texts of terms of which something is not read, since it is too long.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Unread {
+    /// Terms that are not looked for at all.
+    pub(crate) postings: BTreeSet<String>,
+    /// Terms that are looked for anywhere on a page only.
+    pub(crate) positions: BTreeSet<String>,
+}
+
+/// Lengths of what a query reads of a term.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    /// Text of the term.
+    pub(crate) text: String,
+    /// Length of its postings, in bytes.
+    pub(crate) postings: u64,
+    /// Length of its positions, in bytes, as often as they are read.
+    pub(crate) positions: u64,
+}
+
+impl Unread {
+    /// Returns the terms that do not fit into the budget together with all rarer ones.
+    pub(crate) fn beyond(budget: ReadBudget, lists: &[Lists]) -> Unread {
+        let postings = beyond(budget.postings, lists.iter().map(|list| (list.postings, list.text.as_str())));
+        let found = lists.iter().filter(|list| !postings.contains(&list.text));
+        let positions = beyond(budget.positions, found.map(|list| (list.positions, list.text.as_str())));
+        Unread { postings, positions }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.postings.is_empty() && self.positions.is_empty()
+    }
+}
+
+/// Returns those of some texts whose sizes do not fit into the budget together with all smaller ones. The smallest of
+/// those that there are always fits.
+fn beyond<'a>(budget: u64, sizes: impl Iterator<Item = (u64, &'a str)>) -> BTreeSet<String> {
+    let mut sizes: Vec<(u64, &str)> = sizes.collect();
+    sizes.sort_unstable();
+    let mut sum = 0_u64;
+    let sums = sizes.iter().map(|(size, _)| {
+        sum = sum.saturating_add(*size);
+        sum
+    });
+    let fitting = sums.take_while(|sum| *sum <= budget).count();
+    let least = sizes.iter().take_while(|(size, _)| *size == 0).count() + 1;
+    let fitting = fitting.max(least);
+    sizes.into_iter().skip(fitting).map(|(_, text)| text.to_owned()).collect()
+}
