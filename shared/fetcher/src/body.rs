@@ -8,7 +8,13 @@ use bytes::Bytes;
 use curlew_ports::{CallKind, FetchError};
 use reqwest::Response;
 use reqwest::header::HeaderMap;
+use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
+
+/// Time that a body has waited for room from which on it is not the server's fault that it came too late.
+const OUR_SHARE: Duration = Duration::from_secs(1);
+/// Bytes of a gzip file that are unpacked at once.
+const UNPACKED_AT_ONCE: usize = 64 << 10;
 
 /// Reads and decodes the body of an answer.
 pub(crate) async fn read(
@@ -26,16 +32,19 @@ pub(crate) async fn read(
     }
     let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
     let mut pace = Pace { started: Instant::now(), grace: config.rate_grace.0, min_rate: config.min_rate };
+    let mut waited = Duration::ZERO;
+    let too_late = |waited: Duration| if waited < OUR_SHARE { took_too_long() } else { no_room() };
     loop {
         let waiting = Instant::now();
         timeout_at(deadline, decoder.wait_for_room()).await.map_err(|_| no_room())?;
         // The server is not to blame for it.
         pace.started += waiting.elapsed();
-        let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| took_too_long())?;
+        waited += waiting.elapsed();
+        let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| too_late(waited))?;
         let Some(chunk) = chunk.map_err(|e| failure::of(&e))? else { break };
         // A server that always has something ready would keep the timer from being looked at.
         if Instant::now() >= deadline {
-            return Err(took_too_long());
+            return Err(too_late(waited));
         }
         match decoder.push(&chunk) {
             Ok(()) if decoder.coded() <= max_bytes as u64 => {}
@@ -43,14 +52,14 @@ pub(crate) async fn read(
                 if !cut_is_fine {
                     return Err(too_large(max_bytes));
                 }
-                return finished(decoder.into_partial(), coding, kind, config, room, Cut(true));
+                return finished(decoder.into_partial(), coding, kind, config, room, Cut(true)).await;
             }
             Err(e) => return Err(undecodable(e)),
         }
         pace.check(decoder.coded())?;
     }
     let body = decoder.finish().map_err(undecodable)?;
-    finished(body, coding, kind, config, room, Cut(false))
+    finished(body, coding, kind, config, room, Cut(false)).await
 }
 
 /// Decodes a body that is at hand, coded as its headers say. One that does not begin so is taken as it is.
@@ -66,14 +75,18 @@ pub(crate) fn decode_whole(
     let room = Room::of(0, max_bytes.saturating_mul(2));
     let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
     decoder.push(body).map_err(undecodable)?;
-    finished(decoder.finish().map_err(undecodable)?, coding, kind, config, &room, Cut(false))
+    let (body, share) = decoder.finish().map_err(undecodable)?;
+    let Some(mut decoder) = of_gzip_file(&body, coding, kind, config, &room)? else { return Ok(share.keep(body)) };
+    let pushed = decoder.push(&body);
+    unpacked(decoder, pushed, kind, config, Cut(false))
 }
 
 /// True if reading stopped at the limit.
 struct Cut(bool);
 
-/// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.
-fn finished(
+/// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits, and other calls go on
+/// meanwhile.
+async fn finished(
     (body, share): (Vec<u8>, Share),
     coding: Coding,
     kind: CallKind,
@@ -81,16 +94,45 @@ fn finished(
     room: &Room,
     cut: Cut,
 ) -> Result<Bytes, FetchError> {
-    if coding != Coding::Identity || kind == CallKind::Image || !is_gzip_file(&body) {
-        return Ok(share.keep(body));
+    let Some(mut decoder) = of_gzip_file(&body, coding, kind, config, room)? else { return Ok(share.keep(body)) };
+    let mut pushed = Ok(());
+    for piece in body.chunks(UNPACKED_AT_ONCE) {
+        pushed = decoder.push(piece);
+        if pushed.is_err() {
+            break;
+        }
+        tokio::task::yield_now().await;
     }
-    let max_bytes = config.bytes.of(kind);
-    let mut decoder = Decoder::new(Coding::Gzip, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
-    let (body, share) = match decoder.push(&body) {
+    unpacked(decoder, pushed, kind, config, cut)
+}
+
+/// The decoder of a body that is a gzip file though it came uncoded.
+fn of_gzip_file(
+    body: &[u8],
+    coding: Coding,
+    kind: CallKind,
+    config: &Config,
+    room: &Room,
+) -> Result<Option<Decoder>, FetchError> {
+    if coding != Coding::Identity || kind == CallKind::Image || !is_gzip_file(body) {
+        return Ok(None);
+    }
+    Decoder::new(Coding::Gzip, config.bytes.of(kind), config.max_ratio, room.share()).map(Some).map_err(undecodable)
+}
+
+/// What a gzip file holds, after all of it was pushed, or as much as could be.
+fn unpacked(
+    decoder: Decoder,
+    pushed: Result<(), DecodeError>,
+    kind: CallKind,
+    config: &Config,
+    cut: Cut,
+) -> Result<Bytes, FetchError> {
+    let (body, share) = match pushed {
         Ok(()) if cut.0 => decoder.into_partial(),
         Ok(()) => decoder.finish().map_err(undecodable)?,
         Err(DecodeError::Limit(Broken::Bytes)) if kind == CallKind::Robots => decoder.into_partial(),
-        Err(DecodeError::Limit(Broken::Bytes)) => return Err(too_large(max_bytes)),
+        Err(DecodeError::Limit(Broken::Bytes)) => return Err(too_large(config.bytes.of(kind))),
         Err(e) => return Err(undecodable(e)),
     };
     Ok(share.keep(body))
@@ -122,9 +164,9 @@ fn took_too_long() -> FetchError {
     FetchError::Limit("the body was not complete in the time of the call".into())
 }
 
-/// As if the connection had broken: it says little about the host, and the document is asked for another time.
+/// It says nothing about the host, and the document is asked for another time.
 fn no_room() -> FetchError {
-    FetchError::Cut("there was no room for the body beside other large ones".into())
+    FetchError::Local("there was no room for the body beside other large ones".into())
 }
 
 fn undecodable(error: DecodeError) -> FetchError {

@@ -13,8 +13,9 @@ const MAX_REASON_CHARS: usize = 160;
 
 /// Classifies an error of a request or of reading a body.
 pub(crate) fn of(error: &reqwest::Error) -> FetchError {
+    // It is of a look-up: whoever answers for all names, as a portal before the network does, may be to blame, and not the name.
     if let Some(refusal) = find::<Refusal>(error) {
-        return FetchError::Refused(refusal.to_string());
+        return FetchError::Network(Failure::new(FailureCause::Address, refusal.to_string()));
     }
     if chain(error).any(is_out_of_descriptors) {
         return FetchError::Local("this process has no file descriptor left for one more connection".into());

@@ -1,30 +1,35 @@
 //! Memory for the bodies that a fetcher has under way or has given out. What is not there is waited for, or the body is
-//! dropped: a hundred large bodies at once must not end the process, and all other calls with it.
+//! dropped: a hundred large bodies at once must not end the process, and all other calls with it. One of them at a time may
+//! take what it needs beside the room of all, so that never each waits for the others.
 
 use bytes::Bytes;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of each body that are not counted, so that usual pages never wait for large ones: 25 MiB with a hundred calls at once.
-const UNCOUNTED: usize = 256 << 10;
 /// Bytes that are taken at once.
 const STEP: usize = 64 << 10;
+/// Bytes of each body that are not counted, so that usual pages never wait for large ones: of 256 KiB, and of the piece that
+/// goes beyond. With a hundred calls at once they are 31 MiB.
+const UNCOUNTED: usize = (256 << 10) + STEP;
 
 /// The memory of a fetcher.
 #[derive(Clone, Debug)]
 pub(crate) struct Room {
     bytes: Arc<Semaphore>,
+    /// The place beside that room, for one body.
+    beside: Arc<Semaphore>,
 }
 
 impl Room {
-    /// Creates room for this number of bytes, or for one body of `largest`.
+    /// Creates room for this number of bytes, or for one body of `largest` where that is more.
     pub(crate) fn of(bytes: usize, largest: usize) -> Room {
-        Room { bytes: Arc::new(Semaphore::new(bytes.max(largest).min(Semaphore::MAX_PERMITS))) }
+        let shared = bytes.saturating_sub(largest).min(Semaphore::MAX_PERMITS);
+        Room { bytes: Arc::new(Semaphore::new(shared)), beside: Arc::new(Semaphore::new(1)) }
     }
 
     /// The share of a body that has not begun.
     pub(crate) fn share(&self) -> Share {
-        Share { room: self.clone(), taken: None }
+        Share { room: self.clone(), taken: None, beside: None }
     }
 }
 
@@ -33,34 +38,51 @@ impl Room {
 pub(crate) struct Share {
     room: Room,
     taken: Option<OwnedSemaphorePermit>,
+    /// It has the place beside the room of all, and needs no more of that.
+    beside: Option<OwnedSemaphorePermit>,
 }
 
 impl Share {
     /// Waits until the next piece of a body of `length` bytes finds room.
     pub(crate) async fn wait(&mut self, length: usize) {
-        if let Some(more) = self.missing(length + STEP)
-            && let Ok(permit) = self.room.bytes.clone().acquire_many_owned(more).await
-        {
-            self.add(permit);
+        let Some(more) = self.missing(length + STEP) else { return };
+        let Room { bytes, beside } = self.room.clone();
+        // The semaphores are never closed.
+        tokio::select! {
+            biased;
+            Ok(permit) = bytes.acquire_many_owned(more) => self.add(permit),
+            Ok(permit) = beside.acquire_owned() => self.beside = Some(permit),
+            else => {}
         }
     }
 
     /// Takes room for a body of `length` bytes, if there is some; says whether there was.
     pub(crate) fn grow(&mut self, length: usize) -> bool {
         let Some(more) = self.missing(length) else { return true };
-        let taken = self.room.bytes.clone().try_acquire_many_owned(more);
-        taken.map(|permit| self.add(permit)).is_ok()
+        if let Ok(permit) = self.room.bytes.clone().try_acquire_many_owned(more) {
+            self.add(permit);
+        } else {
+            self.beside = self.room.beside.clone().try_acquire_owned().ok();
+        }
+        self.missing(length).is_none()
     }
 
     /// The whole body, which keeps its room until nobody has it any more.
     pub(crate) fn keep(mut self, body: Vec<u8>) -> Bytes {
         let needed = body.len().saturating_sub(UNCOUNTED);
-        let Some(mut taken) = self.taken.take().filter(|_| needed > 0) else { return body.into() };
-        drop(taken.split(taken.num_permits().saturating_sub(needed)));
-        Bytes::from_owner(Kept { body, _taken: taken })
+        if needed == 0 {
+            return body.into();
+        }
+        if let Some(taken) = &mut self.taken {
+            drop(taken.split(taken.num_permits().saturating_sub(needed)));
+        }
+        Bytes::from_owner(Kept { body, _room: (self.taken, self.beside) })
     }
 
     fn missing(&self, length: usize) -> Option<u32> {
+        if self.beside.is_some() {
+            return None;
+        }
         let taken = self.taken.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let missing = length.saturating_sub(UNCOUNTED).saturating_sub(taken);
         (missing > 0).then(|| u32::try_from(missing.next_multiple_of(STEP)).unwrap_or(u32::MAX))
@@ -77,7 +99,7 @@ impl Share {
 /// A body with its room.
 struct Kept {
     body: Vec<u8>,
-    _taken: OwnedSemaphorePermit,
+    _room: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
 }
 
 impl AsRef<[u8]> for Kept {

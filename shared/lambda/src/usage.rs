@@ -1,13 +1,12 @@
 //! Resource usage of this process, as the kernel counts it (clock_gettime(2), proc(5)).
 
 use curlew_model::Millis;
-use rustix::time::{ClockId, clock_gettime};
+use curlew_wiring::kernel_time;
+use rustix::time::ClockId;
 
 /// The processor time of all threads so far, in user mode and in the kernel.
 pub(crate) fn processor_time() -> Millis {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
-    Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
+    kernel_time(ClockId::ProcessCPUTime)
 }
 
 /// The most memory that was resident at once so far, in KiB. Nothing where there is no `/proc`.

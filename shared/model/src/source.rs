@@ -110,6 +110,9 @@ pub struct FeedSource {
     /// Validators for the next conditional request.
     #[serde(default)]
     pub validators: Validators,
+    /// The URL that gave them, if redirects led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validators_of: Option<String>,
     /// Interval between polls; one longer than a cycle skips cycles.
     pub interval: Millis,
     /// Instant before which it is not polled (Retry-After, max-age, ttl, back-off after failures).
@@ -161,6 +164,7 @@ impl FeedSource {
             language: None,
             image: None,
             validators: Validators::default(),
+            validators_of: None,
             interval: Millis::ZERO,
             not_before: Timestamp::MIN,
             polled_at: Timestamp::MIN,

@@ -6,18 +6,40 @@ use curlew_policy::chance::mix;
 use curlew_ports::{Clock, Seeds};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The machine's clock.
 pub struct SystemClock {
-    start: Instant,
+    start: Millis,
 }
 
 impl SystemClock {
     /// A clock whose monotonic time begins now.
     pub fn new() -> SystemClock {
-        SystemClock { start: Instant::now() }
+        SystemClock { start: uptime() }
     }
+}
+
+/// Time since the machine was started. Where it is suspended meanwhile, that counts, as it does for the leases that others
+/// see.
+#[cfg(target_os = "linux")]
+fn uptime() -> Millis {
+    kernel_time(rustix::time::ClockId::Boottime)
+}
+
+/// Reads one of the kernel's clocks (clock_gettime(2)).
+#[cfg(target_os = "linux")]
+pub fn kernel_time(clock: rustix::time::ClockId) -> Millis {
+    let time = rustix::time::clock_gettime(clock);
+    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
+    Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
+}
+
+/// Time since the first call. Whether a suspended machine counts is the platform's choice.
+#[cfg(not(target_os = "linux"))]
+fn uptime() -> Millis {
+    static FIRST: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    Millis(u64::try_from(FIRST.elapsed().as_millis()).unwrap_or(u64::MAX))
 }
 
 impl Default for SystemClock {
@@ -34,7 +56,7 @@ impl Clock for SystemClock {
     }
 
     fn monotonic(&self) -> Millis {
-        Millis(u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX))
+        uptime().saturating_sub(self.start)
     }
 
     async fn sleep(&self, time: Millis) {

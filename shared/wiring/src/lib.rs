@@ -15,11 +15,13 @@ mod settings;
 mod tally;
 mod threads;
 
+#[cfg(target_os = "linux")]
+pub use clock::kernel_time;
 pub use clock::{SystemClock, SystemSeeds};
 pub use error::BadSettings;
 pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
-pub use program::{Memory, program, program_over};
+pub use program::{Memory, fetcher, program, program_over};
 pub use screening::ImageScreening;
 pub use secret::{random_secret, web_secret};
 pub use settings::{

@@ -2,10 +2,13 @@
 
 use super::coding::gzip;
 use super::server::{Server, get, make, ok};
+use crate::room::{Room, Share};
 use crate::{ByteLimits, HttpFetcher};
 use curlew_model::Millis;
 use curlew_ports::{Call, CallKind, Fetch, FetchError};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 /// The largest body of these tests.
@@ -53,7 +56,7 @@ async fn a_large_body_has_its_room_until_nobody_has_it_any_more() {
     drop(first);
     for name in ["large", "bomb"] {
         let refused = make(&fetcher, &page(name)).await;
-        assert!(matches!(&refused, Err(FetchError::Cut(why)) if why.contains("no room")), "{refused:?}");
+        assert!(matches!(&refused, Err(FetchError::Local(why)) if why.contains("no room")), "{refused:?}");
     }
     assert_eq!(make(&fetcher, &page("small")).await.unwrap().body.len(), LARGE / 5, "small bodies never wait");
     // One that waits goes on as soon as there is room.
@@ -81,9 +84,41 @@ async fn many_large_bodies_at_once_never_take_more_than_their_room() {
         }
         let replies = calls.join_all().await;
         let kept = replies.iter().filter(|reply| reply.is_ok()).count();
-        // A quarter of a MiB of each is not counted.
+        // A third of a MiB of each is not counted.
         assert!(kept <= 4, "{kept} bodies of 1 MiB in 3 MiB");
         drop(replies);
         assert!(make(&fetcher, &page(name)).await.is_ok(), "what was taken is given back");
     }
+}
+
+/// A body that grows step by step, as one does that is read.
+async fn read(mut share: Share, length: usize, finished: &AtomicUsize) {
+    let mut body = vec![];
+    while body.len() < length {
+        share.wait(body.len()).await;
+        body.resize(body.len() + (LARGE / 16), 0);
+        assert!(share.grow(body.len()));
+        tokio::task::yield_now().await;
+    }
+    drop(share.keep(body));
+    finished.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Each has a part of the room, and waits for what the others have.
+#[tokio::test]
+async fn bodies_that_grow_side_by_side_never_wait_for_each_other_for_ever() {
+    let (room, finished) = (Room::of(4 * LARGE, 2 * LARGE), Arc::default());
+    let bodies: Vec<_> = (0..64)
+        .map(|_| {
+            let (share, finished) = (room.share(), Arc::clone(&finished));
+            tokio::spawn(async move { read(share, 2 * LARGE, &finished).await })
+        })
+        .collect();
+    let all = async {
+        for body in bodies {
+            body.await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), all).await.unwrap();
+    assert_eq!(finished.load(Ordering::Relaxed), 64);
 }

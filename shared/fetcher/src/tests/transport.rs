@@ -326,7 +326,7 @@ async fn t18_more_addresses_than_any_site_needs_are_refused() {
     let many = vec!["93.184.216.34"; 1_000];
     let fetcher = HttpFetcher::with_lookup(Config::new("Test/1", "Test/1"), FakeLookup::answering(&[&many])).unwrap();
     let result = call(&fetcher, CallKind::Page, "http://many.example/").await;
-    assert!(matches!(&result, Err(FetchError::Refused(why)) if why.contains("32")), "{result:?}");
+    assert!(matches!(&result, Err(FetchError::Network(why)) if why.detail.contains("32")), "{result:?}");
 }
 
 #[tokio::test]

@@ -134,6 +134,12 @@ pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) ->
     (state, Some(until))
 }
 
+/// Returns true if a host key was never called, as far as its state tells. Others may have written its row: an operator's hold,
+/// a backfill, or a visit that came to no call.
+pub fn is_new(state: &HostState) -> bool {
+    state.bucket.is_none()
+}
+
 /// Returns when a host key was last in use, as far as its state tells.
 pub fn last_use(state: &HostState) -> Timestamp {
     let lease = state.lease.as_ref().map_or(Timestamp::MIN, |lease| lease.until);
@@ -202,6 +208,9 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         left_alone_until: latest.left_alone_until,
         backfilled: latest.backfilled,
         window: Window { began: mine.window.began, spent },
+        // Of a visit that has lost its lease, and ended late: `admit` took away what was there before.
+        not_before: latest.not_before.max(mine.not_before),
+        hold: longer(latest.hold, mine.hold),
         ..mine
     }
 }

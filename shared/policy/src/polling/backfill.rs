@@ -50,7 +50,7 @@ pub enum Work {
 pub fn next(backfill: &Backfill) -> Work {
     let done = |reason: &str| Work::End(BackfillState::Done { reason: reason.to_owned() });
     if backfill.sent >= backfill.limit.unwrap_or(BACKFILL_PAGES) {
-        return done(&format!("the limit of {} pages is reached; --limit sets another", backfill.sent));
+        return done(&format!("the limit of {} pages is reached", backfill.sent));
     }
     if let Some(document) = &backfill.next {
         if backfill.documents >= BACKFILL_DOCUMENTS {

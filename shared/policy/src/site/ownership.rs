@@ -13,8 +13,9 @@ const LABEL: &str = "_curlew-challenge";
 const FILE: &str = "/.well-known/curlew-challenge.txt";
 /// Name of the meta tag.
 pub const META: &str = "curlew-challenge";
-/// Time that a claimant has to publish the challenge.
-pub const CLAIM_LIFE: Millis = Millis::from_days(7);
+/// Time for which a claim without a proof is stored, and with it the limits of its host and what was not found. Its
+/// claimant may go on at any time: the address of the page alone makes it anew.
+pub const CLAIM_LIFE: Millis = Millis::from_days(1);
 /// Lifetime of a proof; then it must be checked again.
 pub const PROOF_LIFE: Millis = Millis::from_days(90);
 /// Maximum number of daily checks that call one host, regardless of who requests them. Checks in the DNS do not call it

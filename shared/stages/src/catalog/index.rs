@@ -151,7 +151,8 @@ impl Index {
             if let Some(error) = failed {
                 return Err(error);
             }
-            let sealed = (self.clock.now() - Millis::from_days(SEALED_AFTER_DAYS)).day();
+            // Of the day on which the segments were listed, and not of a later one, for which some of them waited.
+            let sealed = (read.0 - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
         Ok(())
@@ -224,11 +225,10 @@ impl Index {
                     replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
                     counted.push(record);
                 }
-                None | Some(PageState::Pending) if !is_settled => {
-                    // The row is being written, or the batch that wrote the segment died and will run again: leave it
-                    // to the next run.
-                    return Ok(NewRecords::default());
-                }
+                // The row is being written, or the batch that wrote the segment died and will run again: leave it to the
+                // next run. That a page is taken up again may be in no row yet.
+                None | Some(PageState::Pending) if !is_settled => return Ok(NewRecords::default()),
+                Some(state) if state.may_be_taken_up() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
                     // The same for a page that has changed.
                     if !is_settled {

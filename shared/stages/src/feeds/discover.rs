@@ -32,6 +32,11 @@ use url::Url;
 /// Usual addresses of feeds, tried in this order if the home page names none.
 const GUESSES: [&str; 5] = ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml"];
 
+/// Reason of a site without a feed whose home page names none.
+const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
+/// Reason of one whose home page names feeds.
+const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
+
 /// The stage that finds feeds.
 pub struct Discover {
     /// The queue of new entries.
@@ -115,7 +120,7 @@ impl Discover {
         };
         if rest.next_guess.is_none() {
             match self.try_links(visit, site, &rest).await? {
-                Step::None(_) => rest = Rest { links: vec![], next_guess: Some(0), ..rest },
+                Step::None(_) => rest = Rest { next_guess: Some(0), ..rest },
                 step => return Ok(step),
             }
         }
@@ -159,7 +164,7 @@ impl Discover {
         let pool = self.intake.politeness.pool.as_ref();
         if let Ok(feed) = parse(pool, reply, &got.url).await? {
             // Somebody named a feed and not a site.
-            let key = self.keep(visit, site, &got.url, (&feed, reply)).await?;
+            let key = self.keep(visit, site, &got.url, (&feed, reply, &got)).await?;
             return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
@@ -205,7 +210,7 @@ impl Discover {
         let working: Vec<SourceKey> = working.into_iter().map(|found| found.key).collect();
         Ok(match (working.is_empty(), until) {
             (false, _) => Step::Found { working, untried },
-            (true, None) => Step::None(failures::no_feed("none of the feeds that the home page names works")),
+            (true, None) => Step::None(failures::no_feed(NONE_WORKS)),
             // Without one feed that works the site is not done.
             (true, Some(until)) => {
                 let held = visit.state.learned.hold.is_some();
@@ -233,7 +238,8 @@ impl Discover {
                 }
             }
         }
-        Ok(Step::None(failures::no_feed("no feed is named on the home page or found at the usual addresses")))
+        let why = if rest.links.is_empty() { NONE_NAMED } else { NONE_WORKS };
+        Ok(Step::None(failures::no_feed(why)))
     }
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.
@@ -292,7 +298,7 @@ impl Discover {
             return Ok(Working { key: known.key.clone(), ..this });
         }
         if let Some(feed) = &this.read {
-            self.keep(visit, site, url, (feed, reply)).await?;
+            self.keep(visit, site, url, (feed, reply, got)).await?;
         }
         Ok(this)
     }
@@ -320,7 +326,7 @@ impl Discover {
         visit: &Visit<'_>,
         site: &SiteSource,
         url: &Url,
-        (parsed, reply): (&Feed, &Reply),
+        (parsed, reply, got): (&Feed, &Reply, &Fetched),
     ) -> Result<SourceKey, StageError> {
         let now = self.intake.politeness.clock.now();
         let before = self.intake.sources.get(&address::source_key(url)).await?;
@@ -332,7 +338,7 @@ impl Discover {
         let Taken { arrivals, visits } =
             self.intake.take(&mut feed, parsed, unvisited, Some(&trace::of_discovery(&site.key))).await?;
         self.intake.send(visits).await?;
-        learn(&mut feed, parsed, reply, (arrivals, false), &self.intake.politeness.rules, now);
+        learn(&mut feed, parsed, (reply, got), (arrivals, false), &self.intake.politeness.rules, now);
         let key = feed.key.clone();
         let for_the_hub = self.intake.for_the_hub(&mut feed, false);
         let is_new = match seen {

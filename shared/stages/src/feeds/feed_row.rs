@@ -1,6 +1,7 @@
 //! The effect of an answer on a feed's row: facts in, the next row out. Nothing is called or stored here.
 
 use crate::parsing::parsed;
+use crate::politeness::visit::Fetched;
 use crate::stage::StageError;
 use curlew_feed::{Entry, Feed, FeedError};
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Timestamp};
@@ -11,6 +12,8 @@ use curlew_policy::polling::schedule::{self, Inputs};
 use curlew_policy::polling::{conditional, subscription, websub};
 use curlew_policy::rules::Rules;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
+use std::cmp::Reverse;
+use std::collections::HashSet;
 use url::Url;
 
 /// Two spans of freshness that differ by less than this part of them count as one: an `Expires` is never exactly so far
@@ -28,12 +31,23 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
     Ok(read.unwrap_or_else(|overrun| Err(FeedError::Unreadable(overrun.to_string()))))
 }
 
+/// The entries that a poll looks at, in their order: all, or the newest if there are more. Many a feed lists the oldest first.
+pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
+    let mut dates: Vec<_> = match feed.entries.len() > most {
+        true => feed.entries.iter().map(|entry| Reverse(entry.published.or(entry.updated))).zip(0..).collect(),
+        false => vec![],
+    };
+    dates.sort_unstable();
+    let left_out: HashSet<usize> = dates.into_iter().skip(most).map(|(_, place)| place).collect();
+    feed.entries.iter().enumerate().filter(move |(place, _)| !left_out.contains(place)).map(|(_, entry)| entry)
+}
+
 /// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. What
 /// changes with each call, such as the time at which the document was made, is not in it. Never zero.
 pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     let mut hash = mix(feed.entries.len() as u64);
     let mut add = |number: u64| hash = mix(hash ^ number);
-    for entry in feed.entries.iter().take(most) {
+    for entry in newest(feed, most) {
         add(entry.key());
         add(entry.updated.or(entry.published).map_or(0, |at| at.as_millis().unsigned_abs()));
         for byte in entry.title.as_deref().unwrap_or_default().bytes() {
@@ -62,7 +76,7 @@ pub(crate) fn stamp(entry: &Entry) -> u16 {
 pub(crate) fn learn(
     feed: &mut FeedSource,
     parsed: &Feed,
-    reply: &Reply,
+    (reply, got): (&Reply, &Fetched),
     (arrivals, is_check): (u64, bool),
     rules: &Rules,
     now: Timestamp,
@@ -79,6 +93,7 @@ pub(crate) fn learn(
         feed.image.clone_from(&parsed.image);
     }
     feed.validators = conditional::to_keep(&feed.validators, &headers.validators, &feed.polling.trust);
+    feed.validators_of = (got.hops > 0).then(|| got.url.as_str().to_owned());
     let faults = parsed.faults.summary();
     // A fault that only moved, with a date that is wrong anew each time, is not worth a write.
     if !feed.faults.is_like(&faults) {

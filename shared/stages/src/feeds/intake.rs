@@ -107,7 +107,7 @@ impl Intake {
         let before: BTreeMap<u64, u16> = source.seen.iter().copied().zip(source.stamps.iter().copied()).collect();
         let (mut stamps, mut known, mut changed) = (BTreeMap::new(), 0, Vec::new());
         let mut dates = Vec::new();
-        for entry in feed.entries.iter().take(rules.entries_per_poll) {
+        for entry in feed_row::newest(feed, rules.entries_per_poll) {
             let key = entry.key();
             let is_known = seen.contains(&key) || fresh.contains(&key);
             if !is_known && taken_today.entries >= rules.entries_per_day {

@@ -237,7 +237,7 @@ impl Poll {
             (Reading::Entries, Some(Ok(parsed))) => {
                 let taken = self.intake.take(&mut feed, parsed, None, trace).await?;
                 *visits = taken.visits;
-                feed_row::learn(&mut feed, parsed, reply, (taken.arrivals, request.is_check), rules, now);
+                feed_row::learn(&mut feed, parsed, (reply, got), (taken.arrivals, request.is_check), rules, now);
             }
             (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
         }
@@ -355,7 +355,8 @@ impl Poll {
         visit.polls_in(PollGroup::of(feed.slot, &feed.key));
         let calls_before = visit.state.calls;
         visit.failure = None;
-        let got = visit.get_listing(&due.url, CallKind::Feed, &request.validators).await?;
+        let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
+        let got = visit.get_listing(&due.url, CallKind::Feed, (&request.validators, of.as_ref())).await?;
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
             Ok(robots) => robots.crawl_delay(),

@@ -10,7 +10,7 @@ use crate::catalog::listing::each_host;
 use crate::catalog::object;
 use crate::stage::StageError;
 use curlew_model::{
-    EntryHints, HostKey, Job, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
+    EntryHints, HostKey, Job, Millis, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
@@ -21,6 +21,8 @@ use url::Url;
 
 /// Number of rows of hosts and pages that are read at a time.
 const LIST: usize = 500;
+/// Delay of the visits to pages that a block has kept out: they are sent before it is lifted, and must not meet it.
+const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
 /// Blocks and unblocks hosts.
 #[derive(Clone)]
@@ -171,25 +173,25 @@ impl Blocks {
 
     /// Sends visits for pages of a host that were rejected for a reason that no longer holds.
     async fn take_up(&self, name: &str) -> Result<(), StageError> {
-        let now = self.clock.now();
-        let mut taken_up = Bulk::new(self.queue.as_ref());
+        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
         let mut after: Option<PageId> = None;
         loop {
             let rows = self.pages.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { return Ok(taken_up.send().await?) };
+            let Some(last) = rows.last() else { break };
             after = Some(last.id.clone());
-            let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
             for page in rows.into_iter().filter(|page| page.state.may_be_taken_up() && is_on(&page.url, name)) {
                 let item =
                     VisitItem { url: page.url, page: page.id, purpose: Purpose::New { hints: EntryHints::default() } };
                 visits.entry((page.host, page.feed)).or_default().push(item);
             }
-            for (of, items) in &visits {
-                for job in jobs(of, items, now) {
-                    taken_up.push(job).await?;
-                }
+        }
+        let (due, mut taken_up) = (self.clock.now() + LIFTED_WITHIN, Bulk::new(self.queue.as_ref()));
+        for (of, items) in &visits {
+            for job in jobs(of, items, due) {
+                taken_up.push(job).await?;
             }
         }
+        Ok(taken_up.send().await?)
     }
 
     /// Returns the canonical name of the host that a person typed, as a name or a URL, and its host key.

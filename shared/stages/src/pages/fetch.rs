@@ -286,15 +286,14 @@ impl Fetch {
 
     /// Reads a page's row before the page is called.
     async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
-        if visit.state.has_sent(page) {
-            return Ok(Row::Decided);
-        }
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
             // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
             _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {
+            // It is on its way to extraction, or there by now; what was rejected there may be taken up.
+            None if visit.state.has_sent(page) => Row::Decided,
             None => Row::None,
             Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
             Some(_) => Row::Decided,

@@ -182,7 +182,6 @@ impl Politeness {
         let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
         let first = ledger.load_eventual(host).await?;
-        let is_first_visit = first.1 == Version::ABSENT;
         let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
             let before = state.clone();
             let (next, admission) = admit(state, host, &rules, owner, length, now, seed);
@@ -192,14 +191,20 @@ impl Politeness {
         })
         .await?;
         Ok(match admission {
-            // Its row is there by now: whoever blocks finds it, or has written the list before.
-            Admission::Granted(_) if is_first_visit && self.is_blocked_from_above(host).await? => LeaseOutcome::Blocked,
             Admission::Granted(lease) => {
                 let (used, called) = (admission::last_use(&before), admission::last_call(&before));
                 let repeats = admission::repeats(&before, owner, now);
                 let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
-                return self.beside_groups(visit, seed).await;
+                // Its row is there by now: whoever blocks finds it, or has written the list before.
+                return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {
+                    None => self.beside_groups(visit, seed).await,
+                    Some(looks) => match looks.await {
+                        Ok(false) => self.beside_groups(visit, seed).await,
+                        Ok(true) => Ok(LeaseOutcome::Blocked),
+                        Err(error) => Err(given_back(visit, error).await),
+                    },
+                };
             }
             Admission::Busy { until } => {
                 waits(WaitReason::Lease, until);
@@ -233,15 +238,11 @@ impl Politeness {
                 self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(now) });
                 Ok(LeaseOutcome::Busy(until))
             }
-            Err(error) => {
-                // What kept it from being read keeps the lease too, or not; it runs out by itself.
-                let _ = visit.close().await;
-                Err(error)
-            }
+            Err(error) => Err(given_back(visit, error).await),
         }
     }
 
-    /// True if a host key that was never visited lies below a name that is blocked, such as a public suffix. The block is
+    /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block is
     /// then written into its own state, where the next call finds it.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
@@ -250,6 +251,13 @@ impl Politeness {
         update_host(self.ledger.as_ref(), host, blocked).await?;
         Ok(true)
     }
+}
+
+/// Gives a lease back that cannot be used for this error.
+async fn given_back(visit: Box<Visit<'_>>, error: StageError) -> StageError {
+    // What is out of reach may keep the lease, too; it runs out by itself then.
+    let _ = visit.close().await;
+    error
 }
 
 impl<'a> Visit<'a> {
@@ -283,6 +291,17 @@ impl<'a> Visit<'a> {
     /// # Errors
     /// The errors of the ports.
     pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
+        self.get_unless(url, kind, (validators, url)).await
+    }
+
+    /// Gets a URL as above, unless it leads to one that has not changed since it gave these validators. That what is there now
+    /// has not changed since then says nothing where it is another one.
+    pub(super) async fn get_unless(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        validators: (&Validators, &Url),
+    ) -> Result<Fetched, StageError> {
         let now = self.politeness.clock.now();
         let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
         let fetched = self.follow(&mut chain, kind, validators).await?;
@@ -295,27 +314,28 @@ impl<'a> Visit<'a> {
         &mut self,
         chain: &mut Chain,
         kind: CallKind,
-        validators: &Validators,
+        (validators, of): (&Validators, &Url),
     ) -> Result<Fetched, StageError> {
-        let leaves_tls = chain.start().scheme() == "https" && chain.current().scheme() == "http";
-        let mut validators = if leaves_tls { Validators::default() } else { validators.clone() };
+        // They are no secret only to the server that gave them, so without TLS they do not go where they came with it.
+        let (mut leaves_tls, none) =
+            (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
         loop {
             let here = chain.current().clone();
-            let end = self.hop(&here, kind, &validators, None).await?;
+            let validators = if is_same_resource(&here, of) && !leaves_tls { validators } else { &none };
+            let end = self.hop(&here, kind, validators, None).await?;
             let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
             if !is_redirect(reply.status) {
                 return Ok(fetched(end, chain));
             }
             match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
-                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is,
-                    // but without validators, which are no secret only to the server that gave them.
+                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is.
                     if kind == CallKind::Feed {
                         let why = Rejection::Redirect("it leads from https to http".into());
                         return Ok(fetched(CallEnd::Rejected(why), chain));
                     }
                     tracing::info!(from = %here, to = %next, "a redirect leads from https to http");
-                    validators = Validators::default();
+                    leaves_tls = true;
                 }
                 Ok(_) => {}
                 // A hop to another scheme is refused as any address that may not be called.
@@ -655,6 +675,11 @@ fn role(kind: CallKind) -> Role {
 
 fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
     reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
+}
+
+/// True if two URLs differ in their queries at most: those of stores and of networks for delivery are signed anew each time.
+fn is_same_resource(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin() && one.path() == other.path()
 }
 
 fn fetched(end: CallEnd, chain: &Chain) -> Fetched {

@@ -1,6 +1,6 @@
 //! Conditional requests: the validators that are sent, and the point at which 304s are no longer believed.
 
-use crate::test_world::{FEED, TestWorld, rss, status};
+use crate::test_world::{FEED, TestWorld, moved, rss, status};
 use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, Reply, Sources};
@@ -41,6 +41,28 @@ async fn h01_h02_h03_validators_go_out_as_they_came_and_a_304_brings_them_up_to_
     assert_eq!(world.queued(QueueName::Fetch).await.len(), 1, "a 304 brings nothing new");
     world.politeness.clock.sleep(Millis::from_mins(10)).await;
     assert!(matches!(world.poll(0).await, Verdict::Drop(_)), "H07: no second poll within the hour");
+}
+
+/// They are sent where they came from, and where a redirect leads to another place that knows nothing of them.
+#[tokio::test(start_paused = true)]
+async fn validators_of_a_feed_are_sent_to_the_address_that_gave_them() {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    let home = "https://other.example/feed?sign=";
+    world.web.answer(FEED, Ok(tagged(ITEM, "\"1\"")));
+    for n in 0..2 {
+        world.web.answer(FEED, moved(302, &format!("{home}{n}")));
+        world.web.answer(&format!("{home}{n}"), Ok(tagged(OTHER, "\"1\"")));
+    }
+    for _ in 0..3 {
+        world.poll(0).await;
+        world.next_slot().await;
+    }
+    let calls = world.calls(CallKind::Feed);
+    let sent: Vec<_> = calls.iter().map(|call| (call.url.as_str(), !call.validators.is_empty())).collect();
+    let (first, second) = (format!("{home}0"), format!("{home}1"));
+    assert_eq!(sent, [(FEED, false), (FEED, true), (&first, false), (FEED, false), (&second, true)]);
+    assert_eq!(world.queued(QueueName::Fetch).await.len(), 2, "the entry of the new address is read");
 }
 
 #[tokio::test(start_paused = true)]

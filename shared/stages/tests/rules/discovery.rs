@@ -79,6 +79,21 @@ async fn discovery_guesses_in_order_only_without_a_link_that_works_and_ends_with
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_site_without_a_feed_says_whether_its_home_page_names_one() {
+    for (links, why) in
+        [(vec!["/gone"], "none of the feeds that the home page names works"), (vec![], "no feed is named")]
+    {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.serve(HOME, "text/html", page(&links));
+        world.web.answer("https://example.org/gone", Ok(status(410)));
+        world.discover(HOME).await;
+        let state = world.site(HOME).await.state;
+        assert!(matches!(&state, SiteState::Feedless { reason } if reason.starts_with(why)), "{state:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     let world = TestWorld::new();
     world.with_site(HOME, SiteState::Waiting).await;

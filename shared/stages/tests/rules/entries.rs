@@ -53,6 +53,41 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
     assert_eq!(world.calls(CallKind::Page).len(), 1);
 }
 
+/// As in an archive that lists the oldest first.
+#[tokio::test(start_paused = true)]
+async fn of_more_entries_than_are_looked_at_the_newest_are() {
+    for oldest_first in [true, false] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        let most = world.politeness.rules.entries_per_poll;
+        let item = |n: usize| {
+            let (day, hour) = (1 + n / 24, n % 24);
+            format!(
+                "<item><link>https://example.org/{n}</link><pubDate>{day:02} Jan 2026 {hour:02}:00:00 GMT</pubDate></item>"
+            )
+        };
+        let mut items: Vec<String> = (0..most + 20).map(item).collect();
+        if !oldest_first {
+            items.reverse();
+        }
+        world.web.answer(FEED, Ok(rss(&items.concat())));
+        world.poll(0).await;
+        let named = async || -> std::collections::BTreeSet<String> {
+            // A poll fetches the first of them at once.
+            let called = world.calls(CallKind::Page).into_iter().map(|call| call.url);
+            visits(&world).await.into_iter().flat_map(|visit| visit.items).map(|item| item.url).chain(called).collect()
+        };
+        let first = named().await;
+        assert!(first.len() == most && !first.contains("https://example.org/19"), "{oldest_first}");
+        let new = item(most + 20);
+        items.insert(if oldest_first { items.len() } else { 0 }, new);
+        world.web.answer(FEED, Ok(rss(&items.concat())));
+        world.next_slot().await;
+        world.poll(0).await;
+        assert!(named().await.contains(&format!("https://example.org/{}", most + 20)), "{oldest_first}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_its_own() {
     let world = TestWorld::new();

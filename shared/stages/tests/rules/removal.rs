@@ -3,7 +3,8 @@
 use crate::index::{accept, ask, removal, traces};
 use crate::test_world::{TestWorld, host, moved, page, status, visit};
 use curlew_model::{
-    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName, Timestamp, TraceId, VisitJob,
+    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName, Timestamp, TraceId, Validators,
+    VisitJob,
 };
 use curlew_policy::trace;
 use curlew_ports::{Blobs, FetchError, Pages, PortError, Reply};
@@ -51,7 +52,7 @@ fn chain() -> TraceId {
     trace::of_recheck(&host("example.org"), Timestamp::from_millis(1_795_000_000_000))
 }
 
-async fn row(world: &TestWorld) -> Page {
+async fn row_of(world: &TestWorld) -> Page {
     world.pages.get(&page(A)).await.unwrap().unwrap().0
 }
 
@@ -86,12 +87,12 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
 async fn a_doubt_that_was_wrong_is_forgotten() {
     let world = indexed().await;
     recheck(&world, Ok(document("Closed for maintenance", "We are back tomorrow."))).await;
-    assert!(row(&world).await.doubted_at.is_some());
+    assert!(row_of(&world).await.doubted_at.is_some());
     // The visit runs twice, and that counts as one look.
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
     assert!(is_there(world.state(A).await));
     assert!(is_there(recheck(&world, Ok(document("Page a", TEXT))).await));
-    let known = row(&world).await;
+    let known = row_of(&world).await;
     assert_eq!((known.doubted_at, known.checked_at), (None, Some(world.now())));
     // An article that was rewritten, or got shorter, is the same one.
     let shorter = format!("{} And more.", &TEXT[..90]);
@@ -99,7 +100,7 @@ async fn a_doubt_that_was_wrong_is_forgotten() {
         [("A new title", shorter.as_str()), ("Page a", "All of it in other words, as much had changed.")]
     {
         assert!(is_there(recheck(&world, Ok(document(title, text))).await));
-        assert_eq!(row(&world).await.doubted_at, None, "{title}");
+        assert_eq!(row_of(&world).await.doubted_at, None, "{title}");
     }
 }
 
@@ -129,13 +130,48 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
         assert_eq!(recheck(&world, moved(code, to)).await, Some(PageState::Gone { reason }), "{code}");
     }
 
+    // What the address that it leads to for now says, even that it may not be called, is no last word.
+    let login = "https://example.org/login?next=/a";
+    for (reply, reason) in [(status(404), Gone::NotFound), (status(410), Gone::Gone)] {
+        let world = indexed().await;
+        world.web.keep("https://example.org/b", document("Page b", "A curlew is a curlew."));
+        world.web.keep(login, reply);
+        assert!(is_there(recheck(&world, moved(302, login)).await), "{reason:?}");
+        world.fetch(&visit("example.org", &["https://example.org/b"], &Purpose::Recheck)).await;
+        assert_eq!(recheck(&world, moved(302, login)).await, Some(PageState::Gone { reason }));
+    }
+    let world = indexed().await;
+    world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow: /login");
+    assert!(is_there(recheck(&world, moved(302, login)).await), "robots.txt forbids the login, and not the page");
+
     // A redirect to a page that names this one as the right address changes nothing.
     let world = indexed().await;
     let to = "https://example.org/a?session=7";
     let body = String::from_utf8(document("Page a", TEXT).body.to_vec()).unwrap();
     world.web.serve(to, "text/html", body.replace("</head>", &format!("<link rel=canonical href=\"{A}\"></head>")));
     assert!(is_there(recheck(&world, moved(301, to)).await));
-    assert_eq!(row(&world).await.doubted_at, None);
+    assert_eq!(row_of(&world).await.doubted_at, None);
+}
+
+/// Whoever asks another address with this one's date is told that nothing has changed since.
+#[tokio::test(start_paused = true)]
+async fn validators_are_those_of_one_address() {
+    let world = TestWorld::new();
+    let known = Validators { etag: Some("\"1\"".into()), last_modified: None };
+    let with = |mut reply: Reply| {
+        reply.headers.validators.clone_from(&known);
+        reply
+    };
+    world.web.keep(A, with(document("Page a", TEXT)));
+    accept(&world, "a", TEXT).await;
+    let (row, seen) = world.pages.get(&page(A)).await.unwrap().unwrap();
+    world.pages.swap(seen, &Page { validators: known.clone(), ..row }).await.unwrap();
+    world.web.keep("https://example.org/", with(document("Waders of the north", "Welcome to our newest articles.")));
+    assert!(is_there(recheck(&world, moved(301, "https://example.org/")).await));
+    let sent: Vec<_> =
+        world.web.calls().into_iter().rev().take(2).map(|call| (call.url, call.validators.is_empty())).collect();
+    assert_eq!(sent, [("https://example.org/".to_owned(), true), (A.to_owned(), false)]);
+    assert!(row_of(&world).await.doubted_at.is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -146,7 +182,7 @@ async fn trouble_of_a_server_or_of_the_network_removes_nothing() {
         let world = indexed().await;
         assert!(is_there(recheck(&world, reply).await));
         assert_eq!(ask(&world, "curlew").await.total, 2);
-        assert_eq!(row(&world).await.doubted_at, None);
+        assert_eq!(row_of(&world).await.doubted_at, None);
     }
 }
 
@@ -186,7 +222,7 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
 #[tokio::test(start_paused = true)]
 async fn a_page_whose_record_is_damaged_is_hidden_all_the_same() {
     let world = indexed().await;
-    let PageState::Accepted { location, .. } = row(&world).await.state else { panic!("it is accepted") };
+    let PageState::Accepted { location, .. } = row_of(&world).await.state else { panic!("it is accepted") };
     world.blobs.put(location.segment.as_str(), "damaged".into()).await.unwrap();
     assert_eq!(ask(&world, "curlew").await.total, 2);
     let error = removal(&world).remove(&page(A), Gone::NotFound).await.unwrap_err();

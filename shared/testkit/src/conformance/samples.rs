@@ -143,6 +143,7 @@ pub(super) fn full_feed(n: u64, slot: u64) -> Source {
         language: Some("it".into()),
         image: Some("https://example.org/i.png".into()),
         validators: Validators { etag: Some("W/\"\\\"".into()), last_modified: Some(AWKWARD.into()) },
+        validators_of: Some(AWKWARD.into()),
         interval: Millis(u64::MAX),
         not_before: Timestamp::MAX,
         polled_at: Timestamp::MIN,

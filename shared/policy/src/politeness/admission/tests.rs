@@ -69,6 +69,19 @@ fn a_block_made_during_a_visit_outlives_it() {
     assert!(was && !open.is_blocked("example.org"));
 }
 
+/// A visit that lost its lease and ended late has told of a hold; the visit that has the lease by then knows nothing of it.
+#[test]
+fn a_hold_that_another_visit_has_told_of_outlives_the_one_that_closes() {
+    let rules = Rules::default();
+    let (before, lease) = granted(HostState::default(), at(0));
+    let hold = Hold { since: at(0), until: at(9_000_000), reason: HoldReason::TooManyRequests };
+    let told = HostState { hold: Some(hold.clone()), not_before: at(60_000), ..before.clone() };
+    let mine = record_outcome(before, &rules, PAGE, answered(200), Millis(9), at(1_000), 1);
+    let closed = close(told, mine, lease.token, at(2_000));
+    assert_eq!((closed.hold, closed.lease), (Some(hold), None));
+    assert!(closed.not_before >= at(60_000));
+}
+
 #[test]
 fn a_lease_that_ran_out_long_ago_costs_no_pause_any_more() {
     let rules = Rules::default();

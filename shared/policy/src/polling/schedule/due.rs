@@ -25,10 +25,11 @@ pub struct DueSlot {
 }
 
 /// The slots that have come after the minute of `done` up to the minute of `now`, the earliest first; each at most once,
-/// however long ago `done` is. Without a `done`, all of them. A place `within` one of them says that those before it were
+/// however long ago `done` is. Without a `done`, all of them; and so if it lies ahead, by a clock that was wrong. A place `within` one of them says that those before it were
 /// looked at too, and it up to there.
 pub fn slots_due(done: Option<Timestamp>, within: Option<Timestamp>, now: Timestamp) -> Vec<DueSlot> {
     let to = now.minute();
+    let done = done.filter(|done| done.minute() <= to);
     let oldest = done.map_or(to - CYCLE, |done| done.minute().max(to - CYCLE)) + 1;
     let within = within.filter(|place| (oldest..=to).contains(&place.minute()));
     let first = within.map_or(oldest, Timestamp::minute);

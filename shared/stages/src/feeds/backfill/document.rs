@@ -51,7 +51,7 @@ impl Backfills {
             DocumentKind::Feed { .. } => CallKind::Feed,
             DocumentKind::Sitemap { .. } => CallKind::Sitemap,
         };
-        let got = visit.get_listing(&url, kind, &Validators::default()).await;
+        let got = visit.get_listing(&url, kind, (&Validators::default(), None)).await;
         let held = got.as_ref().ok().and_then(|got| match &got.end {
             CallEnd::Reply(reply) => visit.url_held_until(reply, row.failures),
             _ => None,

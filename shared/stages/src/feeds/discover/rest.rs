@@ -9,7 +9,7 @@ use url::Url;
 pub(super) struct Rest {
     /// The home page's address, once it was read.
     pub(super) home: Option<Url>,
-    /// Feeds that it names and that are still to be tried.
+    /// Feeds that it names and that are still to be tried; once the usual addresses are, those of which none works.
     pub(super) links: Vec<Url>,
     /// The usual address that is tried next, once the links are done with.
     pub(super) next_guess: Option<u8>,

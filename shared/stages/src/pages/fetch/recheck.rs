@@ -14,7 +14,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
 use curlew_policy::page::soft404::{PageText, is_same_page};
-use curlew_policy::politeness::marks;
+use curlew_policy::politeness::{interstitial, marks};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, PortError, Reply};
 use curlew_screen::Verdict as Judged;
@@ -61,8 +61,28 @@ impl Fetch {
             CallEnd::Rejected(_) => Recheck::Unknown,
             end => return Ok(waits(end).unwrap_or(Item::Done)),
         };
-        self.apply(round, &page, found).await?;
-        Ok(Item::Done)
+        self.settle(round, &page, &got, found).await
+    }
+
+    /// Applies what was found where the page's address leads to. What another address says, even that it may not be called, is
+    /// no last word: a server that asks for a login, or for patience, sends all that come there.
+    async fn settle(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        found: Recheck,
+    ) -> Result<Item, StageError> {
+        match found {
+            Recheck::Gone(reason) if got.hops > 0 => {
+                let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
+                self.doubted(round, page, got, Comparison::Other(led_to), reason).await
+            }
+            found => {
+                self.apply(round, page, found).await?;
+                Ok(Item::Done)
+            }
+        }
     }
 
     async fn answered(
@@ -107,8 +127,7 @@ impl Fetch {
             },
             other => other,
         };
-        self.apply(round, page, found).await?;
-        Ok(Item::Done)
+        self.settle(round, page, got, found).await
     }
 
     /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.

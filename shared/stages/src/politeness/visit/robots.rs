@@ -199,7 +199,12 @@ impl Visit<'_> {
                 return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
             }
             if !is_redirect(reply.status) {
-                return Ok(RobotsFetch::Fetched(Box::new(answered(old, &reply, now))));
+                let mut copy = answered(old, &reply, now);
+                if !first && reply.status == 200 {
+                    // They are of where it led to, and the next question goes to the origin.
+                    copy.validators = Validators::default();
+                }
+                return Ok(RobotsFetch::Fetched(Box::new(copy)));
             }
             let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
                 Ok(_) => continue,
