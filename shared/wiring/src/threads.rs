@@ -4,8 +4,8 @@
 //! time is what is limited, so a document is judged alike on an idle machine and on a busy one. Where the platform does
 //! not tell it, the wall clock is the limit, and it is the outer limit everywhere.
 //!
-//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. The threads are
-//! not tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending. When
+//! A thread cannot be stopped. One that overruns is abandoned: its place is free at once, and its task goes on. One whose caller
+//! is gone, as a visitor who hangs up, keeps its place until it ends or overruns. The threads are not tokio's, whose runtime waits for the tasks that it runs, so an abandoned one never keeps the process from ending. When
 //! [`MAX_ABANDONED`] of them are running, the pool is worn out: it takes no more tasks, and the program has to be started
 //! again. A thread whose task has ended waits for another: a new one would cost more than the handing over, and its memory
 //! would be cold.
@@ -38,10 +38,10 @@ const MAX_ABANDONED: usize = 8;
 /// many builds.
 pub struct CpuThreads {
     parse_time: Millis,
-    documents: Semaphore,
-    large_documents: Semaphore,
-    queries: Semaphore,
-    builds: Semaphore,
+    documents: Arc<Semaphore>,
+    large_documents: Arc<Semaphore>,
+    queries: Arc<Semaphore>,
+    builds: Arc<Semaphore>,
     builders: usize,
     abandoned: Arc<AtomicUsize>,
     idle: Arc<IdleThreads>,
@@ -52,13 +52,14 @@ impl CpuThreads {
     pub fn new(parse_time: Millis) -> CpuThreads {
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let builders = (cores / 2).max(1);
+        let places = |number| Arc::new(Semaphore::new(number));
         CpuThreads {
             parse_time,
             builders,
-            documents: Semaphore::new(cores),
-            large_documents: Semaphore::new(1),
-            queries: Semaphore::new(cores),
-            builds: Semaphore::new(builders),
+            documents: places(cores),
+            large_documents: places(1),
+            queries: places(cores),
+            builds: places(builders),
             abandoned: Arc::default(),
             idle: Arc::default(),
         }
@@ -74,7 +75,7 @@ impl CpuThreads {
         self.abandoned.load(Ordering::Relaxed) >= MAX_ABANDONED
     }
 
-    fn places(&self, kind: CpuTask) -> &Semaphore {
+    fn places(&self, kind: CpuTask) -> &Arc<Semaphore> {
         match kind {
             CpuTask::Document => &self.documents,
             CpuTask::LargeDocument => &self.large_documents,
@@ -103,7 +104,7 @@ impl CpuPool for CpuThreads {
         let unavailable =
             |what: &str, source| CpuError::Unavailable(PortError::Unavailable { what: what.into(), source });
         // A semaphore of the pool is never closed.
-        let _place = self.places(kind).acquire().await;
+        let place = self.places(kind).clone().acquire_owned().await;
         if self.is_worn_out() {
             return Err(unavailable("too many documents are still being parsed beyond their limit", None));
         }
@@ -119,28 +120,14 @@ impl CpuPool for CpuThreads {
             // Nobody listens if the task was abandoned.
             let _ = ended.send(());
         };
-        let began = Instant::now();
         let handed_over = self.idle.hand_over(Box::new(run));
         handed_over.map_err(|error| unavailable("a thread could not be had", Some(Box::new(error))))?;
-        let watched = Watched(task);
-        let Some(limit) = self.limit(kind) else {
-            let _ = end.await;
-            return Ok(());
+        let (watched, limit) = (Watched(task), self.limit(kind));
+        let watch = async move {
+            let _place = place;
+            watched.until(end, kind, limit).await
         };
-        tokio::pin!(end);
-        loop {
-            let lasted = Millis(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-            let used = watched.0.processor_time().unwrap_or(lasted);
-            if used >= limit || lasted >= limit.saturating_mul(WALL_FACTOR) {
-                tracing::warn!(kind = ?kind, processor_ms = used.0, wall_ms = lasted.0, "a task overran its limit and is abandoned");
-                return Err(CpuError::Overrun(limit));
-            }
-            // Processor time passes no faster than the wall clock, so nothing can be over before that.
-            let wait = limit.saturating_sub(used).max(LEAST_WAIT);
-            if tokio::time::timeout(wait.as_duration(), &mut end).await.is_ok() {
-                return Ok(());
-            }
-        }
+        tokio::spawn(watch).await.unwrap_or_else(|error| Err(unavailable("the runtime ends", Some(Box::new(error)))))
     }
 }
 
@@ -187,6 +174,31 @@ fn serve(pool: &Weak<IdleThreads>, first: Work) {
 
 /// Abandons its task when it is dropped, unless that has ended.
 struct Watched(Arc<Task>);
+
+impl Watched {
+    /// Waits until the task has ended or has overrun its limit.
+    async fn until(&self, end: oneshot::Receiver<()>, kind: CpuTask, limit: Option<Millis>) -> Result<(), CpuError> {
+        let Some(limit) = limit else {
+            let _ = end.await;
+            return Ok(());
+        };
+        let began = Instant::now();
+        tokio::pin!(end);
+        loop {
+            let lasted = Millis(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
+            let used = self.0.processor_time().unwrap_or(lasted);
+            if used >= limit || lasted >= limit.saturating_mul(WALL_FACTOR) {
+                tracing::warn!(kind = ?kind, processor_ms = used.0, wall_ms = lasted.0, "a task overran its limit and is abandoned");
+                return Err(CpuError::Overrun(limit));
+            }
+            // Processor time passes no faster than the wall clock, so nothing can be over before that.
+            let wait = limit.saturating_sub(used).max(LEAST_WAIT);
+            if tokio::time::timeout(wait.as_duration(), &mut end).await.is_ok() {
+                return Ok(());
+            }
+        }
+    }
+}
 
 impl Drop for Watched {
     fn drop(&mut self) {
@@ -301,9 +313,7 @@ impl Thread {
 /// Processor time that the current thread has taken so far; nothing where no other thread could be told its time.
 #[cfg(target_os = "linux")]
 fn own_time() -> Millis {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u64::try_from(time.tv_nsec));
-    Millis::from_secs(seconds.unwrap_or_default()) + Millis(nanoseconds.unwrap_or_default() / 1_000_000)
+    crate::clock::kernel_time(rustix::time::ClockId::ThreadCPUTime)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -388,14 +398,38 @@ mod tests {
         }
     }
 
+    /// Callers who leave, as visitors do who hang up, are no overruns, and their tasks never run beside more than there are
+    /// places.
     #[tokio::test]
-    async fn nobody_waits_for_a_task_whose_caller_is_gone() {
-        let (pool, busy) = (Arc::new(CpuThreads::default()), Busy::default());
+    async fn a_task_whose_caller_is_gone_keeps_its_place_until_it_ends() {
+        let (pool, running) = (Arc::new(CpuThreads::default()), Arc::new(AtomicUsize::new(0)));
+        let stop = Busy::default();
+        for _ in 0..2 * MAX_ABANDONED {
+            let (pool, running, wait) = (pool.clone(), running.clone(), stop.work());
+            let work = move || {
+                running.fetch_add(1, Ordering::Relaxed);
+                wait();
+            };
+            let caller = tokio::spawn(async move { compute(pool.as_ref(), CpuTask::LargeDocument, work).await });
+            tokio::time::sleep(Millis(5).as_duration()).await;
+            caller.abort();
+        }
+        until(|| running.load(Ordering::Relaxed) == 1).await;
+        assert_eq!((pool.abandoned.load(Ordering::Relaxed), pool.large_documents.available_permits()), (0, 0));
+        stop.stop();
+        assert!(matches!(compute(pool.as_ref(), CpuTask::LargeDocument, || 7).await, Ok(7)));
+        assert_eq!(running.load(Ordering::Relaxed), 1, "what nobody waits for does not begin");
+    }
+
+    #[tokio::test]
+    async fn a_task_whose_caller_is_gone_may_overrun() {
+        let (pool, busy) = (Arc::new(CpuThreads::new(SHORT)), Busy::default());
         let (caller, work) = (pool.clone(), busy.work());
         let caller = tokio::spawn(async move { compute(caller.as_ref(), CpuTask::LargeDocument, work).await });
         until(|| pool.large_documents.available_permits() == 0).await;
         caller.abort();
         assert!(matches!(compute(pool.as_ref(), CpuTask::LargeDocument, || 7).await, Ok(7)));
+        assert_eq!(pool.abandoned.load(Ordering::Relaxed), 1);
         busy.stop();
         until(|| pool.abandoned.load(Ordering::Relaxed) == 0).await;
     }

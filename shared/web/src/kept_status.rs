@@ -1,0 +1,64 @@
+//! The status as it was gathered last. Anybody may ask for it as often as they like; where the rows are counted one by one,
+//! gathering it takes seconds from a million on.
+
+use crate::services::StatusSource;
+use crate::system_status::SystemStatus;
+use curlew_model::Millis;
+use curlew_ports::Clock;
+use curlew_stages::stage::StageError;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Time for which a status is reused.
+const KEPT: Millis = Millis::from_mins(1);
+/// Time that a visitor waits for a new status if there is an earlier one, and the maximum age of that.
+const PATIENCE: Millis = Millis::from_secs(2);
+const EARLIER: Millis = Millis::from_hours(1);
+
+pub(crate) struct KeptStatus {
+    source: Arc<dyn StatusSource>,
+    clock: Arc<dyn Clock>,
+    /// The last one, and the monotonic time at which it was gathered.
+    last: Mutex<Option<(Millis, Arc<SystemStatus>)>>,
+    /// Held by whoever gathers the next one.
+    gathering: tokio::sync::Mutex<()>,
+}
+
+impl KeptStatus {
+    pub(crate) fn new(source: Arc<dyn StatusSource>, clock: Arc<dyn Clock>) -> Arc<KeptStatus> {
+        Arc::new(KeptStatus { source, clock, last: Mutex::default(), gathering: tokio::sync::Mutex::default() })
+    }
+
+    /// Returns the status, as it was gathered within the last minute; or within the last hour, if that takes long.
+    pub(crate) async fn get(self: &Arc<Self>) -> Result<Arc<SystemStatus>, StageError> {
+        if let Some(status) = self.within(KEPT) {
+            return Ok(status);
+        }
+        let asked = self.clone();
+        // It goes on when the visitor has left, so that the next one finds it.
+        let gathered = tokio::spawn(async move { asked.gather().await });
+        let gathered = async { gathered.await.unwrap_or_else(|error| Err(StageError::Job(error.to_string()))) };
+        let Some(earlier) = self.within(EARLIER) else { return gathered.await };
+        tokio::select! {
+            status = gathered => status,
+            () = self.clock.sleep(PATIENCE) => Ok(earlier),
+        }
+    }
+
+    async fn gather(&self) -> Result<Arc<SystemStatus>, StageError> {
+        let _one_at_a_time = self.gathering.lock().await;
+        if let Some(status) = self.within(KEPT) {
+            return Ok(status);
+        }
+        let status = Arc::new(self.source.status().await?);
+        let kept = Some((self.clock.monotonic(), status.clone()));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        Ok(status)
+    }
+
+    /// Returns the last one if it is not older than this.
+    fn within(&self, age: Millis) -> Option<Arc<SystemStatus>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |at: Millis| self.clock.monotonic().saturating_sub(at) < age;
+        last.as_ref().filter(|(at, _)| is_new(*at)).map(|(_, status)| status.clone())
+    }
+}
