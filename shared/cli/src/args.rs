@@ -441,7 +441,7 @@ pub(crate) struct CrawlArgs {
     #[arg(long, value_name = "DATE", requires = "history", value_parser = date)]
     pub(crate) since: Option<Timestamp>,
     /// Maximum number of pages of each back catalogue [default: 100000]
-    #[arg(long, value_name = "N", requires = "history")]
+    #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) limit: Option<u64>,
     /// End when `idle`, or after a length of time such as 90s or 10m
     #[arg(long, value_name = "idle|DURATION", default_value = "idle")]

@@ -7,6 +7,7 @@ use curlew_wiring::LogForm;
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use tracing::field::Field;
+use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -25,7 +26,7 @@ pub(crate) fn start(form: LogForm, verbose: u8, spans: Option<SpanLayer>) {
         LogForm::Json => registry.with(lines.json().flatten_event(true).with_filter(filter)).init(),
         LogForm::Text => {
             let lines = lines.with_target(false).with_ansi(std::io::stderr().is_terminal());
-            registry.with(lines.fmt_fields(debug_fn(field)).with_filter(filter)).init();
+            registry.with(lines.fmt_fields(debug_fn(field).delimited(" ")).with_filter(filter)).init();
         }
     }
 }
@@ -85,7 +86,8 @@ mod tests {
     #[test]
     fn o09_no_field_of_a_log_line_steers_a_terminal() {
         let kept = Kept::default();
-        let log = tracing_subscriber::fmt().with_ansi(false).with_target(false).fmt_fields(debug_fn(field));
+        let log =
+            tracing_subscriber::fmt().with_ansi(false).with_target(false).fmt_fields(debug_fn(field).delimited(" "));
         let trap = "<rss\u{1b}]0;PWNED\u{7}\r\n2026-01-01 ERROR forged\u{9b}31m \u{202e}gpj.exe\u{2066}\u{2028}";
         tracing::subscriber::with_default(log.with_writer(kept.clone()).finish(), || {
             tracing::warn!(shown = %trap, quoted = trap, debug = ?trap, number = 7, "a message {trap}");
@@ -96,7 +98,7 @@ mod tests {
         for part in
             ["shown=<rss\\u{1b}]0;PWNED\\u{7}\\r\\n", "number=7", "a message <rss", "\\u{202e}gpj.exe", "quoted=\"<rss"]
         {
-            assert!(line.contains(part), "{part} is not in {line}");
+            assert!(line.contains(&format!(" {part}")), "{part} is no field of {line}");
         }
     }
 }

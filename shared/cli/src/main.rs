@@ -10,6 +10,7 @@ mod documents;
 mod export;
 mod failure;
 mod history;
+mod interruption;
 mod live_status;
 mod log;
 mod metrics;

@@ -1,5 +1,6 @@
 //! The local runner: hands a bounded number of jobs at a time from the inbox to the stages, and applies their verdicts.
 
+use crate::interruption::unless_interrupted;
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{Job, Millis, Stage as Queue, VisitJob};
@@ -12,6 +13,7 @@ use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Time after which an unfinished job is handed out again; longer than any visit may last.
@@ -53,6 +55,8 @@ pub(crate) enum End {
 pub(crate) struct Runner {
     world: Arc<World>,
     stop: Arc<AtomicBool>,
+    /// True once jobs under way are to begin no further call.
+    ending: watch::Sender<bool>,
     tasks: JoinSet<Result<(), PortError>>,
     /// Queues that may still hold jobs of a process that died. Jobs that it had in hand come first, and jobs that may
     /// have killed it run alone, so that another crash counts against no other job.
@@ -105,6 +109,7 @@ impl Runner {
         Runner {
             world,
             stop,
+            ending: watch::Sender::new(false),
             tasks: JoinSet::new(),
             unsettled: Queue::ALL.into(),
             under_way: Arc::default(),
@@ -116,7 +121,7 @@ impl Runner {
         }
     }
 
-    /// Runs jobs until the end condition holds, then lets those under way finish.
+    /// Runs jobs until the end condition holds, then lets the calls under way end.
     ///
     /// # Errors
     /// The jobs cannot be read, or some verdicts could not be stored, as when the disk is full; the next run then does
@@ -127,10 +132,12 @@ impl Runner {
             return Ok(());
         }
         let mut wait = LOOK_AGAIN;
-        loop {
-            let is_worn_out = self.world.memory.is_worn_out();
-            if self.stop.load(Ordering::Relaxed) || self.past(end) || is_worn_out {
-                break;
+        let is_worn_out = loop {
+            if self.world.memory.is_worn_out() {
+                break true;
+            }
+            if self.stop.load(Ordering::Relaxed) || self.past(end) {
+                break false;
             }
             let started = self.start_what_is_due().await?;
             while let Some(done) = self.tasks.try_join_next() {
@@ -141,7 +148,7 @@ impl Runner {
                 continue;
             }
             if self.tasks.is_empty() && matches!(end, End::Idle(_)) && self.is_idle().await? {
-                break;
+                break false;
             }
             let rests = matches!(end, End::Never) && self.tasks.is_empty();
             tokio::select! {
@@ -149,9 +156,10 @@ impl Runner {
                 () = self.world.clock.sleep(wait) => {}
             }
             wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
-        }
+        };
         self.finish().await;
-        if self.world.memory.is_worn_out() {
+        // It may have got better meanwhile, but the work was left for it.
+        if is_worn_out || self.world.memory.is_worn_out() {
             anyhow::bail!(WORN_OUT);
         }
         let now = self.world.clock.monotonic();
@@ -178,17 +186,24 @@ impl Runner {
         Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
-    /// Lets visits under way run up to their time slice; the rest of them is sent again for the next run, as new
-    /// messages, since an interruption is no failure and must not count as one.
+    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. What is
+    /// left of the jobs is sent again for the next run, as new messages, since an interruption is no failure and must not
+    /// count as one.
     async fn finish(&mut self) {
+        self.ending.send_replace(true);
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
-        while !self.tasks.is_empty() && self.world.clock.monotonic() < grace {
+        while self.world.clock.monotonic() < grace {
+            let takes_pages = !self.stop.load(Ordering::Relaxed) && !self.world.memory.is_worn_out();
+            if takes_pages && self.unsettled.is_empty() {
+                // Those that cannot be had now are left to the next run.
+                let _started = self.start(Queue::Extract).await;
+            }
+            if self.tasks.is_empty() {
+                break;
+            }
             tokio::select! {
                 Some(done) = self.tasks.join_next() => self.note(done),
                 () = self.world.clock.sleep(LOOK_AGAIN) => {}
-            }
-            if self.stop.load(Ordering::Relaxed) {
-                break;
             }
         }
         self.tasks.abort_all();
@@ -236,24 +251,30 @@ impl Runner {
         // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and what is to
         // be removed is removed before all.
         for stage in [Queue::Remove, Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
-            let visits = self.visits.load(Ordering::Relaxed);
-            let room = match stage {
-                Queue::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
-                Queue::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
-                Queue::Extract => BATCH,
-                _ => self.world.config.workers.saturating_sub(visits),
-            };
-            if room == 0 {
-                continue;
-            }
-            let now = self.world.clock.now();
-            let deliveries = self.world.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
-            started += deliveries.len();
-            if stage == Queue::Extract && !deliveries.is_empty() {
-                self.gathered_at = (deliveries.len() < room).then(|| self.world.clock.monotonic());
-            }
-            self.spawn(stage, deliveries);
+            started += self.start(stage).await?;
         }
+        Ok(started)
+    }
+
+    /// Starts due jobs of a queue, as many as there is room for; returns their number.
+    async fn start(&mut self, stage: Queue) -> Result<usize, PortError> {
+        let visits = self.visits.load(Ordering::Relaxed);
+        let room = match stage {
+            Queue::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
+            Queue::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
+            Queue::Extract => BATCH,
+            _ => self.world.config.workers.saturating_sub(visits),
+        };
+        if room == 0 {
+            return Ok(0);
+        }
+        let now = self.world.clock.now();
+        let deliveries = self.world.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
+        let started = deliveries.len();
+        if stage == Queue::Extract && started > 0 {
+            self.gathered_at = (started < room).then(|| self.world.clock.monotonic());
+        }
+        self.spawn(stage, deliveries);
         Ok(started)
     }
 
@@ -292,10 +313,13 @@ impl Runner {
             }
             let (slot, world, under_way) = (Slot::take(counter), self.world.clone(), self.under_way.clone());
             let suspect = is_suspect.then(|| Slot::take(&self.suspects));
+            let is_ending = self.ending.subscribe();
             self.tasks.spawn(async move {
                 let _slots = (slot, suspect);
                 let receipts: Vec<Receipt> = some.iter().map(|delivery| delivery.receipt.clone()).collect();
-                let done = run(&world, stage, some, is_suspect).await;
+                let job = run(&world, stage, some, is_suspect);
+                // One that is interrupted stays among those under way, which are sent again.
+                let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
                 under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
                 done
             });

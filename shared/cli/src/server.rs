@@ -38,6 +38,8 @@ const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
 const HEADER_TIME: Duration = Duration::from_secs(10);
 /// Maximum time from the end of the header to the answer; a body must arrive within it, too.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
+/// Text of the answer in place of one that is not there in time.
+const TOO_LATE: &str = "There was no answer within 30 seconds. What was asked for may have been done all the same.";
 /// Age after which a connection takes no further request.
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
 /// Maximum time after that, or after the program was told to stop, for the answer under way; a slower reader is cut
@@ -152,8 +154,11 @@ async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Resu
     request.extensions_mut().insert(ThroughProxy(pages.proxies.trusts(peer)));
     match timeout(ANSWER_TIME, pages.router.clone().oneshot(request)).await {
         Ok(answered) => answered,
-        // RFC 9110 §15.5.9: the connection is closed, since the rest of the request may still come.
-        Err(_) => Ok((StatusCode::REQUEST_TIMEOUT, [(CONNECTION, HeaderValue::from_static("close"))]).into_response()),
+        // Not 408, which has a browser send the request again. The rest of it may still come, so the connection is closed.
+        Err(_) => {
+            let close = [(CONNECTION, HeaderValue::from_static("close"))];
+            Ok(curlew_web::secure((StatusCode::SERVICE_UNAVAILABLE, close, TOO_LATE).into_response()).await)
+        }
     }
 }
 

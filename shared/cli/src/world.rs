@@ -1,13 +1,14 @@
 //! The program over the store of this run: the folder of this machine, or a stack on AWS.
 
 use crate::config::Config;
+use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
 use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
 use curlew_stages::program::{Ports, Program};
-use curlew_wiring::{KeyStore, Memory, STACK_SETTINGS, SystemClock, SystemSeeds, Tally, program};
+use curlew_wiring::{KeyStore, Memory, STACK_SETTINGS, SystemClock, SystemSeeds, Tally, fetcher, program_over};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -81,12 +82,13 @@ impl World {
     }
 
     fn over(config: Config, ports: Ports, keys: KeyStore, embedded: Option<Store>) -> Result<World> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let clock: Arc<dyn Clock> = Arc::new(InterruptiblePauses(SystemClock::new()));
         let seeds: Arc<dyn Seeds> = Arc::new(SystemSeeds::new());
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let program = program(&config, ports, keys.clone(), clock, seeds, tally.clone(), &memory)?
+        let fetch = Arc::new(InterruptibleCalls(fetcher(&config)?));
+        let program = program_over(fetch, &config, ports, keys.clone(), (clock, seeds, tally.clone()), &memory)
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
         Ok(World { config, tally, memory, keys, program, embedded })
     }
@@ -123,7 +125,7 @@ impl World {
             }
         }
         if jobs > 0 || broken > 0 {
-            tracing::info!(jobs, leases = broken, "the last run did not end well; its work is taken up again");
+            tracing::info!(jobs, leases = broken, "the last run was interrupted; its work is taken up again");
         }
         Ok(())
     }

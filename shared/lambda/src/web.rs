@@ -12,7 +12,7 @@ use crate::stored_status::StoredStatus;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
-use curlew_web::{Caller, Services, router};
+use curlew_web::{Caller, PageSettings, Services, router};
 use curlew_wiring::{Settings, web_secret};
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, LambdaEvent, Request, RequestExt, Service, service_fn};
@@ -115,7 +115,12 @@ async fn open(cold: &Cold, settings: &Settings) -> Result<(axum::Router, Arc<Fin
     finder.sign_cursors(secret);
     let finder = Arc::new(finder);
     let program = Program { finder: finder.clone(), ..program };
-    Ok((router(services(&program), settings.pages(secret)), finder))
+    Ok((routed(&program, settings.pages(secret)), finder))
+}
+
+/// Returns the pages. Which names lead to them is for the function's URL to say.
+fn routed(program: &Program, settings: PageSettings) -> axum::Router {
+    router(services(program), PageSettings { any_host: true, ..settings })
 }
 
 fn services(program: &Program) -> Services {
@@ -131,7 +136,6 @@ mod tests {
     use crate::events::event;
     use crate::test_world::TestWorld;
     use curlew_model::Stage;
-    use curlew_web::PageSettings;
     use serde_json::json;
 
     /// The members of a page's answer that a caller sees.
@@ -144,7 +148,7 @@ mod tests {
     fn opened() -> (axum::Router, Arc<Finder>) {
         let program = TestWorld::new(Stage::Fetch).program();
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        (router(services(&program), settings), program.finder.clone())
+        (routed(&program, settings), program.finder.clone())
     }
 
     #[tokio::test(start_paused = true)]

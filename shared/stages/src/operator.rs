@@ -11,6 +11,7 @@ pub mod erasure;
 pub mod fsck;
 pub mod lookup;
 pub mod messages;
+mod objects;
 pub mod overrides;
 pub mod owner_jobs;
 pub mod ownership;

@@ -202,6 +202,7 @@ impl Program {
             fetch: politeness.fetch.clone(),
             clock: clock.clone(),
             pool: pool.clone(),
+            groups: groups.clone(),
         };
         let actions = Arc::new(Actions {
             suggest: suggest.clone(),

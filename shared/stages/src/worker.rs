@@ -92,17 +92,19 @@ impl<S: Settlement> Worker<'_, S> {
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         let untraced = job.trace().is_none().then(|| trace::traced(job.clone()));
         let job = untraced.as_ref().unwrap_or(job);
-        let span = span_of(job);
-        self.run_traced(handle, receives, job).instrument(span).await
-    }
-
-    async fn run_traced(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
-        match AssertUnwindSafe(self.stages.run(job)).catch_unwind().await {
-            Ok(outcome) => self.settle(handle, receives, job, outcome).await,
+        // Extraction has a span of its own for each page.
+        let span = (!matches!(job, Job::Extract(_))).then(|| span_of(job));
+        let run = AssertUnwindSafe(self.stages.run(job)).catch_unwind();
+        match run.instrument(span.clone().unwrap_or_else(Span::none)).await {
+            Ok(outcome) => {
+                let span = span.unwrap_or_else(|| settlement_span(job.kind(), &trace::of(job)));
+                self.settle(handle, receives, job, outcome).instrument(span).await
+            }
             Err(panic) => {
                 let why = panic_message(panic.as_ref());
                 drop(panic);
-                self.failed((handle, receives), job, (&why, FailureKind::Transient)).await
+                let span = span.unwrap_or_else(|| span_of(job));
+                self.failed((handle, receives), job, (&why, FailureKind::Transient)).instrument(span).await
             }
         }
     }

@@ -13,7 +13,7 @@ use axum::extract::State;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use curlew_model::{Millis, QueryError};
+use curlew_model::{MAX_QUERY_BYTES, Millis, QueryError};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_stages::stage::StageError;
 use serde::Serialize;
@@ -96,6 +96,7 @@ pub(crate) async fn preflight() -> Response {
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
     max_query: usize,
+    max_query_bytes: usize,
     max_feed_query: usize,
     usual_limit: usize,
     max_limit: usize,
@@ -106,6 +107,7 @@ struct Description {
 pub(crate) async fn description() -> Response {
     let description = Description {
         max_query: MAX_QUERY_CHARS,
+        max_query_bytes: MAX_QUERY_BYTES,
         max_feed_query: MAX_FEED_QUERY_CHARS,
         usual_limit: PAGE_SIZE,
         max_limit: MAX_REACH,

@@ -1,13 +1,13 @@
 //! State that the handlers share.
 
 use crate::assets::style_version;
+use crate::kept_status::KeptStatus;
 use crate::language::Language;
 use crate::page::Site;
 use crate::page_settings::PageSettings;
-use crate::quota::{self, Quota};
+use crate::quota::{CallerKey, Quota};
 use crate::services::Services;
 use crate::settings::{OperatorContact, is_personal, origin};
-use crate::system_status::SystemStatus;
 use crate::token::Spent;
 use crate::words::Frame;
 use axum::extract::FromRequestParts;
@@ -23,12 +23,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const DELIVERIES_PER_MINUTE: u32 = 600;
 /// Forms without proof of work that one address may send a minute during a rush.
 const UNWORKED_PER_MINUTE: u32 = 1;
-
 /// Messages that one address may send a day, out of the daily number for all.
 const MESSAGES_PER_DAY: u32 = 5;
+/// Sites that one address may suggest a day, out of the daily number for all.
+const SUGGESTIONS_PER_DAY: u32 = 20;
+/// Searches for proofs that one address may request a day.
+const LOOKS_PER_DAY: u32 = 30;
 /// Searches for proofs a minute, for all callers together: each may query a name server of the caller's choice.
 const LOOKS_PER_MINUTE: u32 = 60;
-/// Subscriptions to our feeds a minute whose callbacks are on one host: each causes a call of it.
+/// Subscriptions to our feeds a minute whose callbacks are on one host key: each causes a call of it.
 const SUBSCRIPTIONS_PER_MINUTE: u32 = 5;
 /// Calls of a host for proofs that one address may cause in a day: half of the host's daily number.
 const CALLS_PER_DAY: u32 = 6;
@@ -52,20 +55,20 @@ pub(crate) struct App {
     pub(crate) origin: Option<String>,
     /// True if, by the settings, the pages are reached from this machine alone: callers on loopback are then its user.
     /// With a public address, they may be anybody whom an undeclared proxy passes on.
-    is_personal: bool,
+    pub(crate) is_personal: bool,
     /// The operator's contact, if it is configured.
     pub(crate) contact: Option<OperatorContact>,
     /// Counter for the serial numbers of this process's forms.
     pub(crate) serial: AtomicU64,
     /// Tokens that have been used.
     pub(crate) spent: Mutex<Spent>,
-    /// The last status and the monotonic time at which it was gathered.
-    pub(crate) status: Mutex<Option<(Millis, Arc<SystemStatus>)>>,
+    pub(crate) status: Arc<KeptStatus>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
     unworked: Mutex<Quota>,
     deliveries: Mutex<Quota>,
     messages: Mutex<Quota>,
+    suggestions: Mutex<Quota>,
     looks: Mutex<Quota>,
     calls: Mutex<Quota>,
     subscriptions: Mutex<Quota>,
@@ -79,13 +82,14 @@ impl App {
             contact: settings.contact.as_deref().and_then(OperatorContact::of),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
-            status: Mutex::default(),
+            status: KeptStatus::new(services.status.clone(), services.clock.clone()),
             searches: Mutex::new(Quota::a_minute(settings.searches_per_minute)),
             forms: Mutex::new(Quota::a_minute(settings.forms_per_minute)),
             unworked: Mutex::new(Quota::a_minute(UNWORKED_PER_MINUTE)),
             deliveries: Mutex::new(Quota::a_minute(DELIVERIES_PER_MINUTE)),
             messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
-            looks: Mutex::new(Quota::a_minute(LOOKS_PER_MINUTE)),
+            suggestions: Mutex::new(Quota::a_day(SUGGESTIONS_PER_DAY)),
+            looks: Mutex::new(Quota::a_day(LOOKS_PER_DAY).of_all_a_minute(LOOKS_PER_MINUTE)),
             calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
             subscriptions: Mutex::new(Quota::a_minute(SUBSCRIPTIONS_PER_MINUTE)),
             clock: services.clock.clone(),
@@ -128,24 +132,29 @@ impl App {
         held(&self.messages).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a search for a proof from the allowance of all callers, or returns the time to wait.
-    pub(crate) fn admit_look(&self) -> Result<(), Millis> {
-        held(&self.looks).take(0, self.clock.monotonic())
+    /// Takes a suggested site from the caller's allowance, or returns the time to wait.
+    pub(crate) fn admit_suggestion(&self, from: From) -> Result<(), Millis> {
+        held(&self.suggestions).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a subscription from the allowance of its callback's host, or returns the time to wait.
+    /// Takes a search for a proof from the caller's allowance and that of all callers, or returns the time to wait.
+    pub(crate) fn admit_look(&self, from: From) -> Result<(), Millis> {
+        held(&self.looks).take(self.key(from), self.clock.monotonic())
+    }
+
+    /// Takes a subscription from the allowance of its callback's host key, or returns the time to wait.
     pub(crate) fn admit_subscription(&self, host: &str) -> Result<(), Millis> {
-        held(&self.subscriptions).take(quota::key_for(0, host), self.clock.monotonic())
+        held(&self.subscriptions).take(CallerKey::of_host(host), self.clock.monotonic())
     }
 
     /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.
     pub(crate) fn admit_call(&self, from: From, host: &str) -> bool {
-        held(&self.calls).take(quota::key_for(self.key(from), host), self.clock.monotonic()).is_ok()
+        held(&self.calls).take(self.key(from).with_host(host), self.clock.monotonic()).is_ok()
     }
 
     /// Returns the key under which a caller's allowances are kept.
-    pub(crate) fn key(&self, from: From) -> u64 {
-        quota::key(&self.settings.secret, from.0, self.clock.now())
+    pub(crate) fn key(&self, from: From) -> CallerKey {
+        CallerKey::of(&self.settings.secret, from.0, self.clock.now())
     }
 }
 

@@ -13,12 +13,13 @@ use axum::response::Response;
 use curlew_stages::operator::messages::{About, Message, MessageOutcome};
 use std::sync::Arc;
 
-/// Maximum length of a message, in bytes; with all other fields it fits into a form.
+/// Maximum length of a message, as browsers count it.
 const MAX_TEXT: usize = 2_000;
-/// Maximum length of an address for answers, in bytes (RFC 5321 §4.5.3.1.3).
+/// Maximum length of an address for answers (RFC 5321 §4.5.3.1.3).
 const MAX_REPLY_TO: usize = 254;
-/// Maximum length of the address that a message is about, in bytes.
+/// Maximum length of the address that a message is about.
 const MAX_ADDRESS: usize = 1_000;
+const _: () = assert!(MAX_TEXT + MAX_REPLY_TO + MAX_ADDRESS <= form::MAX_LENGTH);
 
 #[derive(Template)]
 #[template(path = "contact.html")]
@@ -67,7 +68,8 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<M
     if text.is_empty() {
         return Err(unfit(t.empty));
     }
-    if text.len() > MAX_TEXT || address.len() > MAX_ADDRESS || reply_to.len() > MAX_REPLY_TO {
+    let fields = [(text, MAX_TEXT), (address, MAX_ADDRESS), (reply_to, MAX_REPLY_TO)];
+    if fields.iter().any(|(field, most)| form::length(field) > *most) {
         return Err(unfit(t.too_long));
     }
     if !reply_to.is_empty() && !is_mail_address(reply_to) {

@@ -1,9 +1,10 @@
-//! Answers for requests without a handler's answer: an unknown address, a wrong method, a panic.
+//! Answers for requests without a handler's answer: an unknown address, a wrong method, a name of others, a panic.
 
 use crate::api;
 use crate::app::App;
 use crate::language::Language;
-use crate::page::{internal, no_such_page, said};
+use crate::origin::is_by_own_name;
+use crate::page::{self, internal, no_such_page};
 use crate::words;
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -25,7 +26,24 @@ pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language
     if api::is_for_programs(uri.path()) {
         return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
     }
-    said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
+    page::said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
+}
+
+/// Refuses a request under a name of others, if the pages are for the user of this machine.
+pub(crate) async fn own_names_only(
+    State(app): State<Arc<App>>,
+    language: Language,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !app.is_personal || app.settings.any_host || is_by_own_name(request.headers()) {
+        return next.run(request).await;
+    }
+    let said = &words::Message::of(language).wrong_host;
+    if api::is_for_programs(request.uri().path()) {
+        return api::failure(StatusCode::MISDIRECTED_REQUEST, "wrong_host", said.text);
+    }
+    page::said(app.site(language), StatusCode::MISDIRECTED_REQUEST, said)
 }
 
 /// Marks the answer that replaces that of a panicked handler.

@@ -22,8 +22,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::form_urlencoded;
 
-/// Maximum length of a body that is read, in bytes.
-const MAX_BODY: usize = 4_096;
+/// Maximum length of all fields together that a person fills in, as browsers count it.
+pub(crate) const MAX_LENGTH: usize = 3_500;
+/// Maximum number of bytes of one unit of that length: three of UTF-8, each percent-encoded. A pair of units has four.
+const BYTES_OF_UNIT: usize = 9;
+/// Maximum length of a body that is read, in bytes: beside those fields it has their names, the token and what is chosen.
+const MAX_BODY: usize = BYTES_OF_UNIT * MAX_LENGTH + 1_024;
 /// Maximum number of fields that are read; the longest form has seven.
 const MAX_FIELDS: usize = 8;
 /// The hidden field, which people leave empty.
@@ -110,6 +114,12 @@ impl FromRequest<Arc<App>> for Filled {
         let read = read(app, language, &parts.headers, body, MAX_BODY).await;
         Ok(read.unwrap_or_else(|no| Filled { unread: Some(no), ..Filled::default() }))
     }
+}
+
+/// Returns the length of a field as browsers count it for `maxlength`: in UTF-16 code units, a line break as one (HTML
+/// §4.10.18.3), although it is sent as two.
+pub(crate) fn length(field: &str) -> usize {
+    field.encode_utf16().count() - field.matches("\r\n").count()
 }
 
 /// Reads a form that was sent from a page of ours, up to so many bytes.

@@ -19,8 +19,8 @@ const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(),
 /// Default for answers without a caching header: they must not be stored.
 const UNCACHED: &str = "no-store";
 
-/// Adds the security headers.
-pub(crate) async fn secure(mut response: Response) -> Response {
+/// Adds the security headers to an answer; for one that does not come from the router, too.
+pub async fn secure(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let always = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),

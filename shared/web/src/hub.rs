@@ -12,7 +12,7 @@ use curlew_stages::operator::watches::{HubRequest, WatchError};
 use curlew_stages::stage::StageError;
 use std::borrow::Cow;
 use std::sync::Arc;
-use url::{Url, form_urlencoded};
+use url::form_urlencoded;
 
 /// Maximum length of a request, in bytes: two addresses and a secret.
 const MAX_BODY: usize = 16_384;
@@ -40,8 +40,7 @@ pub(crate) async fn asked(State(app): State<Arc<App>>, from: From, body: Body) -
     let Some(query) = feeds.query_of(request.topic) else {
         return said(StatusCode::BAD_REQUEST, "hub.topic is no feed of this site, or not its own address.".to_owned());
     };
-    let host = Url::parse(request.callback).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
-    if let Err(wait) = app.admit_subscription(&host) {
+    if let Err(wait) = app.admit_subscription(&app.services.watches.receiver_host(request.callback)) {
         return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
     }
     match app.services.watches.subscribe(&request, &query).await {

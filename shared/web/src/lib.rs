@@ -10,7 +10,7 @@
 //! Every answer carries the security headers, errors included. Text that came from the web reaches a page
 //! only through the escaping templates. The `Host` header is never part of an answer. The caller's address
 //! comes from the connection (or from [`Caller`], which the outer shell sets), never from a request header
-//! unless [`Proxies`] that the operator trusts wrote it, and is kept only as a keyed hash, in memory, for minutes.
+//! unless [`Proxies`] that the operator trusts wrote it, and is kept only as a keyed hash, in memory, for a day.
 
 mod admin;
 mod api;
@@ -29,6 +29,7 @@ mod home;
 mod host;
 mod hub;
 mod info;
+mod kept_status;
 mod language;
 mod origin;
 mod owner;
@@ -58,8 +59,11 @@ mod words;
 pub use admin::seal::login_token;
 pub use app::{Caller, ThroughProxy};
 pub use feeds::SearchFeeds;
+pub use headers::secure;
+pub use origin::asked_host;
 pub use page_settings::PageSettings;
 pub use proxy::Proxies;
+pub use quota::networks;
 pub use routes::router;
 pub use services::{AdminServices, SearchIndex, Services, ShownSetting, StatusSource};
 pub use system_status::{QueueStatus, SystemStatus};

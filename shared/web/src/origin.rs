@@ -1,9 +1,11 @@
 //! Origin check: accepts a POST only from a page of ours (hostile.md's "cross-site POST"). There is no cookie to abuse,
-//! but other sites' pages must not make their visitors suggest sites.
+//! but other sites' pages must not make their visitors suggest sites. Where the pages are for the user of this machine,
+//! they are not shown under a name of others either (DNS rebinding).
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, ORIGIN};
-use url::Url;
+use curlew_policy::address::is_of_this_machine;
+use url::{Host, Url};
 
 /// True if the request may come from a form on our own page. `own` is our configured origin.
 ///
@@ -25,10 +27,24 @@ pub(crate) fn is_ours(headers: &HeaderMap, own: Option<&str>) -> bool {
 /// True if the origin's authority is the one that the request was sent to; used without a configured origin. A page
 /// cannot make a browser send another `Host`, and the value is used for nothing but this comparison.
 fn is_the_host(origin: &str, headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(HOST).and_then(|h| h.to_str().ok()) else { return false };
     let Ok(origin) = Url::parse(origin) else { return false };
-    let Ok(asked) = Url::parse(&format!("{}://{host}", origin.scheme())) else { return false };
-    origin.host().is_some() && origin.origin() == asked.origin()
+    let asked = asked_host(headers, origin.scheme());
+    origin.host().is_some() && asked.is_some_and(|asked| origin.origin() == asked.origin())
+}
+
+/// True unless a browser was led here by a name of others. Nobody gives out addresses, `localhost`, or names without a
+/// dot, such as that of a machine or a container in the same network (RFC 7085); and a browser always sends `Host`.
+pub(crate) fn is_by_own_name(headers: &HeaderMap) -> bool {
+    let is_own = |url: Url| match url.host() {
+        Some(Host::Domain(name)) => !name.contains('.') || is_of_this_machine(&url),
+        other => other.is_some(),
+    };
+    !headers.contains_key(HOST) || asked_host(headers, "http").is_some_and(is_own)
+}
+
+/// Returns the host that a request was sent to, with its port, as a URL of this scheme.
+pub fn asked_host(headers: &HeaderMap, scheme: &str) -> Option<Url> {
+    Url::parse(&format!("{scheme}://{}", headers.get(HOST)?.to_str().ok()?)).ok()
 }
 
 #[cfg(test)]
@@ -46,6 +62,20 @@ mod tests {
             let headers = headers(&[("sec-fetch-site", site), ("origin", "https://search.example")]);
             assert_eq!(is_ours(&headers, Some("https://search.example")), ours, "{site}");
         }
+    }
+
+    #[test]
+    fn a_name_of_others_is_told_from_addresses_and_names_of_this_network() {
+        for own in ["localhost:8080", "127.0.0.1", "192.168.1.7:8080", "[::1]:8080", "[fe80::1]", "nas", "a.localhost"]
+        {
+            assert!(is_by_own_name(&headers(&[("host", own)])), "{own}");
+        }
+        for other in
+            ["evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost.evil.example", "a b", ""]
+        {
+            assert!(!is_by_own_name(&headers(&[("host", other)])), "{other}");
+        }
+        assert!(is_by_own_name(&headers(&[])), "no browser");
     }
 
     #[test]

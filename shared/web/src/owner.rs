@@ -111,7 +111,7 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<S
     let t = words::Owner::of(language);
     let ticket = form::ticket(app, from, language, filled).map_err(Ok)?;
     let typed = filled.get("host");
-    if typed.is_empty() || typed.len() > crate::suggest::MAX_URL {
+    if typed.is_empty() {
         return Err(Ok(No::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
     }
     let host = app.services.owners.site_of(typed).map_err(|no| Err((words::Suggest::of(language).refused)(&no)))?;
@@ -175,7 +175,7 @@ async fn ask(
     request: OwnerRequest,
 ) -> Result<RequestOutcome, StageError> {
     if request == OwnerRequest::Look
-        && let Err(wait) = app.admit_look()
+        && let Err(wait) = app.admit_look(from)
     {
         return Ok(RequestOutcome::TooSoon(app.clock.now() + wait));
     }

@@ -12,6 +12,10 @@ pub struct PageSettings {
     /// need an absolute URL of our own (OpenSearch, feeds, the robots and security files' own addresses) are left out:
     /// the `Host` header is never trusted.
     pub base_url: Option<String>,
+    /// True if whatever passes requests on decides which names lead here, as the URL of a function does. Otherwise,
+    /// while `base_url` names no address but this machine's, a request under a name of others is refused: a page in a
+    /// browser may have led its own name here (DNS rebinding).
+    pub any_host: bool,
     /// Our product token in robots.txt files (RFC 9309 §2.2.1).
     pub user_agent_token: String,
     /// The full `User-Agent` value, for people who read their logs.
@@ -52,6 +56,7 @@ impl PageSettings {
         PageSettings {
             title: "Curlew".to_owned(),
             base_url: None,
+            any_host: false,
             user_agent_token: "CurlewBot".to_owned(),
             user_agent: concat!("CurlewBot/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,

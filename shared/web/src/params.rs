@@ -6,9 +6,10 @@ use axum::http::Uri;
 use curlew_model::MAX_QUERY_BYTES;
 use url::form_urlencoded;
 
-/// Maximum length of a query part, in bytes: a query of [`MAX_QUERY_CHARS`] takes 3,072 if each of its characters has
-/// four bytes and each of these is percent-encoded.
-const MAX_RAW: usize = 4_096;
+/// Maximum number of bytes of one character: four of UTF-8, each percent-encoded.
+const BYTES_OF_CHAR: usize = 12;
+/// Maximum length of a query part, in bytes: the longest query, and a cursor with the other parameters.
+const MAX_RAW: usize = BYTES_OF_CHAR * MAX_QUERY_CHARS + 1_024;
 /// Maximum number of parameters in one query part.
 const MAX_PAIRS: usize = 16;
 /// Number of hits on one page of results.
@@ -142,7 +143,14 @@ mod tests {
 
     #[test]
     fn length_and_count_are_bounded() {
-        assert_eq!(params(&format!("/?q={}", "a".repeat(5_000))), Err(BadParams::TooLong));
+        let longest = "%F0%9F%8C%8A".repeat(MAX_QUERY_CHARS);
+        let cursor = "f".repeat(962);
+        let all = params(&format!("/api/search?q={longest}&cursor={cursor}&limit=100")).unwrap();
+        assert_eq!(all.query_of_program(MAX_QUERY_CHARS), Ok("🌊".repeat(MAX_QUERY_CHARS).as_str()));
+        assert_eq!(all.get("cursor"), Some(cursor.as_str()));
+        let more = params(&format!("/api/search?q={longest}a")).unwrap();
+        assert!(more.query_of_program(MAX_QUERY_CHARS).is_err_and(|why| why.contains("from 1 to 1024")));
+        assert_eq!(params(&format!("/?q={}", "a".repeat(MAX_RAW))), Err(BadParams::TooLong));
         assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }
 }

@@ -1,28 +1,82 @@
-//! Rate limits per address: a token bucket for each, in memory, in bounded number.
+//! Rate limits per address: a token bucket for each, in memory, in bounded number, and one for each network that has
+//! many addresses.
 //!
 //! Addresses themselves are never stored. A bucket's key is a keyed hash with the day mixed in, so that the memory
 //! reveals nothing once the secret is gone, and nothing about yesterday even before that.
 
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
+use curlew_policy::address::hash64;
 use hmac::Mac;
+use ipnet::IpNet;
 use lru::LruCache;
-use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-/// Maximum number of addresses that are remembered; beyond it the one that was quiet for longest is forgotten.
+/// Maximum number of addresses, and of networks, that are remembered; beyond it the one that was quiet for longest is
+/// forgotten.
 const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
+/// Number of addresses whose allowance a network has: an organization, or a person who has the /64s of one at hand.
+const NETWORK_SHARE: u32 = 8;
 /// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
 
-/// Buckets of one kind of call.
+/// Returns the networks as which an address is counted, from the smallest on: an IPv4 address itself; of an IPv6 address
+/// the /64, the usual assignment to one household or machine, and the /48, the largest one to a site (RFC 6177 §2).
+pub fn networks(address: IpAddr) -> Vec<IpNet> {
+    let address = address.to_canonical();
+    let lengths: &[u8] = if address.is_ipv4() { &[32] } else { &[64, 48] };
+    lengths.iter().filter_map(|bits| Some(IpNet::new(address, *bits).ok()?.trunc())).collect()
+}
+
+/// Keys of the buckets that a call is taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CallerKey {
+    address: u64,
+    /// That of the largest network; the same if there is none beyond the address.
+    network: u64,
+}
+
+impl CallerKey {
+    /// Returns the key of a caller on the day of `now`; all unknown addresses share one.
+    pub(crate) fn of(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> CallerKey {
+        let day = now.as_millis().div_euclid(86_400_000).to_be_bytes();
+        let key = |network: Option<&IpNet>| {
+            let mut mac = keyed(secret, PURPOSE);
+            mac.update(&day);
+            mac.update(network.map(IpNet::to_string).unwrap_or_default().as_bytes());
+            mac.finalize().into_bytes().iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
+        };
+        let networks = address.map(networks).unwrap_or_default();
+        CallerKey { address: key(networks.first()), network: key(networks.last()) }
+    }
+
+    /// Returns the key of a host, whoever calls.
+    pub(crate) fn of_host(host: &str) -> CallerKey {
+        let key = hash64(host);
+        CallerKey { address: key, network: key }
+    }
+
+    /// Returns the key for a caller and a host; each pair has an allowance of its own, which a network has only once.
+    pub(crate) fn with_host(self, host: &str) -> CallerKey {
+        CallerKey::of_host(&format!("{} {host}", self.network))
+    }
+}
+
+/// Allowances for one kind of call.
 #[derive(Debug)]
 pub(crate) struct Quota {
+    /// That of each address, of each network, and of all callers together if there is one.
+    levels: Vec<Buckets>,
+}
+
+/// Buckets of equal size.
+#[derive(Debug)]
+struct Buckets {
     calls: u32,
     /// Time in which an empty bucket fills up.
     refill: Millis,
-    buckets: LruCache<u64, Bucket>,
+    all: LruCache<u64, Bucket>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,52 +88,58 @@ struct Bucket {
 }
 
 impl Quota {
-    /// Allows `calls` calls a minute, all of which may come at once.
+    /// Allows an address `calls` calls a minute, all of which may come at once.
     pub(crate) fn a_minute(calls: u32) -> Quota {
-        Quota { calls, refill: Millis::from_mins(1), buckets: LruCache::sparse(MAX_ADDRESSES) }
+        Quota::every(Millis::from_mins(1), calls)
     }
 
-    /// Allows `calls` calls a day, all of which may come at once.
+    /// Allows an address `calls` calls a day, all of which may come at once.
     pub(crate) fn a_day(calls: u32) -> Quota {
-        Quota { refill: Millis::from_days(1), ..Quota::a_minute(calls) }
+        Quota::every(Millis::from_days(1), calls)
     }
 
-    /// Takes one call from the allowance of `key`, or returns the time to wait for one.
-    pub(crate) fn take(&mut self, key: u64, now: Millis) -> Result<(), Millis> {
-        if self.calls == 0 {
-            return Err(self.refill);
+    fn every(refill: Millis, calls: u32) -> Quota {
+        Quota { levels: [1, NETWORK_SHARE].map(|times| Buckets::new(refill, calls.saturating_mul(times))).into() }
+    }
+
+    /// Allows all callers together `calls` calls a minute.
+    pub(crate) fn of_all_a_minute(mut self, calls: u32) -> Quota {
+        self.levels.push(Buckets::new(Millis::from_mins(1), calls));
+        self
+    }
+
+    /// Takes one call from the allowances of a caller, or returns the time to wait for one and takes nothing.
+    pub(crate) fn take(&mut self, key: CallerKey, now: Millis) -> Result<(), Millis> {
+        let keys = [key.address, key.network, 0];
+        let less = self.levels.iter().zip(keys).map(|(level, key)| level.less(key, now));
+        let left = less.collect::<Result<Vec<_>, _>>()?;
+        for ((level, key), bucket) in self.levels.iter_mut().zip(keys).zip(left) {
+            level.all.put(key, bucket);
         }
-        let capacity = u64::from(self.calls) * 1_000;
-        let bucket = self.buckets.peek(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
-        let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / self.refill.0;
-        let milli = bucket.milli.saturating_add(gained).min(capacity);
-        if milli < 1_000 {
-            // Not written back: a caller that keeps asking must not lose the allowance that it gains in between.
-            return Err(Millis(((1_000 - milli) * self.refill.0).div_ceil(capacity)));
-        }
-        self.buckets.put(key, Bucket { milli: milli - 1_000, at: now });
         Ok(())
     }
 }
 
-/// Returns the key for an address and a host; each pair has an allowance of its own.
-pub(crate) fn key_for(key: u64, host: &str) -> u64 {
-    let hash = Sha256::new().chain_update(key.to_be_bytes()).chain_update(host).finalize();
-    hash.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
-}
-
-/// Returns the key of an address on the day of `now`. An IPv6 address counts as its /64, the usual assignment to one
-/// household or machine; all unknown addresses share one key.
-pub(crate) fn key(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> u64 {
-    let mut mac = keyed(secret, PURPOSE);
-    mac.update(&now.as_millis().div_euclid(86_400_000).to_be_bytes());
-    match address.map(|a| a.to_canonical()) {
-        Some(IpAddr::V4(v4)) => mac.update(&v4.octets()),
-        Some(IpAddr::V6(v6)) => mac.update(&v6.octets()[..8]),
-        None => {}
+impl Buckets {
+    fn new(refill: Millis, calls: u32) -> Buckets {
+        Buckets { calls, refill, all: LruCache::sparse(MAX_ADDRESSES) }
     }
-    let hash = mac.finalize().into_bytes();
-    hash.iter().take(8).fold(0, |key, byte| (key << 8) | u64::from(*byte))
+
+    /// Returns the bucket of `key` with one call less, or the time to wait for one. Nothing is written back then: a
+    /// caller that keeps asking must not lose the allowance that it gains in between.
+    fn less(&self, key: u64, now: Millis) -> Result<Bucket, Millis> {
+        if self.calls == 0 {
+            return Err(self.refill);
+        }
+        let capacity = u64::from(self.calls) * 1_000;
+        let bucket = self.all.peek(&key).copied().unwrap_or(Bucket { milli: capacity, at: now });
+        let gained = now.saturating_sub(bucket.at).0.saturating_mul(capacity) / self.refill.0;
+        let milli = bucket.milli.saturating_add(gained).min(capacity);
+        if milli < 1_000 {
+            return Err(Millis(((1_000 - milli) * self.refill.0).div_ceil(capacity)));
+        }
+        Ok(Bucket { milli: milli - 1_000, at: now })
+    }
 }
 
 #[cfg(test)]
@@ -87,30 +147,64 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
+    const DAY: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+
+    /// The key of a caller that has no network beyond its address.
+    fn alone(key: u64) -> CallerKey {
+        CallerKey { address: key, network: key }
+    }
+
+    fn key(secret: u8, address: &str, now: Timestamp) -> CallerKey {
+        CallerKey::of(&[secret; 32], Some(address.parse().unwrap()), now)
+    }
+
     #[test]
     fn a_bucket_empties_and_fills_again() {
         let mut quota = Quota::a_minute(3);
         for _ in 0..3 {
-            assert_eq!(quota.take(1, Millis(0)), Ok(()));
+            assert_eq!(quota.take(alone(1), Millis(0)), Ok(()));
         }
-        assert_eq!(quota.take(1, Millis(0)), Err(Millis::from_secs(20)));
-        assert_eq!(quota.take(1, Millis::from_secs(19)), Err(Millis::from_secs(1)));
-        assert_eq!(quota.take(2, Millis(0)), Ok(()), "another address has its own");
-        assert_eq!(quota.take(1, Millis::from_secs(20)), Ok(()));
-        assert!(quota.take(1, Millis::from_secs(20)).is_err());
+        assert_eq!(quota.take(alone(1), Millis(0)), Err(Millis::from_secs(20)));
+        assert_eq!(quota.take(alone(1), Millis::from_secs(19)), Err(Millis::from_secs(1)));
+        assert_eq!(quota.take(alone(2), Millis(0)), Ok(()), "another address has its own");
+        assert_eq!(quota.take(alone(1), Millis::from_secs(20)), Ok(()));
+        assert!(quota.take(alone(1), Millis::from_secs(20)).is_err());
     }
 
     #[test]
     fn what_is_counted_by_the_day_comes_back_within_one() {
         let mut quota = Quota::a_day(2);
-        assert_eq!([quota.take(1, Millis(0)), quota.take(1, Millis(0))], [Ok(()), Ok(())]);
-        assert_eq!(quota.take(1, Millis(0)), Err(Millis::from_hours(12)));
-        assert_eq!(quota.take(1, Millis::from_hours(12)), Ok(()));
+        assert_eq!([quota.take(alone(1), Millis(0)), quota.take(alone(1), Millis(0))], [Ok(()), Ok(())]);
+        assert_eq!(quota.take(alone(1), Millis(0)), Err(Millis::from_hours(12)));
+        assert_eq!(quota.take(alone(1), Millis::from_hours(12)), Ok(()));
     }
 
     #[test]
     fn nothing_a_minute_lets_nothing_through() {
-        assert_eq!(Quota::a_minute(0).take(1, Millis(0)), Err(Millis::from_mins(1)));
+        assert_eq!(Quota::a_minute(0).take(alone(1), Millis(0)), Err(Millis::from_mins(1)));
+    }
+
+    #[test]
+    fn many_addresses_of_one_network_have_a_few_allowances_and_push_nobody_out() {
+        let mut quota = Quota::a_day(2);
+        let most = MAX_ADDRESSES.get() as u64;
+        for _ in 0..2 {
+            assert_eq!(quota.take(key(1, "192.0.2.1", DAY), Millis(0)), Ok(()));
+        }
+        let addresses = (0..2 * most).map(|n| format!("2001:db8:7:{n:x}::1"));
+        let taken = addresses.filter(|address| quota.take(key(1, address, DAY), Millis(0)).is_ok()).count();
+        assert_eq!(taken, 2 * NETWORK_SHARE as usize);
+        assert!(quota.take(key(1, "192.0.2.1", DAY), Millis(0)).is_err(), "it is not forgotten");
+        assert_eq!(quota.take(key(1, "2001:db8:8::1", DAY), Millis(0)), Ok(()), "another network has its own");
+    }
+
+    #[test]
+    fn a_call_that_one_allowance_refuses_takes_nothing_from_another() {
+        let mut quota = Quota::a_day(3).of_all_a_minute(4);
+        let mut taken =
+            |key, seconds| (0..9).filter(|_| quota.take(alone(key), Millis::from_secs(seconds)).is_ok()).count();
+        assert_eq!([taken(1, 0), taken(2, 0)], [3, 1], "one caller does not use up what all have");
+        assert_eq!([taken(1, 60), taken(2, 60), taken(3, 60)], [0, 2, 2]);
     }
 
     #[test]
@@ -118,24 +212,27 @@ mod tests {
         let mut quota = Quota::a_minute(1);
         let most = MAX_ADDRESSES.get() as u64;
         for key in 0..most * 2 {
-            assert_eq!(quota.take(key, Millis(key)), Ok(()));
+            assert_eq!(quota.take(alone(key), Millis(key)), Ok(()));
         }
-        assert_eq!(quota.buckets.len() as u64, most);
-        assert!(quota.buckets.contains(&(most * 2 - 1)));
-        assert!(!quota.buckets.contains(&0));
+        for Buckets { all, .. } in &quota.levels {
+            assert_eq!(all.len() as u64, most);
+            assert!(all.contains(&(most * 2 - 1)) && !all.contains(&0));
+        }
     }
 
     #[test]
     fn keys_follow_address_day_and_secret() {
-        let (a, b) = ([1; 32], [2; 32]);
-        let day = Timestamp::from_millis(1_800_000_000_000);
-        let k = |secret: &[u8; 32], ip: &str, now| key(secret, Some(ip.parse().unwrap()), now);
-        assert_eq!(k(&a, "192.0.2.1", day), k(&a, "::ffff:192.0.2.1", day));
-        assert_eq!(k(&a, "2001:db8::1", day), k(&a, "2001:db8::ffff", day));
-        assert_ne!(k(&a, "2001:db8::1", day), k(&a, "2001:db8:0:1::1", day));
-        assert_ne!(k(&a, "192.0.2.1", day), k(&a, "192.0.2.2", day));
-        assert_ne!(k(&a, "192.0.2.1", day), k(&b, "192.0.2.1", day));
-        assert_ne!(k(&a, "192.0.2.1", day), k(&a, "192.0.2.1", day + Millis::from_days(1)));
-        assert_ne!(key(&a, None, day), k(&a, "192.0.2.1", day));
+        let k = |secret, address, now| key(secret, address, now).address;
+        assert_eq!(k(1, "192.0.2.1", DAY), k(1, "::ffff:192.0.2.1", DAY));
+        assert_eq!(k(1, "2001:db8::1", DAY), k(1, "2001:db8::ffff", DAY));
+        assert_ne!(k(1, "2001:db8::1", DAY), k(1, "2001:db8:0:1::1", DAY));
+        assert_ne!(k(1, "192.0.2.1", DAY), k(1, "192.0.2.2", DAY));
+        assert_ne!(k(1, "192.0.2.1", DAY), k(2, "192.0.2.1", DAY));
+        assert_ne!(k(1, "192.0.2.1", DAY), k(1, "192.0.2.1", DAY + Millis::from_days(1)));
+        assert_ne!(CallerKey::of(&[1; 32], None, DAY).address, k(1, "192.0.2.1", DAY));
+        let of_host = |address, host| key(1, address, DAY).with_host(host);
+        assert_eq!(of_host("2001:db8::1", "a.example"), of_host("2001:db8:0:1::1", "a.example"), "of one network");
+        assert_ne!(of_host("2001:db8::1", "a.example"), of_host("2001:db8:1::1", "a.example"));
+        assert_ne!(of_host("192.0.2.1", "a.example"), of_host("192.0.2.1", "b.example"));
     }
 }

@@ -76,9 +76,10 @@ pub(crate) fn asked(query: &str) -> String {
     form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 
-/// Returns a query with a further part.
-pub(crate) fn with(query: &str, part: &str) -> String {
-    format!("{} {part}", query.trim()).trim_start().to_owned()
+/// Returns a query with a further filter. It stands in front, since a quotation mark that is not closed reaches to the
+/// end.
+pub(crate) fn with(query: &str, filter: &str) -> String {
+    format!("{filter} {}", query.trim()).trim_end().to_owned()
 }
 
 /// True if a query asks for the pages of one site.
@@ -187,14 +188,33 @@ mod tests {
             shown("mud \"sort:date x\"", &hits),
             [
                 row("Best first", "", false),
-                row("Newest first", "mud \"sort:date x\" sort:date", false),
-                row("Italian", "mud \"sort:date x\" lang:it", false),
-                row("English", "mud \"sort:date x\" lang:en", false),
-                row("2026", "mud \"sort:date x\" after:2026-01-01 before:2027-01-01", false),
-                row("2025", "mud \"sort:date x\" after:2025-01-01 before:2026-01-01", false),
+                row("Newest first", "sort:date mud \"sort:date x\"", false),
+                row("Italian", "lang:it mud \"sort:date x\"", false),
+                row("English", "lang:en mud \"sort:date x\"", false),
+                row("2026", "after:2026-01-01 before:2027-01-01 mud \"sort:date x\"", false),
+                row("2025", "after:2025-01-01 before:2026-01-01 mud \"sort:date x\"", false),
             ]
         );
         assert_eq!(shown("mud", &hits[1..3]).len(), 2, "they do not differ");
+    }
+
+    #[test]
+    fn an_open_quotation_mark_reaches_over_no_filter() {
+        let hits = [hit("2025-03-01", "it"), hit("2026-01-09", "en")];
+        assert_eq!(
+            shown("lang:it \"mud flats", &hits),
+            [
+                row("Best first", "", false),
+                row("Newest first", "sort:date lang:it \"mud flats", false),
+                row("Italian", "\"mud flats", true),
+                row("2026", "after:2026-01-01 before:2027-01-01 lang:it \"mud flats", false),
+                row("2025", "after:2025-01-01 before:2026-01-01 lang:it \"mud flats", false),
+            ]
+        );
+        let chosen = shown("after:2026-01-01 before:2027-01-01 sort:date \"mud flats", &hits);
+        assert_eq!(chosen[0], row("Best first", "after:2026-01-01 before:2027-01-01 \"mud flats", false));
+        assert_eq!(chosen[2], row("2026", "sort:date \"mud flats", true));
+        assert_eq!(with("\"mud flats", "site:tide.example"), "site:tide.example \"mud flats");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The status page: the program's state and activity, in numbers.
 
 use crate::api::{self, JSON};
-use crate::app::{App, held};
+use crate::app::App;
 use crate::language::Language;
 use crate::page::{self, Site, typed};
 use crate::system_status::{QueueStatus, SystemStatus};
@@ -11,15 +11,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use curlew_model::{Millis, Timestamp};
+use curlew_model::Timestamp;
 use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
-use curlew_stages::stage::StageError;
 use serde::Serialize;
 use std::sync::Arc;
-
-/// Time for which a status is reused: anybody may ask for it as often as they like.
-const KEPT: Millis = Millis::from_mins(1);
 
 /// Height of a chart's highest bar, and width of a bar with the gap behind it.
 const CHART: (u64, usize) = (48, 10);
@@ -86,7 +82,7 @@ struct ForPrograms {
 /// `GET /status`
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
     let site = app.site(language);
-    match gather(&app).await {
+    match app.status.get().await {
         Ok(status) => page::html(language, StatusCode::OK, "no-store", &StatusPage::of(site, &status, app.clock.now())),
         Err(error) => page::stage_error(site, "status", &error),
     }
@@ -94,22 +90,10 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 
 /// `GET /status.json`
 pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
-    match gather(&app).await {
+    match app.status.get().await {
         Ok(status) => (typed(JSON, "no-store"), Json(ForPrograms { status })).into_response(),
         Err(error) => api::out_of_reach("status", &error),
     }
-}
-
-/// Returns the status, as it was gathered within the last minute.
-pub(crate) async fn gather(app: &App) -> Result<Arc<SystemStatus>, StageError> {
-    let now = app.clock.monotonic();
-    let kept = held(&app.status).as_ref().filter(|(at, _)| now.saturating_sub(*at) < KEPT).map(|(_, s)| s.clone());
-    if let Some(status) = kept {
-        return Ok(status);
-    }
-    let status = Arc::new(app.services.status.status().await?);
-    *held(&app.status) = Some((now, status.clone()));
-    Ok(status)
 }
 
 impl StatusPage<'_> {

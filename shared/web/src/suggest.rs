@@ -10,11 +10,12 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_policy::address::MAX_URL;
 use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
-/// Maximum length of an address, in bytes.
-pub(crate) const MAX_URL: usize = 2_048;
+// What the form's box takes is read, whichever script it is in, and refused with the reason if it has too many bytes.
+const _: () = assert!(MAX_URL <= form::MAX_LENGTH);
 
 #[derive(Template)]
 #[template(path = "suggest.html")]
@@ -62,6 +63,8 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<S
     let url = address(filled.get("url"), Suggest::of(language))
         .map_err(|sentence| No::kept(StatusCode::UNPROCESSABLE_ENTITY, sentence))?;
     form::spend(app, language, ticket)?;
+    let enough = No::new(StatusCode::TOO_MANY_REQUESTS, Suggest::of(language).enough);
+    app.admit_suggestion(from).map_err(|wait| No { wait: Some(wait), ..enough })?;
     Ok(url)
 }
 

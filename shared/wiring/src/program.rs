@@ -112,7 +112,11 @@ fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Si
     Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))
 }
 
-fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
+/// Returns the HTTP adapter that these settings describe.
+///
+/// # Errors
+/// If the HTTP client cannot be set up.
+pub fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
     let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
     config.guard = settings.guard.clone();
     config.call_timeout = settings.rules.call_time;

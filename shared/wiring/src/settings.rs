@@ -309,6 +309,7 @@ pub struct Web {
     /// The name of the search page.
     pub title: Option<String>,
     /// Its public address.
+    #[serde(deserialize_with = "layers::origin")]
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
     pub proof_over_http: bool,
@@ -602,8 +603,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     }
     file.admin.check(&file.web)?;
     let (screener, image) = (file.screen.screener()?, file.screen.image()?);
-    let embedded: Arc<dyn ImageClassifier> = Arc::new(SkinRegions);
-    let eye = Some(embedded).filter(|_| image == ImageScreening::Skin);
+    let eye = (image == ImageScreening::Skin).then(|| Arc::new(SkinRegions) as Arc<dyn ImageClassifier>);
     Ok(Settings {
         data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
         contact,

@@ -292,6 +292,7 @@ fn moving(steps: &mut Steps, web: &Web, store: &Store, accepted: usize) {
         other.run(&["crawl"]).refused(2, &["nothing to crawl", "name a site"]);
         other.run(&["crawl", "--sites", "/no/such/file"]).refused(1, &["/no/such/file", "cannot be read"]);
         other.run(&["crawl", "--until", "soon", "http://a.test/"]).refused(2, &["soon"]);
+        other.run(&["crawl", "--history", "--limit", "0", "http://a.test/"]).refused(2, &["'0'", "--limit"]);
         other.run(&["config", "set", "/no/such/file"]).refused(2, &["--aws"]);
         let mut paused = Store::brisk(web);
         paused.configure("paused = true\n");
@@ -312,6 +313,7 @@ fn upkeep(steps: &mut Steps, store: &Store, accepted: usize) {
         assert_eq!(done["years"][0]["splits"], 1);
         assert!(store.run(&["index"]).ok().stdout.starts_with(&year));
         store.run(&["index", "--year", "12"]).refused(2, &["12"]);
+        store.run(&["index", "--year", "1999"]).refused(1, &["1999", "curlew status"]);
     });
     steps.step("sample", || {
         // Pages that were fetched today are not re-checked unless all are asked for.

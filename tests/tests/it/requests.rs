@@ -58,7 +58,8 @@ fn a_site_that_fails_says_why_and_what_to_do() {
     let shown = store.run(&["sites", "show", LIVELY]).ok().stdout;
     assert!(shown.contains(&format!("http://{LIVELY}: ")) && !shown.contains(":80"), "{shown}");
     let held = store.run(&["crawl", "--json", &format!("http://{HELD}/"), &format!("http://{BARE}/")]).ok().json();
-    assert_eq!(failed(&held, HELD)["cause"], "held", "a hold is no failure");
+    assert_eq!(held["held"]["too_many_requests"], 1, "{held}");
+    assert!(!held["failed"].to_string().contains(HELD), "a hold is no failure: {held}");
     let waits = failed(&held, &format!("http://{BARE}/"));
     assert!(waits["cause"] == "held" && waits["reason"].as_str().unwrap().contains("network"), "{waits}");
 }
@@ -85,6 +86,7 @@ fn a_person_may_have_a_feed_polled_now() {
         ran["requested"].as_array().unwrap().iter().map(|one| one["outcome"].as_str().unwrap()).collect();
     assert!(outcomes.contains(&"sent") && outcomes.contains(&"held") && outcomes.len() == 2, "{ran}");
     assert_eq!(ran["summary"]["entries_seen"], 2, "{ran}");
+    assert_eq!(ran["summary"]["failed"].as_array().map(Vec::len), Some(0), "of those that were sent: {ran}");
     assert_eq!(store.records().len(), found + 2);
     store.run(&["poll", "nowhere.test"]).refused(1, &["nowhere.test", "curlew crawl"]);
 
@@ -121,6 +123,9 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     store.run(&["pages", "show", LIVELY]).refused(1, &["name one of", "http://harbour-lantern.test/"]);
     let exported = store.run(&["export", "feeds"]).ok().rows();
     assert!(!exported.is_empty() && exported.iter().all(|feed| feed["seen"].is_null() && feed["slot"].is_null()));
+    assert!(store.run(&["hold", LIVELY, "--for", "7d"]).ok().stdout.contains("until 20"));
+    let hook = format!("https://example.org/{}", "hook/".repeat(20));
+    store.run(&["watch", "add", "tide", "--to", &hook]).refused(2, &["give --contact URL|MAIL"]);
     // Without a contact it warns of what will not happen.
     let said = Server::start(&store).stop().stderr;
     assert!(said.contains("no public host is called") && said.contains("--contact"), "{said}");

@@ -35,7 +35,9 @@ pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
 
 pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()> {
     let key = world.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
-    Ok(output::line(&format!("{key} is left alone from the next call on; what waits for it is not given up"))?)
+    let (state, _) = world.ports.ledger.load(&key).await?;
+    let until = state.hold_at(world.clock.now()).map(|hold| format!("until {}, ", hold.until)).unwrap_or_default();
+    Ok(output::line(&format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))?)
 }
 
 pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {

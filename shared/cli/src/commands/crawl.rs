@@ -29,6 +29,8 @@ const PART: usize = 500;
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
 /// Message where nothing is crawled.
 const PAUSED: &str = "crawling is paused: the settings state `paused = true`";
+/// Message after a crawl that has called nothing.
+const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.";
 
 pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if config.paused {
@@ -51,7 +53,10 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     if args.output.json {
         output::json(&summary)?
     } else {
-        summary.print()?
+        summary.print()?;
+        if summary.is_empty() {
+            output::line(NOTHING_DUE)?;
+        }
     }
     ran?;
     if !keys.is_empty() && summary.failures() == keys.len() {

@@ -54,8 +54,11 @@ impl Failed {
             (SiteState::Waiting, None) => held(hold)?,
         };
         let cause = failure.cause;
-        let is_failure =
-            if is_waiting { cause.is_unreached() || cause == FailureCause::Broken } else { !cause.is_wanted() };
+        let is_failure = if is_waiting {
+            cause.is_unreached() || matches!(cause, FailureCause::Broken | FailureCause::Address)
+        } else {
+            !cause.is_wanted()
+        };
         Some(Failed {
             kind: "site",
             url: site.url.clone(),
@@ -151,7 +154,7 @@ mod tests {
             (FailureCause::Timeout, "http://a.example/", Some("a.example answers"), true),
             (FailureCause::Robots, "http://a.example/", Some("robots.txt"), false),
             (FailureCause::Held, "http://a.example/", Some("curlew sites show a.example"), false),
-            (FailureCause::Address, "http://a.example/", None, false),
+            (FailureCause::Address, "http://a.example/", None, true),
         ] {
             let failed = failed(cause, url);
             assert_eq!(failed.is_failure, is_failure, "{cause:?}");

@@ -9,7 +9,7 @@ use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp,
 use curlew_policy::address;
 use curlew_policy::polling::{schedule, subscription};
 use curlew_policy::rules::Rules;
-use curlew_stages::operator::descriptions::{feed_state, is_about, job_subject, page_state, site_state};
+use curlew_stages::operator::descriptions::{feed_state, is_about, is_guide, job_subject, page_state, site_state};
 use serde_json::{Value, json};
 
 /// Maximum number of waiting or dead jobs that are listed.
@@ -165,6 +165,9 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
         return view.end("page", "");
     }
     each_page(world, async |page| {
+        if is_guide(page) {
+            return Ok(());
+        }
         let state = page_state(&page.state);
         view.row(&[], || format!("{state:9}  {}{}", shown(&page.url, ADDRESS), why(&page.state)), || json!(page))
     })
@@ -176,7 +179,7 @@ pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
 async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
     let mut meant: Vec<Page> = Vec::new();
     each_page(world, async |page| {
-        if is_about(&page.url, key) {
+        if is_about(&page.url, key) && !is_guide(page) {
             meant.push(page.clone());
         }
         Ok(())

@@ -39,7 +39,8 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
         for (request, at) in &claim.asked {
             let done = claim.done.get(request).filter(|done| *done >= at);
             let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {done}"));
-            output::line(&format!("    {at}  {request:?}, {done}").to_lowercase())?;
+            let request = format!("{request:?}").to_lowercase();
+            output::line(&format!("    {at}  {request}, {done}"))?;
         }
     }
     Ok(())

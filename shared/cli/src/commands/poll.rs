@@ -11,7 +11,7 @@ use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, anyhow};
 use curlew_embedded::OpenError;
-use curlew_model::{FeedSource, Source};
+use curlew_model::SourceKey;
 use curlew_policy::address;
 use curlew_stages::operator::audit_log::COMMAND_LINE;
 use curlew_stages::operator::poll_requests::PollAnswer;
@@ -59,19 +59,16 @@ fn plainly(error: StageError) -> anyhow::Error {
     }
 }
 
-/// Polls in this process, since no other runs, and does other due work, until it is idle.
+/// Polls in this process, since no other runs, and does other due work, until it is idle. The summary tells of the feeds
+/// that were asked for.
 async fn alone(world: Arc<World>, requested: &[PollAnswer], json: bool) -> Result<()> {
-    let (summary, ran) = until_end(&world, (Until::Idle, &BTreeSet::new()), json, stop_on_signal()).await?;
+    let sent = requested.iter().filter(|one| one.is_sent()).filter_map(|one| address::parse(&one.url, None).ok());
+    let sent: BTreeSet<SourceKey> = sent.map(|url| address::source_key(&url)).collect();
+    let (summary, ran) = until_end(&world, (Until::Idle, &sent), json, stop_on_signal()).await?;
+    let summary = summary.without_history();
     if json {
         output::json(&serde_json::json!({ "requested": requested, "summary": summary }))?;
     } else {
-        for one in requested.iter().filter(|one| one.is_sent()) {
-            let Ok(url) = address::parse(&one.url, None) else { continue };
-            let row = world.ports.sources.get(&address::source_key(&url)).await?;
-            if let Some((Source::Feed(FeedSource { trouble: Some(why), .. }), _)) = row {
-                output::line(&format!("{}  {}", shown(&one.url, ADDRESS), shown(&why, ADDRESS)))?;
-            }
-        }
         summary.print()?;
     }
     ran

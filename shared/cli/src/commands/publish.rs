@@ -5,7 +5,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::pages::sample::HowMany;
 use serde_json::json;
@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
     let done: Vec<(i16, PublishReport)> = match year {
+        Some(year) if !world.index.years().await?.contains(&year) => {
+            bail!("there is no page of {year}; `curlew status` lists what there is")
+        }
         Some(year) => vec![(year, world.refresh(year).await?)],
         None => world.publish().await?,
     };
@@ -60,11 +63,17 @@ pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: boo
         return Ok(output::json(&object)?);
     }
     let removed: u64 = counts.removed.values().sum();
+    let undecided = (sent as u64).saturating_sub(counts.still_there + removed);
+    // With a short `confirm_after` the second look may have decided about some of them already.
+    let doubted = counts.doubted.min(undecided);
     let why: Vec<String> = counts.removed.iter().map(|(why, n)| format!("{n} {why}")).collect();
     let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join(", ")) };
-    let later = match counts.doubted {
+    let later = match doubted {
         0 => String::new(),
-        n => format!(", {n} look as if they were gone and are looked at once more in a day"),
+        n => {
+            let after = output::length(world.config.rules.confirm_after);
+            format!(", {n} look as if they were gone and are looked at once more after {after}")
+        }
     };
     let edited = match counts.revised {
         0 => String::new(),
@@ -73,7 +82,7 @@ pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: boo
     output::line(&format!(
         "{sent} pages were to be re-checked: {} are still there{edited}, {removed} were removed{why}{later}, {} could not be asked now",
         counts.still_there,
-        (sent as u64).saturating_sub(counts.still_there + removed + counts.doubted)
+        undecided - doubted
     ))?;
     Ok(())
 }

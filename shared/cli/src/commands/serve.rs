@@ -179,7 +179,8 @@ impl Schedule {
     async fn run_if_due(&mut self, world: &World) -> Result<()> {
         let now = world.clock.now();
         let (last, seen) = world.ports.marks.load(self.name).await?;
-        if let Some(last) = last
+        // A mark that lies ahead is of a clock that was wrong.
+        if let Some(last) = last.filter(|last| *last <= now)
             && now < last + self.every
             && !self.has_news(world, last, now).await?
         {

@@ -60,7 +60,8 @@ impl Summary {
             world.tally.counts();
         let (sites, feeds) = world.stats.sources().await?;
         let now = world.clock.now();
-        let waiting = world.ports.inbox.waiting(now, MOST_WAITING).await?;
+        // Those that are due, too: they were left when the time was over.
+        let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
         let mut dead = 0;
         for stage in Stage::ALL {
             dead += world.ports.inbox.count(stage, now).await?.dead;
@@ -81,16 +82,26 @@ impl Summary {
             cpu_seconds: process::cpu_seconds(),
             calls_by_kind,
             aliases,
-            next_due: waiting.first().map(|w| w.due),
+            next_due: waiting.first().map(|w| w.due.max(now)),
             history: history::gather(world).await?,
             left_out: Vec::new(),
-            failed: failed(world, named, now).await?,
+            failed: failed(world, named, (now - world.clock.monotonic().saturating_sub(began), now)).await?,
         })
     }
 
     /// Returns the summary with the sites and feeds that could not be taken.
     pub(super) fn with_left_out(self, left_out: Vec<LeftOut>) -> Summary {
         Summary { left_out, ..self }
+    }
+
+    /// Returns the summary without the back catalogues, which are those of all sites.
+    pub(super) fn without_history(self) -> Summary {
+        Summary { history: Vec::new(), ..self }
+    }
+
+    /// True if nothing was called and nothing new was seen.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls == 0 && self.entries_seen == 0
     }
 
     /// Returns the number of sites and feeds at which the crawl failed. A site without a feed whose back catalogue names
@@ -131,17 +142,17 @@ impl Summary {
             self.seconds,
             self.cpu_seconds
         ))?;
-        if self.calls == 0 && self.entries_seen == 0 {
-            output::line(
-                "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.",
-            )?;
-        }
         Ok(())
     }
 }
 
-/// Returns the sources that could not be read, with the reasons: of those named, or of all if none is.
-async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> Result<Vec<Failed>> {
+/// Returns the sources that could not be read, with the reasons: of those named, or of all if none is. A hold that came
+/// `since` the crawl began is no reason if the source was read before.
+async fn failed(
+    world: &World,
+    named: &BTreeSet<SourceKey>,
+    (since, now): (Timestamp, Timestamp),
+) -> Result<Vec<Failed>> {
     let (holds, pauses) = left_alone(world, now).await?;
     let is_offline = world.politeness.outage.is_down();
     let mut failed = Vec::new();
@@ -151,7 +162,7 @@ async fn failed(world: &World, named: &BTreeSet<SourceKey>, now: Timestamp) -> R
             let host = Url::parse(source.url()).ok().and_then(|url| world.politeness.key_of(&url).ok());
             let hold = host.and_then(|host| {
                 let pause = || pauses.get(&host).filter(|_| !was_read(source));
-                holds.get(&host).or_else(pause)
+                holds.get(&host).filter(|hold| hold.since < since || !was_read(source)).or_else(pause)
             });
             failed.extend(Failed::of(source, hold, is_offline));
         }

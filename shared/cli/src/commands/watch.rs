@@ -13,6 +13,8 @@ use serde_json::json;
 
 /// Maximum number of characters of a query in the list.
 const QUERY: usize = 60;
+/// Maximum number of characters of a refusal that are shown.
+const REFUSAL: usize = 400;
 
 pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
     let json = args.json;
@@ -34,7 +36,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
 async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> {
     let watch = match world.actions.add_watch(COMMAND_LINE, query, to, &random_secret()?).await {
         Ok(watch) => watch,
-        Err(WatchError::Refused(why)) => return Err(usage(shown(&why, ADDRESS))),
+        Err(WatchError::Refused(why)) => return Err(usage(shown(&why, REFUSAL))),
         Err(WatchError::Stage(error)) => return Err(explain(error)),
     };
     if as_json {

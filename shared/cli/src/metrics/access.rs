@@ -3,12 +3,13 @@
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use curlew_policy::address::is_of_this_machine;
+use curlew_web::asked_host;
 use std::hint::black_box;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Decides who may read.
@@ -61,12 +62,7 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
 
 /// True if the `Host` of a request is a loopback address or `localhost`, which no name server of others gives out.
 fn names_this_machine(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return false };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+    asked_host(headers, "http").is_some_and(|url| is_of_this_machine(&url))
 }
 
 #[cfg(test)]

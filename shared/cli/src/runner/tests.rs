@@ -154,7 +154,11 @@ async fn a_job_that_is_interrupted_has_not_failed() {
     let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
     let mut runner = Runner::new(world.clone(), Arc::new(AtomicBool::new(true)));
     runner.under_way.add(&handed);
-    runner.tasks.spawn(std::future::pending());
+    let (clock, is_ending) = (world.clock.clone(), runner.ending.subscribe());
+    runner.tasks.spawn(async move {
+        unless_interrupted(is_ending, clock.sleep(Millis::from_hours(1))).await;
+        Ok(())
+    });
     runner.finish().await;
     let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
     assert_eq!(handed.iter().map(|delivery| delivery.receives).collect::<Vec<_>>(), [1]);

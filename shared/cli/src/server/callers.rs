@@ -1,21 +1,25 @@
 //! Connections of each address: a bounded share, so that one address does not take all connections.
 
+use curlew_web::networks;
+use ipnet::IpNet;
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Counts the connections of addresses. An IPv6 address counts as its /64, the usual assignment to one household or
-/// machine.
+/// Number of addresses whose connections a network of many may have: with the usual limits, half of all.
+const NETWORK_SHARE: usize = 2;
+
+/// Counts the connections of addresses, as the [`networks`] that they belong to.
 #[derive(Clone)]
 pub(super) struct Callers {
     most: usize,
-    held: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    held: Arc<Mutex<HashMap<IpNet, usize>>>,
 }
 
 /// A connection that is counted until this is dropped.
 pub(super) struct Share {
     callers: Callers,
-    address: IpAddr,
+    networks: Vec<IpNet>,
 }
 
 impl Callers {
@@ -24,19 +28,19 @@ impl Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts one more connection of an address, unless it has reached its limit.
+    /// Counts one more connection of an address, unless it or its network has reached its limit.
     pub(super) fn take(&self, address: IpAddr) -> Option<Share> {
-        let address = counted_as(address);
+        let networks = networks(address);
         let mut held = self.held();
-        let count = held.entry(address).or_default();
-        if *count >= self.most {
+        let most = [self.most, self.most.saturating_mul(NETWORK_SHARE)];
+        if networks.iter().zip(most).any(|(network, most)| held.get(network).copied().unwrap_or(0) >= most) {
             return None;
         }
-        *count += 1;
-        Some(Share { callers: self.clone(), address })
+        networks.iter().for_each(|network| *held.entry(*network).or_default() += 1);
+        Some(Share { callers: self.clone(), networks })
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<IpNet, usize>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -44,22 +48,14 @@ impl Callers {
 impl Drop for Share {
     fn drop(&mut self) {
         let mut held = self.callers.held();
-        if let Some(count) = held.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                held.remove(&self.address);
+        for network in &self.networks {
+            if let Some(count) = held.get_mut(network) {
+                *count -= 1;
+                if *count == 0 {
+                    held.remove(network);
+                }
             }
         }
-    }
-}
-
-fn counted_as(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        v4 => v4,
     }
 }
 
@@ -81,5 +77,17 @@ mod tests {
         assert!(one.is_some() && other.is_some() && take("2001:db8::2").is_none() && take("2001:db8:0:1::1").is_some());
         drop((second, one, other));
         assert!(callers.held().is_empty(), "who is gone is forgotten");
+    }
+
+    #[test]
+    fn a_network_has_the_share_of_a_few_addresses() {
+        let callers = Callers::new(2);
+        let take = |address: &str| callers.take(address.parse().unwrap());
+        let held: Vec<Share> = (0..9).filter_map(|n| take(&format!("2001:db8:7:{n}::1"))).collect();
+        assert_eq!(held.len(), 2 * NETWORK_SHARE);
+        assert!(take("2001:db8:8::1").is_some(), "another network has its own");
+        drop(held);
+        assert!(take("2001:db8:7:1::1").is_some());
+        assert!(callers.held().is_empty());
     }
 }

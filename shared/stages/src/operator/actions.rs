@@ -1,7 +1,7 @@
 //! Actions: what operators do by the command line and by the pages under `/admin`, each with an entry in the audit log
 //! that names the operator.
 
-use crate::operator::audit_log::{Act, AuditLog};
+use crate::operator::audit_log::{Act, AuditLog, OpenEntry};
 use crate::operator::block::Blocks;
 use crate::operator::lookup::Lookup;
 use crate::operator::messages::Messages;
@@ -10,6 +10,7 @@ use crate::operator::poll_requests::{self, PollAnswer};
 use crate::operator::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
 use crate::operator::watches::{Watch, WatchError, Watches};
 use crate::pages::overrides::StoredOverride;
+use crate::parsing::parsed;
 use crate::stage::StageError;
 use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address;
@@ -88,13 +89,29 @@ fn found(outcome: Result<(), PortError>) -> Result<bool, StageError> {
     }
 }
 
+/// Ends the entry of an act that names a site or a feed.
+async fn end_named(
+    entry: OpenEntry<'_>,
+    outcome: Result<NamedSource, SuggestError>,
+) -> Result<NamedSource, SuggestError> {
+    let outcome = match outcome {
+        Err(SuggestError::Stage(error)) => Err(error),
+        other => Ok(other),
+    };
+    let is_taken = |named: &Result<NamedSource, SuggestError>| {
+        named.as_ref().is_ok_and(|named| named.outcome == SuggestOutcome::Taken)
+    };
+    entry.end(outcome, is_taken).await?
+}
+
 impl Actions {
     /// Blocks a host, as [`Blocks::block`].
     ///
     /// # Errors
     /// As there.
     pub async fn block(&self, by: &str, host: &str) -> Result<HostKey, StageError> {
-        self.log.ended(by, Act::new("block", host), self.blocks.block(host).await).await
+        let entry = self.log.begin(by, Act::new("block", host)).await?;
+        entry.end(self.blocks.block(host).await, |_| true).await
     }
 
     /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
@@ -102,7 +119,8 @@ impl Actions {
     /// # Errors
     /// As there.
     pub async fn unblock(&self, by: &str, host: &str) -> Result<bool, StageError> {
-        self.changed(by, Act::new("unblock", host), self.blocks.unblock(host).await).await
+        let entry = self.log.begin(by, Act::new("unblock", host)).await?;
+        entry.end(self.blocks.unblock(host).await, |was| *was).await
     }
 
     /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it is
@@ -114,9 +132,10 @@ impl Actions {
         let key = self.key_of(host)?;
         let until = self.clock.now() + length.min(MAX_OPERATOR_HOLD);
         let ledger = self.lookup.politeness.ledger.as_ref();
-        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ())).await;
         let act = Act { reason: format!("until {until}"), ..Act::new("hold", key.as_str()) };
-        self.log.ended(by, act, held.map_err(StageError::from)).await?;
+        let entry = self.log.begin(by, act).await?;
+        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ())).await;
+        entry.end(held.map_err(StageError::from), |()| true).await?;
         Ok(key)
     }
 
@@ -127,20 +146,18 @@ impl Actions {
     pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift, StageError> {
         let (key, now) = (self.key_of(host)?, self.clock.now());
         let ledger = self.lookup.politeness.ledger.as_ref();
+        let entry = self.log.begin(by, Act::new("lift_hold", key.as_str())).await?;
         let lifted = update_host(ledger, &key, |state| {
             let (state, was) = admission::end_leaving_alone(state, now);
             let rest = state.hold_at(now).map(|hold| hold.until);
             (state, (was, rest))
         })
         .await;
-        match lifted {
-            Ok((false, None)) => Ok(HoldLift::WasNone),
-            Ok((false, Some(until))) => Ok(HoldLift::OthersRemain(until)),
-            lifted => {
-                self.log.ended(by, Act::new("lift_hold", key.as_str()), lifted.map_err(StageError::from)).await?;
-                Ok(HoldLift::Lifted)
-            }
-        }
+        Ok(match entry.end(lifted.map_err(StageError::from), |(was, _)| *was).await? {
+            (true, _) => HoldLift::Lifted,
+            (false, None) => HoldLift::WasNone,
+            (false, Some(until)) => HoldLift::OthersRemain(until),
+        })
     }
 
     fn key_of(&self, host: &str) -> Result<HostKey, StageError> {
@@ -155,8 +172,8 @@ impl Actions {
     /// # Errors
     /// As [`Suggest::site`].
     pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
-        let named = self.suggest.site(address, true).await?;
-        self.named(by, "add_site", address, &named).await
+        let entry = self.log.begin(by, Act::new("add_site", &address::without_credentials(address))).await?;
+        end_named(entry, self.suggest.site(address, true).await).await
     }
 
     /// Stores a feed, to be polled at once.
@@ -164,21 +181,18 @@ impl Actions {
     /// # Errors
     /// As [`Suggest::feed`].
     pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
-        let named = self.suggest.feed(address, true).await?;
-        self.named(by, "add_feed", address, &named).await
+        let entry = self.log.begin(by, Act::new("add_feed", &address::without_credentials(address))).await?;
+        end_named(entry, self.suggest.feed(address, true).await).await
     }
 
-    async fn named(
-        &self,
-        by: &str,
-        what: &str,
-        address: &str,
-        named: &NamedSource,
-    ) -> Result<NamedSource, SuggestError> {
-        if named.outcome == SuggestOutcome::Taken {
-            self.log.add(by, Act::new(what, &address::without_credentials(address))).await?;
-        }
-        Ok(named.clone())
+    /// Reads a list of feeds that a stranger may have written, as [`read_opml`] does, in the pool.
+    ///
+    /// # Errors
+    /// As there, and [`StageError::Job`] if it takes too long.
+    pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>, StageError> {
+        let pool = self.lookup.politeness.pool.as_ref();
+        let read = parsed(pool, text.len(), move || read_opml(text.as_bytes())).await?;
+        read.unwrap_or_else(|overrun| Err(StageError::Job(format!("the list cannot be used: {overrun}"))))
     }
 
     /// Stores feeds of a list, each to be polled in its minute.
@@ -187,9 +201,10 @@ impl Actions {
     /// Any error of the ports; some are then stored, and all may be named again.
     pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport, StageError> {
         let mut report = ImportReport::default();
+        let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
         let outcome = self.import_each(feeds, &mut report).await;
-        let reason = format!("{} new, {} known, {} refused", report.new, report.known, report.refused.len());
-        self.log.ended(by, Act { reason, ..Act::new("import", "OPML") }, outcome).await?;
+        entry.set_reason(format!("{} new, {} known, {} refused", report.new, report.known, report.refused.len()));
+        entry.end(outcome, |()| true).await?;
         Ok(report)
     }
 
@@ -210,9 +225,11 @@ impl Actions {
     /// # Errors
     /// [`StageError::Job`] if a name means no known feed, or any error of the ports.
     pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>, StageError> {
-        let answers = poll_requests::request(&self.lookup, self.queue.as_ref(), names).await?;
-        for sent in answers.iter().filter(|answer| answer.is_sent()) {
-            self.log.add(by, Act::new("poll", &sent.url)).await?;
+        let mut answers = Vec::new();
+        for feed in poll_requests::feeds(&self.lookup, names).await? {
+            let entry = self.log.begin(by, Act::new("poll", &feed.url)).await?;
+            let answer = poll_requests::request(&self.lookup, self.queue.as_ref(), &feed).await;
+            answers.push(entry.end(answer, PollAnswer::is_sent).await?);
         }
         Ok(answers)
     }
@@ -261,7 +278,8 @@ impl Actions {
     /// # Errors
     /// The object store's error.
     pub async fn close_message(&self, by: &str, name: &str) -> Result<bool, StageError> {
-        self.changed(by, Act::new("close_message", name), self.messages.close(name).await).await
+        let entry = self.log.begin(by, Act::new("close_message", name)).await?;
+        entry.end(self.messages.close(name).await, |was| *was).await
     }
 
     /// Adds a watch, as [`Watches::add`].
@@ -269,10 +287,13 @@ impl Actions {
     /// # Errors
     /// As there.
     pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
-        let watch = self.watches.add(query, to, random).await?;
-        let act = Act { reason: format!("to {}", address::without_credentials(&watch.to)), ..Act::new("watch", query) };
-        self.log.add(by, act).await?;
-        Ok(watch)
+        let act = Act { reason: format!("to {}", address::without_credentials(to)), ..Act::new("watch", query) };
+        let entry = self.log.begin(by, act).await?;
+        let added = match self.watches.add(query, to, random).await {
+            Err(WatchError::Stage(error)) => Err(error),
+            other => Ok(other),
+        };
+        entry.end(added, Result::is_ok).await?
     }
 
     /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
@@ -280,7 +301,8 @@ impl Actions {
     /// # Errors
     /// As there.
     pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool, StageError> {
-        self.changed(by, Act::new("remove_watch", name), self.watches.remove(name).await).await
+        let entry = self.log.begin(by, Act::new("remove_watch", name)).await?;
+        entry.end(self.watches.remove(name).await, |was| *was).await
     }
 
     /// Puts a job that was given up back into its queue; returns false if there is none of this name.
@@ -288,8 +310,9 @@ impl Actions {
     /// # Errors
     /// The queue's error.
     pub async fn redrive(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("redrive", name)).await?;
         let done = self.inbox.redrive(&Receipt(name.to_owned()), self.clock.now()).await;
-        self.changed(by, Act::new("redrive", name), found(done)).await
+        entry.end(found(done), |was| *was).await
     }
 
     /// Deletes a job that was given up; returns false if there is none of this name.
@@ -297,8 +320,8 @@ impl Actions {
     /// # Errors
     /// The queue's error.
     pub async fn discard(&self, by: &str, name: &str) -> Result<bool, StageError> {
-        let done = self.inbox.discard(&Receipt(name.to_owned())).await;
-        self.changed(by, Act::new("discard", name), found(done)).await
+        let entry = self.log.begin(by, Act::new("discard", name)).await?;
+        entry.end(found(self.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
     }
 
     /// Puts all jobs that were given up back into their queues; returns their number.
@@ -307,33 +330,24 @@ impl Actions {
     /// The queue's error; the rest is then put back by the next call.
     pub async fn redrive_all(&self, by: &str) -> Result<u64, StageError> {
         let mut count = 0;
+        let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;
         let outcome = self.redrive_each(&mut count).await;
-        let act = Act { reason: format!("{count} jobs"), ..Act::new("redrive", "all") };
-        match outcome {
-            Ok(()) if count == 0 => Ok(0),
-            outcome => self.log.ended(by, act, outcome).await.map(|()| count),
-        }
+        entry.set_reason(format!("{count} jobs"));
+        entry.end(outcome, |()| count > 0).await?;
+        Ok(count)
     }
 
     async fn redrive_each(&self, count: &mut u64) -> Result<(), StageError> {
         let now = self.clock.now();
         loop {
-            let dead = self.inbox.dead(LIST).await?;
-            if dead.is_empty() {
+            let before = *count;
+            for job in self.inbox.dead(LIST).await? {
+                // Somebody else may put them back at the same time.
+                *count += u64::from(found(self.inbox.redrive(&job.receipt, now).await)?);
+            }
+            if *count == before {
                 return Ok(());
             }
-            for job in dead {
-                self.inbox.redrive(&job.receipt, now).await?;
-                *count += 1;
-            }
-        }
-    }
-
-    /// Logs an act, unless it found nothing to do.
-    async fn changed(&self, by: &str, act: Act, outcome: Result<bool, StageError>) -> Result<bool, StageError> {
-        match outcome {
-            Ok(false) => Ok(false),
-            outcome => self.log.ended(by, act, outcome).await,
         }
     }
 }

@@ -101,6 +101,21 @@ impl Stage for Deliver {
     type Job = DeliverJob;
 
     async fn run(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
+        let verdict = self.deliver(job).await?;
+        // One that nobody has confirmed in time must not wait for a host that is held, and take the place of others.
+        if let Verdict::Defer(at) = verdict
+            && let Some(watch) = load(self.blobs.as_ref(), &job.watch).await?
+            && watch.ends_at().is_some_and(|end| end <= at)
+        {
+            remove(self.blobs.as_ref(), &watch.name).await?;
+            return Ok(Verdict::Drop(format!("the subscription ends before its receiver can be called at {at}")));
+        }
+        Ok(verdict)
+    }
+}
+
+impl Deliver {
+    async fn deliver(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
         let now = self.politeness.clock.now();
         let Some(watch) = load(self.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
@@ -142,9 +157,7 @@ impl Stage for Deliver {
             Err(refusal) => self.failed(&watch, refusal).await,
         }
     }
-}
 
-impl Deliver {
     async fn waiting(&self, watch: &Watch) -> Result<Vec<String>, PortError> {
         all_keys(self.blobs.as_ref(), &outbox_of(&watch.name), None).await
     }
@@ -398,6 +411,7 @@ fn hit(record: &Record) -> SearchHit {
         image: record.image.clone(),
         site: record.site_name.clone().unwrap_or_else(|| record.host.clone()),
         published: record.published,
+        date: record.date(),
         all_words: true,
         ..SearchHit::default()
     }

@@ -1,6 +1,6 @@
 //! Descriptions: what rows and jobs say to operators, in English, and which rows a typed name means.
 
-use curlew_model::{FailureCause, FeedSource, Job, Millis, PageState, SiteSource, SiteState, is_at_or_below};
+use curlew_model::{FailureCause, FeedSource, Job, Millis, Page, PageState, SiteSource, SiteState, is_at_or_below};
 use url::Url;
 
 /// True if a person who types `name` means this address: by its host, or by the address with or without scheme, `www.`
@@ -41,6 +41,12 @@ pub fn page_state(state: &PageState) -> &'static str {
         PageState::Gone { .. } => "gone",
         PageState::Alias { .. } => "alias",
     }
+}
+
+/// True if a row is no page, but leads from what pages say under one path to the first of them that said it: only such a
+/// row has a fragment in its URL.
+pub fn is_guide(page: &Page) -> bool {
+    matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
 }
 
 /// Returns the state of a feed: its format and interval, or the reason why it is not read.

@@ -2,6 +2,8 @@
 //! data about its sender, for a month or until the operator closes it.
 
 use crate::catalog::listing::all_keys;
+use crate::operator::lookup::ListPart;
+use crate::operator::objects::readable;
 use crate::stage::StageError;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
@@ -98,18 +100,38 @@ impl Messages {
         Ok(MessageOutcome::Taken)
     }
 
-    /// Returns all messages with the names by which they are shown and closed, oldest first.
+    /// Returns the number of messages.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn count(&self) -> Result<usize, StageError> {
+        Ok(self.keys().await?.len())
+    }
+
+    /// Returns all messages with the names by which they are shown and closed, oldest day first. A damaged one is left
+    /// out; it can be closed.
     ///
     /// # Errors
     /// The object store's error.
     pub async fn list(&self) -> Result<Vec<(String, StoredMessage)>, StageError> {
-        let mut messages = vec![];
-        for key in self.keys().await? {
-            if let Some(kept) = self.read(&key).await? {
-                messages.push((name(&key), kept));
-            }
-        }
-        Ok(messages)
+        self.named(self.keys().await?).await
+    }
+
+    /// Returns at most `most` messages, as [`Messages::list`] does, but newest day first, after the key `after`.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn part(
+        &self,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<ListPart<(String, StoredMessage), String>, StageError> {
+        let mut keys = self.keys().await?;
+        keys.retain(|key| after.is_none_or(|after| key.as_str() < after));
+        let left = keys.len().saturating_sub(most);
+        let next = if left > 0 { keys.get(left).cloned() } else { None };
+        let rows = self.named(keys.into_iter().skip(left).rev()).await?;
+        Ok(ListPart { rows, next })
     }
 
     /// Returns one message by its name.
@@ -117,10 +139,10 @@ impl Messages {
     /// # Errors
     /// The object store's error.
     pub async fn get(&self, name: &str) -> Result<Option<StoredMessage>, StageError> {
-        match self.key_of(name).await? {
-            Some(key) => self.read(&key).await,
-            None => Ok(None),
-        }
+        let Some(key) = self.key_of(name).await? else { return Ok(None) };
+        let Some(blob) = self.blobs.get(&key).await? else { return Ok(None) };
+        let message = serde_json::from_slice(&blob.bytes);
+        Ok(Some(message.map_err(|e| PortError::Corrupt { what: key, why: e.to_string() })?))
     }
 
     /// Deletes a message that the operator has dealt with; returns true if there was one of this name.
@@ -151,14 +173,16 @@ impl Messages {
         Ok(all_keys(self.blobs.as_ref(), PREFIX, None).await?)
     }
 
-    async fn key_of(&self, wanted: &str) -> Result<Option<String>, StageError> {
-        Ok(self.keys().await?.into_iter().find(|key| name(key) == wanted))
+    async fn named(
+        &self,
+        keys: impl IntoIterator<Item = String, IntoIter: Send>,
+    ) -> Result<Vec<(String, StoredMessage)>, StageError> {
+        let messages = readable(self.blobs.as_ref(), keys).await?;
+        Ok(messages.into_iter().map(|(key, message)| (name(&key), message)).collect())
     }
 
-    async fn read(&self, key: &str) -> Result<Option<StoredMessage>, StageError> {
-        let Some(blob) = self.blobs.get(key).await? else { return Ok(None) };
-        let kept = serde_json::from_slice(&blob.bytes);
-        Ok(Some(kept.map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() })?))
+    async fn key_of(&self, wanted: &str) -> Result<Option<String>, StageError> {
+        Ok(self.keys().await?.into_iter().find(|key| name(key) == wanted))
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::catalog::object;
 use crate::catalog::removal::Removal;
-use crate::operator::audit_log::{Act, AuditLog};
+use crate::operator::audit_log::{Act, AuditLog, OpenEntry};
 use crate::operator::block::jobs;
 use crate::pages::judge::RULES_KNOWN_FOR;
 use crate::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
@@ -124,9 +124,8 @@ impl Overrides {
             all.retain(|old| old.rule.scope != *scope);
             all.push(given.clone());
         };
-        self.change(change).await?;
-        self.audit(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }).await?;
-        self.follow(scope).await
+        let entry = self.begin(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }).await?;
+        entry.end(self.change_and_follow(scope, change).await, |_| true).await
     }
 
     /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are fetched once more;
@@ -137,9 +136,9 @@ impl Overrides {
     pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
         let known = all(self.blobs.as_ref()).await?;
         let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
-        self.change(|all| all.retain(|old| old.rule.scope != *scope)).await?;
-        self.audit(by, &old.rule, "taken_back").await?;
-        Ok(Some(self.follow(scope).await?))
+        let entry = self.begin(by, &old.rule, "taken_back").await?;
+        let change = |all: &mut Vec<StoredOverride>| all.retain(|old| old.rule.scope != *scope);
+        Ok(Some(entry.end(self.change_and_follow(scope, change).await, |_| true).await?))
     }
 
     /// Returns all overrides, oldest first.
@@ -148,6 +147,15 @@ impl Overrides {
     /// The object store's error.
     pub async fn list(&self) -> Result<Vec<StoredOverride>, StageError> {
         Ok(all(self.blobs.as_ref()).await?)
+    }
+
+    async fn change_and_follow(
+        &self,
+        scope: &Scope,
+        change: impl Fn(&mut Vec<StoredOverride>),
+    ) -> Result<OverrideEffect, StageError> {
+        self.change(change).await?;
+        self.follow(scope).await
     }
 
     async fn change(&self, change: impl Fn(&mut Vec<StoredOverride>)) -> Result<(), StageError> {
@@ -232,9 +240,9 @@ impl Overrides {
         }
     }
 
-    async fn audit(&self, by: &str, rule: &Override, reason: &str) -> Result<(), StageError> {
+    async fn begin(&self, by: &str, rule: &Override, reason: &str) -> Result<OpenEntry<'_>, StageError> {
         let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
         let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
-        self.log.add(by, act).await
+        self.log.begin(by, act).await
     }
 }

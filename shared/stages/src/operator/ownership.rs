@@ -5,6 +5,7 @@
 use crate::catalog::listing::all_keys;
 use crate::catalog::object;
 use crate::operator::block::{BlockedBy, Blocks};
+use crate::operator::objects::readable;
 use crate::operator::suggest::{Refusal, RefusedAddress, shortened};
 use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::visit::robots::compile;
@@ -309,16 +310,13 @@ pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str
     Err(PortError::Conflict.into())
 }
 
-/// Returns all claims, by host.
+/// Returns all claims, by host. Those of a damaged object are left out.
 ///
 /// # Errors
-/// The object store's error, or that an object cannot be read.
+/// The object store's error.
 pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
-    let mut all: Vec<Ownership> = vec![];
-    for key in all_keys(blobs, PREFIX, None).await? {
-        let Some(blob) = blobs.get(&key).await? else { continue };
-        all.push(parse(&key, "", Some(&blob.bytes))?);
-    }
+    let claims = readable(blobs, all_keys(blobs, PREFIX, None).await?).await?;
+    let mut all: Vec<Ownership> = claims.into_iter().map(|(_, claims)| claims).collect();
     all.sort_by(|a, b| a.host.cmp(&b.host));
     Ok(all)
 }

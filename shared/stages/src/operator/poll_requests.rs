@@ -7,7 +7,9 @@ use crate::operator::lookup::Lookup;
 use crate::stage::StageError;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};
 use curlew_policy::address;
+use curlew_policy::politeness::pace;
 use curlew_policy::polling::schedule;
+use curlew_policy::rules::MAX_FIRST_WAIT;
 use curlew_policy::trace;
 use curlew_ports::Queue;
 use serde::Serialize;
@@ -38,20 +40,8 @@ impl PollAnswer {
     }
 }
 
-/// Sends a poll of each feed that is named, if it may be polled now.
-pub(super) async fn request(
-    lookup: &Lookup,
-    queue: &dyn Queue,
-    names: &[String],
-) -> Result<Vec<PollAnswer>, StageError> {
-    let mut answers = Vec::new();
-    for feed in feeds(lookup, names).await? {
-        answers.push(one(lookup, queue, feed).await?);
-    }
-    Ok(answers)
-}
-
-async fn one(lookup: &Lookup, queue: &dyn Queue, feed: FeedSource) -> Result<PollAnswer, StageError> {
+/// Sends a poll of a feed, if it may be polled now.
+pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSource) -> Result<PollAnswer, StageError> {
     let politeness = &lookup.politeness;
     let now = politeness.clock.now();
     let not_sent =
@@ -73,7 +63,12 @@ async fn one(lookup: &Lookup, queue: &dyn Queue, feed: FeedSource) -> Result<Pol
         return Ok(not_sent("held", Some(hold.until), Some(reason)));
     }
     let rules = &politeness.rules;
-    let at = schedule::on_request(&feed, rules, now);
+    let next_call = pace::next_call_at(&state, rules, now);
+    if next_call > now + MAX_FIRST_WAIT {
+        let reason = if state.failures > 0 { "its host was not reached" } else { "its host has a long pause" };
+        return Ok(not_sent("too soon", Some(next_call), Some(reason.to_owned())));
+    }
+    let at = schedule::on_request(feed, rules, now);
     if at > now {
         let reason = if feed.polling.retry_at.is_some_and(|retry_at| retry_at > now) {
             "its server asks to be left alone (Retry-After)".to_owned()
@@ -91,7 +86,7 @@ async fn one(lookup: &Lookup, queue: &dyn Queue, feed: FeedSource) -> Result<Pol
 }
 
 /// Returns the named feeds, each once: by their own key or address, or by the address or host of their site.
-async fn feeds(lookup: &Lookup, names: &[String]) -> Result<Vec<FeedSource>, StageError> {
+pub(super) async fn feeds(lookup: &Lookup, names: &[String]) -> Result<Vec<FeedSource>, StageError> {
     let (mut feeds, mut sites) = (BTreeMap::new(), Vec::new());
     each_source(lookup.sources.as_ref(), |source| match source {
         Source::Feed(feed) => drop(feeds.insert(feed.key.clone(), feed)),

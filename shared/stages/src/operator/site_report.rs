@@ -3,7 +3,7 @@
 //! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
 use crate::catalog::listing::{each_page, each_source};
-use crate::operator::descriptions::{job_subject, page_state, site_state, why};
+use crate::operator::descriptions::{is_guide, job_subject, page_state, site_state, why};
 use crate::operator::lookup::Lookup;
 use crate::stage::StageError;
 use curlew_model::{
@@ -199,12 +199,20 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
         }
     };
     let (mut sites, mut feeds, mut history, mut names) = (vec![], vec![], vec![], BTreeMap::new());
+    let (mut by_schedule, is_blocked) = (vec![], state.is_blocked(host.as_str()));
     each_source(lookup.sources.as_ref(), |source| {
         if is_ours(source.url()) {
             note(source.url(), matches!(source, Source::Feed(_)).then(|| source.key()));
             match &source {
-                Source::Site(row) => sites.push(site(row, now)),
-                Source::Feed(row) => feeds.push(feed(row, rules, now)),
+                Source::Site(row) => {
+                    by_schedule.extend(next_look(row, now).filter(|_| !is_blocked));
+                    sites.push(site(row, now));
+                }
+                Source::Feed(row) => {
+                    let at = schedule::next_poll(row, rules, now).filter(|_| !is_blocked);
+                    by_schedule.extend(at.map(|at| PlannedJob { at, what: "poll", about: row.url.clone() }));
+                    feeds.push(feed(row, rules, now));
+                }
                 // A further slot of a feed that has a row of its own.
                 Source::Extra(_) => {}
                 Source::Backfill(row) => history.push(backfill::line(row, rules)),
@@ -215,7 +223,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     .await?;
     let (mut pages, mut latest): (BTreeMap<String, u64>, Vec<Page>) = Default::default();
     each_page(lookup.pages.as_ref(), |page| {
-        if page.host == host {
+        if page.host == host && !is_guide(&page) {
             note(&page.url, None);
             *pages.entry(page_state(&page.state).to_owned()).or_default() += 1;
             latest.push(page);
@@ -229,7 +237,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     let named = |page: &Page| page.feed.as_ref().and_then(|key| names.get(key).cloned());
     let latest = latest.iter().map(|page| fetched(page, named(page))).collect();
     let robots = robots(lookup, &origins, &state.polled_in).await?;
-    let next = next(lookup, &host, &feeds, is_ours).await?;
+    let next = next(lookup, &host, by_schedule, is_ours).await?;
     let (ruled_by, least) = pace::ruled_by(&state, rules);
     let next_call = next_call(&state, rules, now);
     let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
@@ -314,6 +322,12 @@ fn fetched(page: &Page, feed: Option<String>) -> PageReport {
     }
 }
 
+/// Returns the next look at a site whose feeds are not known, if it has a time.
+fn next_look(row: &SiteSource, now: Timestamp) -> Option<PlannedJob> {
+    let is_due = schedule::site_is_due(row, row.not_before) && row.not_before > now;
+    is_due.then(|| PlannedJob { at: row.not_before, what: "discovery", about: row.url.clone() })
+}
+
 async fn robots(
     lookup: &Lookup,
     origins: &BTreeMap<Url, BTreeSet<PollGroup>>,
@@ -352,7 +366,7 @@ fn rules_of(origin: String, copy: &RobotsCopy, token: &str) -> RobotsReport {
 async fn next(
     lookup: &Lookup,
     host: &HostKey,
-    feeds: &[FeedReport],
+    by_schedule: Vec<PlannedJob>,
     is_ours: impl Fn(&str) -> bool,
 ) -> Result<Vec<PlannedJob>, StageError> {
     let mut next: Vec<PlannedJob> = vec![];
@@ -374,9 +388,11 @@ async fn next(
             next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });
         }
     }
-    let polls =
-        feeds.iter().filter_map(|feed| Some(PlannedJob { at: feed.next?, what: "poll", about: feed.url.clone() }));
-    next.extend(polls);
+    // A discovery that was put off waits as a job already.
+    let waits = |planned: &PlannedJob| next.iter().any(|job| (job.what, &job.about) == (planned.what, &planned.about));
+    let by_schedule: Vec<_> =
+        by_schedule.into_iter().filter(|planned| planned.what == "poll" || !waits(planned)).collect();
+    next.extend(by_schedule);
     next.sort_by_key(|next| next.at);
     Ok(next)
 }

@@ -3,6 +3,7 @@
 
 use crate::catalog::listing::{each_host, each_page, each_source};
 use crate::catalog::object;
+use crate::operator::descriptions::is_guide;
 use crate::stage::StageError;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
 use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
@@ -99,6 +100,9 @@ impl Stats {
         let (sites, feeds) = self.sources().await?;
         let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
         each_page(self.pages.as_ref(), |page| {
+            if is_guide(&page) {
+                return;
+            }
             let word = match &page.state {
                 PageState::Pending => "pending",
                 PageState::Accepted { .. } => "accepted",

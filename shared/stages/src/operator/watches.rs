@@ -6,21 +6,24 @@
 //! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
 //! empties it.
 
+mod subscribe;
 mod watch;
 
+pub use subscribe::{HubRequest, MAX_HUB_SECRET, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS_PER_HOST};
 pub(crate) use watch::Match;
-pub use watch::{ReceiverState, SubscriptionRequest, TopicSubscription, Watch};
+pub use watch::{CONFIRM_WITHIN, ReceiverState, SubscriptionRequest, TopicSubscription, Watch};
 
 use crate::catalog::index::TEXT_PER_SPLIT;
 use crate::catalog::listing::all_keys;
 use crate::catalog::manifest::{load_manifest, search_error, unlisted_segments};
 use crate::catalog::segment::SEGMENTS;
 use crate::catalog::{object, segment};
+use crate::operator::objects::readable;
 use crate::stage::StageError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, Job, Location, Millis, PageId, Record, SegmentKey, Timestamp, Year};
-use curlew_policy::address::{self, hash_hex};
+use curlew_model::{DeliverJob, Job, Location, PageId, Record, SegmentKey, Timestamp, Year};
+use curlew_policy::address::{self, HostGroups, hash_hex};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
@@ -31,10 +34,6 @@ use url::Url;
 
 /// Maximum number of watches, subscriptions of feed readers included: each query runs over all new pages.
 pub const MAX_WATCHES: usize = 1_000;
-/// Maximum length of a subscriber's secret, in bytes (WebSub §5.1).
-pub const MAX_HUB_SECRET: usize = 199;
-/// Shortest and longest lease of a subscription, and the one for subscribers who name none.
-const LEASES: (Millis, Millis, Millis) = (Millis::from_hours(1), Millis::from_days(30), Millis::from_days(10));
 /// Maximum number of matches in one delivery.
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
 /// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log says so.
@@ -45,23 +44,8 @@ const WATCHES: &str = "watches/";
 const OUTBOX: &str = "outbox/";
 /// Key of the segments whose records have been matched.
 const MATCHED: &str = "watched-segments.json";
-/// Number of hexadecimal digits of a watch's name.
+/// Number of hexadecimal digits of a watch's name; a subscription's begins with as many for the host of its receiver.
 const NAME_DIGITS: usize = 16;
-
-/// A request of a subscriber, as it came.
-#[derive(Clone, Copy, Debug)]
-pub struct HubRequest<'a> {
-    /// `hub.mode`.
-    pub mode: &'a str,
-    /// `hub.topic`.
-    pub topic: &'a str,
-    /// `hub.callback`.
-    pub callback: &'a str,
-    /// `hub.lease_seconds`.
-    pub lease_seconds: Option<u64>,
-    /// `hub.secret`.
-    pub secret: Option<&'a str>,
-}
 
 /// Error of adding a watch.
 #[derive(Debug, thiserror::Error)]
@@ -97,6 +81,8 @@ pub struct Watches {
     pub clock: Arc<dyn Clock>,
     /// Pool in which queries run over new records.
     pub pool: Arc<dyn CpuPool>,
+    /// Rules that decide which names count as one host.
+    pub groups: Arc<HostGroups>,
 }
 
 impl Watches {
@@ -106,14 +92,12 @@ impl Watches {
     /// # Errors
     /// [`WatchError::Refused`] if nothing of the query can be understood or the address may not be called.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
-        if let (read, notes) = Query::read(query)
-            && read.is_empty()
-        {
-            let why = notes.first().map_or_else(|| "it is empty".to_owned(), ToString::to_string);
-            return refused(format!("the query cannot be watched: {why}"));
-        }
+        must_find(query)?;
         let to = self.receiver(to)?;
-        let name = hash_hex(format!("{query}\n{to}").as_bytes())[..NAME_DIGITS].to_owned();
+        let name = short_hash(&format!("{query}\n{to}"));
+        if let Some(known) = load(self.blobs.as_ref(), &name).await? {
+            return Ok(known);
+        }
         let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
         let added = self.clock.now();
         let watch = Watch {
@@ -125,65 +109,18 @@ impl Watches {
             subscription: None,
             receiver: ReceiverState::default(),
         };
-        self.make_room().await?;
+        self.make_room(MAX_WATCHES).await?;
         self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
     }
 
-    /// Takes the request of a subscriber to one of our feeds, whose query is `query`; a job then asks the subscriber to
-    /// confirm it (WebSub §5.3).
-    ///
-    /// # Errors
-    /// [`WatchError::Refused`] if it is not a right request.
-    pub async fn subscribe(&self, asked: &HubRequest<'_>, query: &str) -> Result<(), WatchError> {
-        let ends = match asked.mode {
-            "subscribe" => false,
-            "unsubscribe" => true,
-            _ => return refused("hub.mode is neither subscribe nor unsubscribe"),
-        };
-        if asked.secret.is_some_and(|secret| secret.len() > MAX_HUB_SECRET) {
-            return refused(format!("hub.secret is longer than {MAX_HUB_SECRET} bytes"));
-        }
-        let to = self.receiver(asked.callback)?;
-        let name = hash_hex(format!("{}\n{to}", asked.topic).as_bytes())[..NAME_DIGITS].to_owned();
-        let (shortest, longest, usual) = LEASES;
-        let lease = asked.lease_seconds.map_or(usual, |s| Millis(s.saturating_mul(1_000))).clamp(shortest, longest);
-        let request = SubscriptionRequest { ends, lease, secret: asked.secret.map(str::to_owned) };
-        self.make_room().await?;
-        let now = self.clock.now();
-        let watch = self
-            .change(&name, |known| {
-                let subscription = TopicSubscription { topic: asked.topic.to_owned(), until: None, request: None };
-                let new = || Watch {
-                    name: name.clone(),
-                    query: query.to_owned(),
-                    to: to.clone(),
-                    secret: None,
-                    added: now,
-                    subscription: Some(subscription),
-                    receiver: ReceiverState::default(),
-                };
-                let mut watch = known.unwrap_or_else(new);
-                if let Some(subscription) = &mut watch.subscription {
-                    subscription.request = Some(request.clone());
-                }
-                Ok(watch)
-            })
-            .await?;
-        Ok(self.send(&[watch]).await?)
-    }
-
-    /// Returns all watches, in the order of their names.
+    /// Returns all watches, in the order of their names. A damaged one is left out; it can be removed.
     ///
     /// # Errors
     /// The object store's error.
     pub async fn list(&self) -> Result<Vec<Watch>, StageError> {
-        let mut watches = Vec::new();
-        for key in all_keys(self.blobs.as_ref(), WATCHES, None).await? {
-            if let Some(blob) = self.blobs.get(&key).await? {
-                watches.push(parse(&key, &blob.bytes)?);
-            }
-        }
-        Ok(watches)
+        let blobs = self.blobs.as_ref();
+        let watches = readable(blobs, all_keys(blobs, WATCHES, None).await?).await?;
+        Ok(watches.into_iter().map(|(_, watch)| watch).collect())
     }
 
     /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
@@ -228,26 +165,24 @@ impl Watches {
         Ok(found.len())
     }
 
-    /// Returns the watches whose matches are wanted; those whose lease has ended are removed.
+    /// Returns the watches whose matches are wanted; those whose time has ended are removed.
     async fn in_force(&self) -> Result<Vec<Watch>, StageError> {
         let (now, mut watches) = (self.clock.now(), Vec::new());
         for watch in self.list().await? {
-            match &watch.subscription {
-                Some(TopicSubscription { until: Some(until), .. }) if *until <= now => {
-                    self.remove(&watch.name).await?;
-                }
-                Some(TopicSubscription { until: None, .. }) => {}
-                _ => watches.push(watch),
+            if watch.ends_at().is_some_and(|end| end <= now) {
+                self.remove(&watch.name).await?;
+            } else if watch.subscription.as_ref().is_none_or(|subscription| subscription.until.is_some()) {
+                watches.push(watch);
             }
         }
         Ok(watches)
     }
 
-    /// Refuses a watch too many. The first one begins with what is published from now on.
-    async fn make_room(&self) -> Result<(), WatchError> {
-        let others = self.blobs.list(WATCHES, None, MAX_WATCHES).await?;
-        if others.len() >= MAX_WATCHES {
-            return refused(format!("there are {MAX_WATCHES} watches already"));
+    /// Refuses a new watch if there are `most` already. The first one begins with what is published from now on.
+    async fn make_room(&self, most: usize) -> Result<(), WatchError> {
+        let others = self.blobs.list(WATCHES, None, most).await?;
+        if others.len() >= most {
+            return refused(format!("there are {most} watches already"));
         }
         if others.is_empty() { Ok(self.begin().await?) } else { Ok(()) }
     }
@@ -413,6 +348,20 @@ fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
+/// Refuses a query of which nothing can be understood: it would find all pages.
+fn must_find(query: &str) -> Result<(), WatchError> {
+    let (read, notes) = Query::read(query);
+    if read.is_empty() {
+        let why = notes.first().map_or_else(|| "it is empty".to_owned(), ToString::to_string);
+        return refused(format!("the query cannot be watched: {why}"));
+    }
+    Ok(())
+}
+
+fn short_hash(text: &str) -> String {
+    hash_hex(text.as_bytes())[..NAME_DIGITS].to_owned()
+}
+
 /// Returns the prefix of the keys of the deliveries that wait for a watch.
 pub(crate) fn outbox_of(name: &str) -> String {
     format!("{OUTBOX}{name}/")
@@ -440,7 +389,8 @@ pub(crate) async fn change(
 
 /// Removes a watch and its outbox.
 pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageError> {
-    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_name =
+        [1, 2].map(|times| times * NAME_DIGITS).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name || blobs.get(&key_of(name)).await?.is_none() {
         return Ok(false);
     }

@@ -84,6 +84,21 @@ async fn a_held_host_a_block_and_robots_txt_stand_against_any_request() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_host_that_was_not_reached_is_polled_when_its_pause_is_over() {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    let not_before = world.now() + Millis::from_mins(15);
+    let missed = HostState { failures: 1, not_before, ..HostState::default() };
+    world.hosts.swap(&host("example.org"), Version::ABSENT, missed).await.unwrap();
+    let actions = world.program().actions;
+    let answer = actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0);
+    assert_eq!((answer.outcome, answer.again_at), ("too soon", Some(not_before)), "{answer:?}");
+    assert_eq!(world.queued(QueueName::Poll).await, []);
+    world.politeness.clock.sleep(Millis::from_mins(15)).await;
+    assert!(actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0).is_sent());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_site_that_comes_to_nothing_keeps_why() {
     let network = |cause| Err(FetchError::Network(Failure::new(cause, "so the system says")));
     let reply = |code| Ok(status(code));

@@ -10,9 +10,10 @@ use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources, update_host};
 use curlew_stages::operator::actions::HoldLift;
 use curlew_stages::operator::sessions::{IDLE_FOR, SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR};
 use curlew_stages::operator::watches::WatchError;
-use curlew_stages::program::Program;
+use curlew_stages::politeness::access::Politeness;
+use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::StageError;
-use curlew_testkit::faults::{Faults, Faulty, Rates};
+use curlew_testkit::faults::{BlobCall, BlobFate, Faults, Faulty, JudgedBlobs, OverrunPool, Rates};
 use std::sync::Arc;
 
 /// Returns the audit log, oldest entry first: what, about, the reason and the note.
@@ -93,6 +94,64 @@ async fn an_act_that_fails_midway_is_logged_with_its_error() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_act_that_is_cut_off_leaves_its_entry() {
+    let world = TestWorld::new();
+    let stuck = JudgedBlobs::new(world.blobs.clone(), |call, key| match (call, key) {
+        (BlobCall::Swap, "hidden-hosts.json" | "overrules.json") => BlobFate::Hang,
+        _ => BlobFate::Pass,
+    });
+    let ports = Ports { blobs: stuck, ..world.ports.clone() };
+    let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
+    let (actions, why) = (&program.actions, Some("a court says so".to_owned()));
+    tokio::select! {
+        done = actions.block("ana", "example.org") => panic!("{done:?}"),
+        () = world.politeness.clock.sleep(Millis(1)) => {}
+    }
+    tokio::select! {
+        done = actions.deny("ana", "example.org", why.clone()) => panic!("{done:?}"),
+        () = world.politeness.clock.sleep(Millis(1)) => {}
+    }
+    let line = |what: &str, reason: &str, note| (what.to_owned(), "example.org".to_owned(), reason.to_owned(), note);
+    let begun = "its end is not recorded";
+    assert_eq!(log(&program).await, [line("block", begun, None), line("override", &format!("deny; {begun}"), why)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_act_that_changes_nothing_takes_no_other_from_the_log() {
+    let world = TestWorld::new();
+    let program = world.program();
+    program.actions.block("ana", "example.org").await.unwrap();
+    let twice = [(); 2].map(|()| program.actions.unblock("ana", "example.org"));
+    let [first, second] = twice;
+    assert_eq!((first.await.unwrap(), second.await.unwrap()), (true, false), "within one millisecond");
+    let log = log(&program).await;
+    assert_eq!(log.iter().filter(|(what, ..)| what == "unblock").count(), 1, "{log:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_is_read_in_the_pool_and_may_not_take_long() {
+    let world = TestWorld::new();
+    let politeness = Politeness { pool: Arc::new(OverrunPool::after(1)), ..Politeness::clone(&world.politeness) };
+    let program = Program::over(Arc::new(politeness), world.ports.clone(), world.judge.clone());
+    let list = || "<opml><body><outline xmlUrl='https://a.example/feed'/></body></opml>".to_owned();
+    assert_eq!(program.actions.read_list(list()).await.unwrap()[0].url, "https://a.example/feed");
+    let overrun = program.actions.read_list(list()).await;
+    assert!(matches!(&overrun, Err(StageError::Job(why)) if why.contains("processor time")), "{overrun:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_watch_hides_no_other_and_can_be_removed() {
+    let world = TestWorld::new();
+    let program = world.program();
+    let watch = program.actions.add_watch("ana", "curlew", "https://hooks.example/new", &[7; 32]).await.unwrap();
+    let damaged = "0".repeat(watch.name.len());
+    world.blobs.put(&format!("watches/{damaged}.json"), b"{".to_vec().into()).await.unwrap();
+    assert_eq!(program.watches.list().await.unwrap(), [watch]);
+    assert_eq!(program.watches.match_new().await.unwrap(), 0);
+    assert!(program.actions.remove_watch("ana", &damaged).await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
 async fn sources_come_in_parts_each_once_and_by_host() {
     let world = TestWorld::new();
     for n in 0..7 {
@@ -124,6 +183,30 @@ async fn sources_come_in_parts_each_once_and_by_host() {
     world.program().actions.hold("ana", "example.net", Millis::from_days(1)).await.unwrap();
     let row = lookup.sources(Some("example.net"), None, 1).await.unwrap().rows.remove(0);
     assert!(row.is_blocked && row.is_feed && row.hold.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_of_a_site_plans_what_will_happen_and_counts_pages_alone() {
+    let world = TestWorld::new();
+    let home = "https://example.org/";
+    world.with_site(home, SiteState::Waiting).await;
+    world.discover(home).await;
+    let again = world.site(home).await.not_before;
+    let url = "https://example.org/p#content-99765b227c92ef01";
+    let guide = Page::new(page(url), url.into(), host("example.org"), PageState::Alias { of: page(home) }, world.now());
+    assert!(world.pages.insert(&guide).await.unwrap());
+    let report = world.program().lookup.site("example.org").await.unwrap().unwrap();
+    let next: Vec<_> = report.next.iter().map(|next| (next.at, next.what)).collect();
+    assert_eq!((next, report.pages.len()), (vec![(again, "discovery")], 0));
+
+    world.with_feed(|_| {}).await;
+    let planned = async || {
+        let next = world.program().lookup.site("example.org").await.unwrap().unwrap().next;
+        next.into_iter().filter(|next| next.what == "poll").count()
+    };
+    assert_eq!(planned().await, 1);
+    world.program().actions.block("ana", "example.org").await.unwrap();
+    assert_eq!(planned().await, 0, "a blocked host is not polled");
 }
 
 #[tokio::test(start_paused = true)]

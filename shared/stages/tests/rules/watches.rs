@@ -7,7 +7,9 @@ use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, Stage as QueueName}
 use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue, Reply};
 use curlew_stages::catalog::results::SearchHit;
 use curlew_stages::operator::deliver::FeedRenderer;
-use curlew_stages::operator::watches::{HubRequest, Watch, WatchError};
+use curlew_stages::operator::watches::{
+    CONFIRM_WITHIN, HubRequest, MAX_SUBSCRIPTIONS, MAX_WATCHES, SUBSCRIPTIONS_PER_HOST, Watch, WatchError,
+};
 use curlew_stages::program::Program;
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_stages::worker::{Mailbox, Worker};
@@ -213,6 +215,10 @@ async fn what_cannot_be_watched_is_refused() {
         let refused = program.watches.add(query, to, &[7; 32]).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
+    for query in ["", "…", "-x"] {
+        let refused = program.watches.subscribe(&subscription("subscribe"), query).await;
+        assert!(matches!(refused, Err(WatchError::Refused(_))), "{query}: {refused:?}");
+    }
 }
 
 fn subscription(mode: &str) -> HubRequest<'_> {
@@ -294,6 +300,96 @@ async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
     publish(&world, &program, &["one"]).await;
     minutes(&world, &program, 2).await;
     assert!(program.watches.list().await.unwrap().is_empty(), "410: the subscriber is gone");
+}
+
+fn at<'a>(mode: &'a str, callback: &'a str) -> HubRequest<'a> {
+    HubRequest { callback, ..subscription(mode) }
+}
+
+async fn stored(world: &TestWorld) -> usize {
+    world.blobs.list("watches/", None, 2 * MAX_WATCHES).await.unwrap().len()
+}
+
+/// Adds watches of strangers until there are so many.
+async fn fill(world: &TestWorld, most: usize) {
+    for n in stored(world).await..most {
+        world.blobs.put(&format!("watches/{n:032x}.json"), Bytes::from_static(b"{}")).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn strangers_take_places_of_readers_alone_and_those_who_have_one_keep_it() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    confirming(&world, true);
+    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    minutes(&world, &program, 2).await;
+    fill(&world, MAX_SUBSCRIPTIONS).await;
+    let other = "https://other.example/callback";
+    let refused = program.watches.subscribe(&at("subscribe", other), "curlew").await;
+    assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
+    let watch = add(&program, "curlew").await;
+    fill(&world, MAX_WATCHES).await;
+    assert_eq!(add(&program, "curlew").await, watch, "it is there already");
+    assert!(program.watches.add("godwit", HOOK, &[7; 32]).await.is_err());
+    // Whoever has a subscription renews and ends it.
+    let asked = world.calls(CallKind::Receiver).len();
+    for mode in ["subscribe", "unsubscribe"] {
+        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
+        minutes(&world, &program, 2).await;
+    }
+    assert_eq!((world.calls(CallKind::Receiver).len(), stored(&world).await), (asked + 2, MAX_WATCHES - 1));
+    program.watches.subscribe(&at("unsubscribe", other), "curlew").await.unwrap();
+    assert!(world.queued(QueueName::Poll).await.is_empty(), "there is nothing to ask about");
+}
+
+#[tokio::test(start_paused = true)]
+async fn receivers_of_one_host_key_have_a_few_places() {
+    let by_name = |n: usize| format!("https://a{n}.evil.example/callback");
+    let by_address = |n: usize| format!("https://[2001:db8::{n:x}]/callback");
+    for receiver in [&by_name as &dyn Fn(usize) -> String, &by_address] {
+        let world = TestWorld::new();
+        let program = program(&world);
+        let mut taken = 0;
+        for n in 0..SUBSCRIPTIONS_PER_HOST + 5 {
+            taken += usize::from(program.watches.subscribe(&at("subscribe", &receiver(n)), "curlew").await.is_ok());
+        }
+        assert_eq!((taken, stored(&world).await), (SUBSCRIPTIONS_PER_HOST, SUBSCRIPTIONS_PER_HOST));
+        program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_confirmed_within_an_hour_ends() {
+    let world = TestWorld::new();
+    let program = program(&world);
+    let subscribe = async || program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    // A job was lost, and nobody is ever asked; a new request has its own hour.
+    subscribe().await;
+    world.politeness.clock.sleep(Millis::from_mins(59)).await;
+    subscribe().await;
+    publish(&world, &program, &["one"]).await;
+    assert_eq!(stored(&world).await, 1);
+    world.politeness.clock.sleep(CONFIRM_WITHIN).await;
+    publish(&world, &program, &["two"]).await;
+    assert_eq!(stored(&world).await, 0);
+    // The receiver's host cannot be called, and is tried again for that hour.
+    minutes(&world, &program, 2).await;
+    program.blocks.block("reader.example").await.unwrap();
+    subscribe().await;
+    minutes(&world, &program, 20).await;
+    assert_eq!(stored(&world).await, 1);
+    minutes(&world, &program, 40).await;
+    assert_eq!(stored(&world).await, 0);
+    program.blocks.unblock("reader.example").await.unwrap();
+    // A host that is held for longer is not waited for, whether it was just called or is held already.
+    world.web.always_below(READER, status(429));
+    for _ in 0..2 {
+        subscribe().await;
+        minutes(&world, &program, 2).await;
+        assert_eq!(stored(&world).await, 0);
+    }
+    assert!(world.queued(QueueName::Poll).await.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

@@ -26,6 +26,7 @@ const MAX_COOKIES: usize = 64;
 const CHALLENGE: &str = "Cookie realm=\"operators\", form-action=\"/admin/login\"";
 
 /// Somebody who is signed in.
+#[derive(Clone)]
 pub(super) struct Operator {
     pub(super) name: String,
     /// Key of the session; `None` if a proxy named the operator.

@@ -11,15 +11,20 @@ use crate::token::{self, Fault};
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use curlew_model::Millis;
 use curlew_stages::stage::StageError;
+use std::panic::resume_unwind;
+use std::sync::Arc;
 
 /// Maximum length of a form's body, in bytes: a list of feeds is pasted into it.
 const MAX_BODY: usize = 2 << 20;
+/// Time after which an act is no longer waited for; shorter than the server's time for an answer.
+const PATIENCE: Millis = Millis::from_secs(20);
 /// Maximum length of the subject of an act, in bytes.
 const MAX_ABOUT: usize = 2_048;
 
 /// `POST /admin/do`
-pub(super) async fn take(admin: &Admin, operator: &Operator, headers: &HeaderMap, body: Body) -> Response {
+pub(super) async fn take(admin: &Arc<Admin>, operator: &Operator, headers: &HeaderMap, body: Body) -> Response {
     let refused = |status, text: &str| {
         let done = ActReport { title: "This was not done", notice: Notice::bad(text), then: vec![] };
         answer(admin, operator, status, done)
@@ -48,7 +53,19 @@ pub(super) async fn take(admin: &Admin, operator: &Operator, headers: &HeaderMap
         let out = access::sign_out(admin, operator).await;
         return out.unwrap_or_else(|error| page::stage_error(admin.app.site(ENGLISH), "sign out", &error));
     }
-    match acts::run(admin, operator, &filled).await {
+    // A task of its own: the act goes on if its caller hangs up, and after the time for the answer.
+    let acting = tokio::spawn({
+        let (admin, operator) = (Arc::clone(admin), operator.clone());
+        async move { acts::run(&admin, &operator, &filled).await }
+    });
+    let outcome = tokio::select! {
+        biased;
+        outcome = acting => outcome.unwrap_or_else(|panic| resume_unwind(panic.into_panic())),
+        () = admin.app.clock.sleep(PATIENCE) => {
+            return answer(admin, operator, StatusCode::ACCEPTED, ActReport::under_way());
+        }
+    };
+    match outcome {
         Ok(done) => answer(admin, operator, StatusCode::OK, done),
         // What an operator asked for cannot be done, and a sentence says why.
         Err(StageError::Job(why)) => refused(StatusCode::UNPROCESSABLE_ENTITY, &why),

@@ -38,6 +38,14 @@ impl ActReport {
         ActReport { title: "Nothing was changed", notice: Notice::bad(text), then: vec![] }
     }
 
+    /// It takes long, and is not over.
+    pub(super) fn under_way() -> ActReport {
+        ActReport::good(
+            "Under way",
+            "This takes a while. It goes on, also if this page is closed; the audit log says when it has ended.",
+        )
+    }
+
     fn then(mut self, button: Button) -> ActReport {
         self.then.push(button);
         self
@@ -171,7 +179,7 @@ async fn add_watch(admin: &Admin, by: &str, filled: &Filled) -> Result<ActReport
 }
 
 async fn import(admin: &Admin, by: &str, text: &str) -> Result<ActReport, StageError> {
-    let feeds = curlew_stages::operator::actions::read_opml(text.as_bytes())?;
+    let feeds = admin.services.actions.read_list(text.to_owned()).await?;
     if feeds.len() > MAX_FEEDS {
         let why = format!("the list has {} feeds: `curlew import opml FILE` takes more than {MAX_FEEDS}", feeds.len());
         return Err(StageError::Job(why));

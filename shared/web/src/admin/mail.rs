@@ -2,7 +2,8 @@
 
 use super::Admin;
 use super::access::Operator;
-use super::view::{AdminPage, Button, Item, Part, moment};
+use super::view::{AdminPage, Button, Item, Part, ROWS, moment, part_of};
+use crate::params::Params;
 use curlew_model::{Job, Way};
 use curlew_policy::site::ownership::proven_until;
 use curlew_ports::Dead;
@@ -11,14 +12,18 @@ use curlew_stages::operator::messages::About;
 use curlew_stages::operator::ownership::claims;
 use curlew_stages::stage::StageError;
 
-/// Maximum number of entries of a list.
-const ROWS: usize = 200;
+/// Maximum number of jobs that are shown.
+const JOBS: usize = 200;
 
 /// `GET /admin/messages`
-pub(super) async fn messages<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let mut all = admin.services.actions.messages.list().await?;
-    all.reverse();
-    let items = all.iter().take(ROWS).map(|(name, kept)| {
+pub(super) async fn messages<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<AdminPage<'a>, StageError> {
+    let path = "/admin/messages";
+    let part = admin.services.actions.messages.part(params.get("after"), ROWS).await?;
+    let items = part.rows.iter().map(|(name, kept)| {
         let message = &kept.message;
         let about = match message.about {
             About::Question => "Question",
@@ -36,51 +41,56 @@ pub(super) async fn messages<'a>(admin: &'a Admin, operator: &'a Operator) -> Re
         let close = Button::new(admin, operator, "close_message", name, "Delete").grave();
         Item::new(about, lines.into_iter().chain(text)).with([close])
     });
-    let mut page = AdminPage::new(admin, operator, "/admin/messages", "Messages");
-    page.lead = "Newest first. A message is deleted when its month is over.".into();
-    page.parts.push(Part::items("To read", items.collect(), "There is none."));
+    let mut page = AdminPage::new(admin, operator, path, "Messages");
+    page.lead = "Newest day first. A message is deleted when its month is over.".into();
+    page.add_list(path, ("To read", items.collect()), part.next.as_deref(), "There is none.");
     Ok(page)
 }
 
 /// `GET /admin/owners`
-pub(super) async fn owners<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let now = admin.app.clock.now();
-    let all = claims(admin.services.lookup.politeness.blobs.as_ref()).await?;
-    let items =
-        all.iter().flat_map(|of| of.claims.iter().map(move |claim| (of, claim))).take(ROWS).map(|(of, claim)| {
-            let proof = match (claim.proof, proven_until(claim, now)) {
-                (Some((way, _)), Some(until)) => {
-                    let way = match way {
-                        Way::Dns => "a TXT record",
-                        Way::File => "a file",
-                        Way::Meta => "its home page",
-                    };
-                    format!("proven by {way} until {}", moment(until))
-                }
-                _ => "not proven".to_owned(),
-            };
-            let asked = claim.asked.iter().map(|(request, at)| {
-                let done = claim.done.get(request).filter(|done| *done >= at);
-                let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {}", moment(*done)));
-                format!("{} {}, {done}", moment(*at), format!("{request:?}").to_lowercase())
-            });
-            Item::new(&of.host, std::iter::once(proof).chain(asked)).linked(Some(format!("/admin/site/{}", of.host)))
+pub(super) async fn owners<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<AdminPage<'a>, StageError> {
+    let (path, now) = ("/admin/owners", admin.app.clock.now());
+    let all = claims(admin.services.lookup.politeness.blobs.as_ref()).await?.into_iter();
+    let left = all.filter(|of| params.get("after").is_none_or(|after| of.host.as_str() > after));
+    let (hosts, next) = part_of(left, |of| of.host.clone());
+    let items = hosts.iter().flat_map(|of| of.claims.iter().map(move |claim| (of, claim))).map(|(of, claim)| {
+        let proof = match (claim.proof, proven_until(claim, now)) {
+            (Some((way, _)), Some(until)) => {
+                let way = match way {
+                    Way::Dns => "a TXT record",
+                    Way::File => "a file",
+                    Way::Meta => "its home page",
+                };
+                format!("proven by {way} until {}", moment(until))
+            }
+            _ => "not proven".to_owned(),
+        };
+        let asked = claim.asked.iter().map(|(request, at)| {
+            let done = claim.done.get(request).filter(|done| *done >= at);
+            let done = done.map_or_else(|| "not done yet".to_owned(), |done| format!("done {}", moment(*done)));
+            format!("{} {}, {done}", moment(*at), format!("{request:?}").to_lowercase())
         });
-    let mut page = AdminPage::new(admin, operator, "/admin/owners", "Owners of sites");
+        Item::new(&of.host, std::iter::once(proof).chain(asked)).linked(Some(format!("/admin/site/{}", of.host)))
+    });
+    let mut page = AdminPage::new(admin, operator, path, "Owners of sites");
     page.lead = "Who claims a site, how it is proven, and what was asked for.".into();
-    page.parts.push(Part::items("Claims", items.collect(), "Nobody has claimed a site."));
+    page.add_list(path, ("Claims", items.collect()), next.as_deref(), "Nobody has claimed a site.");
     Ok(page)
 }
 
 /// `GET /admin/dead`
 pub(super) async fn dead<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let all = admin.services.lookup.inbox.dead(ROWS + 1).await?;
+    let all = admin.services.lookup.inbox.dead(JOBS + 1).await?;
     let mut page = AdminPage::new(admin, operator, "/admin/dead", "Dead jobs");
     page.lead = "Jobs that failed again and again, newest first, each with its error and what caused it.".into();
     if !all.is_empty() {
         page.forms.push(Button::new(admin, operator, "redrive_all", "", "Put all back into their queues"));
     }
-    if all.len() > ROWS {
+    if all.len() > JOBS {
         page.lead += " There are more than are shown.";
     }
     let item = |dead: &Dead| {
@@ -90,6 +100,6 @@ pub(super) async fn dead<'a>(admin: &'a Admin, operator: &'a Operator) -> Result
         let buttons = [button("redrive", "Put back"), button("discard", "Discard").grave()];
         Item::new(&title, [dead.error.clone(), moment(dead.at), dead.message.clone()]).with(buttons)
     };
-    page.parts.push(Part::items("Given up", all.iter().take(ROWS).map(item).collect(), "No job was given up."));
+    page.parts.push(Part::items("Given up", all.iter().take(JOBS).map(item).collect(), "No job was given up."));
     Ok(page)
 }

@@ -13,8 +13,8 @@ const ACTS: usize = 5;
 /// `GET /admin`
 pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
     let (t, now) = (words::Status::of(ENGLISH), admin.app.clock.now());
-    let status = status::gather(&admin.app).await?;
-    let messages = admin.app.services.messages.list().await?.len();
+    let status = admin.app.status.get().await?;
+    let messages = admin.app.services.messages.count().await?;
     let acts = admin.services.actions.log.latest(ACTS).await?;
     let number = |name: &str, n: u64| (name.to_owned(), ENGLISH.number(n));
 

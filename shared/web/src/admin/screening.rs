@@ -2,16 +2,14 @@
 
 use super::Admin;
 use super::access::Operator;
-use super::view::{AdminPage, Button, FieldKind, Item, Part, ROWS, moment, site_page};
+use super::view::{AdminPage, Button, FieldKind, Item, ROWS, moment, part_of, site_page};
 use crate::params::Params;
 use curlew_model::PageId;
 use curlew_stages::operator::lookup::ScreenedPage;
 use curlew_stages::operator::overrides::topic_names;
 use curlew_stages::pages::overrides::StoredOverride;
 use curlew_stages::stage::StageError;
-
-/// Maximum number of overrides that are shown.
-const OVERRIDES: usize = 500;
+use std::cmp::Reverse;
 
 /// `GET /admin/screening`; `None` for a place in the list that is none.
 pub(super) async fn rejected<'a>(
@@ -39,9 +37,14 @@ pub(super) async fn rejected<'a>(
 }
 
 /// `GET /admin/overrides`
-pub(super) async fn overrides<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let mut page = AdminPage::new(admin, operator, "/admin/overrides", "Overrides");
-    page.lead = "They decide about a page or a site, whatever content screening says of it.".into();
+pub(super) async fn overrides<'a>(
+    admin: &'a Admin,
+    operator: &'a Operator,
+    params: &Params,
+) -> Result<AdminPage<'a>, StageError> {
+    let path = "/admin/overrides";
+    let mut page = AdminPage::new(admin, operator, path, "Overrides");
+    page.lead = "Newest first. They decide about a page or a site, whatever content screening says of it.".into();
     let topics = std::iter::once(("", "all topics")).chain(topic_names().map(|name| (name, name)));
     let target = "A page’s whole URL, or a host: all names below it too";
     let allow = Button::new(admin, operator, "allow", "", "Allow")
@@ -54,8 +57,12 @@ pub(super) async fn overrides<'a>(admin: &'a Admin, operator: &'a Operator) -> R
         FieldKind::Line,
     );
     page.forms = vec![allow, deny];
+    // A key of its own place, which others may not shift.
+    let key = |given: &StoredOverride| format!("{:015} {}", given.at.as_millis(), given.target());
     let mut all = admin.services.actions.overrides.list().await?;
-    all.reverse();
+    all.sort_by_key(|given| Reverse(key(given)));
+    let left = all.into_iter().filter(|given| params.get("after").is_none_or(|after| key(given).as_str() < after));
+    let (rows, next) = part_of(left, key);
     let item = |given: &StoredOverride| {
         let topics = given.topics();
         let word = if given.is_allowing() { "allowed" } else { "denied" };
@@ -64,6 +71,6 @@ pub(super) async fn overrides<'a>(admin: &'a Admin, operator: &'a Operator) -> R
         let note = given.rule.note.clone().unwrap_or_default();
         Item::new(given.target(), [format!("{word}, {}", moment(given.at)), only, note]).with([remove])
     };
-    page.parts.push(Part::items("In force", all.iter().take(OVERRIDES).map(item).collect(), "There is no override."));
+    page.add_list(path, ("In force", rows.iter().map(item).collect()), next.as_deref(), "There is no override.");
     Ok(page)
 }

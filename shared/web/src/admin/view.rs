@@ -19,8 +19,8 @@ use url::{Url, form_urlencoded};
 /// Number of rows of one part of a list.
 pub(super) const ROWS: usize = 50;
 
-/// Maximum length of a text of a page, in characters.
-const MAX_TEXT: usize = 600;
+/// Maximum length of a text of a page, in characters; a paragraph of a message, or a text of the audit log, is shorter.
+const MAX_TEXT: usize = 2_100;
 
 /// The pages, by path and name.
 const ROOMS: [(&str, &str); 11] = [
@@ -231,6 +231,15 @@ impl Item {
         self.buttons.extend(buttons);
         self
     }
+}
+
+/// Returns the first [`ROWS`] rows of what is left of a list, and the key after which the next part begins.
+pub(super) fn part_of<T>(left: impl Iterator<Item = T>, key: impl FnOnce(&T) -> String) -> (Vec<T>, Option<String>) {
+    let mut rows: Vec<T> = left.take(ROWS + 1).collect();
+    let is_last = rows.len() <= ROWS;
+    rows.truncate(ROWS);
+    let next = rows.last().filter(|_| !is_last).map(key);
+    (rows, next)
 }
 
 /// Returns a text that is safe to show, cut to a sensible length.

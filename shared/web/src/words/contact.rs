@@ -44,7 +44,7 @@ const ENGLISH: Contact = Contact {
     full: "The daily limit for messages has been reached. Please come back tomorrow.",
     enough: "You have sent as many messages today as one sender may. Please come back tomorrow.",
     empty: "Please write a message.",
-    too_long: "That is too long: the message may have about 2,000 characters, and the addresses less.",
+    too_long: "That is too long: the message may have 2,000 characters, and the addresses less.",
     no_mail_address: "This is not an e-mail address. Please correct it, or leave the field empty.",
 };
 
@@ -66,6 +66,6 @@ const ITALIAN: Contact = Contact {
     full: "Oggi è stato scritto tanto che non si prende altro. Torna domani.",
     enough: "Oggi hai già inviato quanti messaggi può inviare un mittente. Torna domani.",
     empty: "Scrivi un messaggio.",
-    too_long: "È troppo lungo: il messaggio può avere circa 2.000 caratteri, gli indirizzi meno.",
+    too_long: "È troppo lungo: il messaggio può avere 2.000 caratteri, gli indirizzi meno.",
     no_mail_address: "Questo non è un indirizzo e-mail. Correggilo o lascialo vuoto.",
 };

@@ -14,6 +14,7 @@ pub(crate) struct Message {
     pub(crate) back: &'static str,
     pub(crate) no_such_page: Said,
     pub(crate) wrong_method: Said,
+    pub(crate) wrong_host: Said,
     pub(crate) internal: Said,
     pub(crate) too_many: Said,
     pub(crate) unavailable: Said,
@@ -29,6 +30,10 @@ const ENGLISH: Message = Message {
     back: "Back to the search",
     no_such_page: Said { heading: "Nothing here", text: "There is no page at this address." },
     wrong_method: Said { heading: "Not like this", text: "This address does not take requests of this kind." },
+    wrong_host: Said {
+        heading: "Not under this name",
+        text: "These pages are for this machine, so they open at localhost or at a numeric address. For others to reach them by a name, set base_url of [web] to it.",
+    },
     internal: Said {
         heading: "That went wrong",
         text: "Something went wrong on our side. It has been written down; please try again in a while.",
@@ -47,6 +52,10 @@ const ITALIAN: Message = Message {
     back: "Torna alla ricerca",
     no_such_page: Said { heading: "Qui non c’è nulla", text: "A questo indirizzo non c’è nessuna pagina." },
     wrong_method: Said { heading: "Così non va", text: "Questo indirizzo non accetta richieste di questo tipo." },
+    wrong_host: Said {
+        heading: "Non con questo nome",
+        text: "Queste pagine sono per questo computer: si aprono con localhost o con un indirizzo numerico. Perché si raggiungano con un nome, indicalo in base_url di [web].",
+    },
     internal: Said {
         heading: "Qualcosa è andato storto",
         text: "C’è stato un errore da parte nostra. Ne abbiamo preso nota: riprova tra qualche minuto.",

@@ -60,6 +60,26 @@ async fn what_is_wrong_is_said_and_nothing_that_was_written_is_lost() {
 }
 
 #[tokio::test]
+async fn a_message_may_be_as_long_as_its_box_in_every_script() {
+    let address = format!("https://example.org/{}", "ж".repeat(1_000 - "https://example.org/".len()));
+    let reply_to = format!("{}@esempio.it", "è".repeat(254 - "@esempio.it".len()));
+    // Browsers count in units of UTF-16, and a line break, which is sent as two characters, once.
+    for (piece, units) in [("a", 1), ("я", 1), ("鳥", 1), ("🌊", 2), ("\r\n", 1), ("ж\r\n", 2)] {
+        let world = World::of(Backend::default());
+        let text = format!("<{}>", piece.repeat(1_998 / units));
+        let fields = [("address", address.as_str()), ("reply_to", reply_to.as_str()), ("text", text.as_str())];
+        let taken = write(&world, &fields).await;
+        assert_eq!(taken.status, StatusCode::OK, "{piece:?}: {}", taken.text(".bad"));
+        assert_eq!(world.told()[0].text, text);
+        let longer = format!("<{text}>");
+        let refused = write(&world, &[("text", longer.as_str())]).await;
+        assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{piece:?}");
+        let words = longer.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(refused.text("textarea"), words, "nothing that was written is lost");
+    }
+}
+
+#[tokio::test]
 async fn w01_w05_a_message_needs_a_person_and_fits_into_a_form() {
     let world = World::of(Backend { room: Some(2), ..Backend::default() });
     assert_eq!(write(&world, &[("subject", "filled"), ("text", "buy")]).await.status, StatusCode::BAD_REQUEST);

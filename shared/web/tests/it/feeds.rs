@@ -3,6 +3,7 @@
 use crate::support::{Answer, Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use curlew_model::QueryError;
 use curlew_web::PageSettings;
 use quick_xml::events::Event;
 
@@ -23,10 +24,12 @@ fn elements(xml: &str) -> Vec<String> {
 
 fn world() -> World {
     let mut dated = page("https://tide.example/a?x=1&y=2", "Curlews & <godwits>", "A curlew walked by.");
-    dated.published = Some("2026-05-01T10:00:00Z".parse().unwrap());
+    dated.date = "2026-05-01T10:00:00Z".parse().unwrap();
+    dated.published = Some(dated.date);
     dated.site = "The Tide".into();
     let mut undated = page("https://mud.example/", "", "curlew");
     undated.published = None;
+    undated.date = "2026-05-02T09:00:00Z".parse().unwrap();
     let nowhere = page("javascript:alert(1)", "curlew", "");
     World::of(backend(vec![dated, undated, nowhere]))
 }
@@ -63,7 +66,6 @@ async fn a_search_can_be_followed_in_three_forms() {
         "<id>https://tide.example/a?x=1&#38;y=2</id>",
         "<title>Curlews &#38; &#60;godwits&#62;</title>",
         "<published>2026-05-01T10:00:00Z</published>",
-        "<updated>1970-01-01T00:00:00Z</updated>",
         "href=\"https://search.example/feed/atom?q=curlew\"",
         "href=\"https://search.example/?q=curlew\"",
         "<name>The Tide</name>",
@@ -85,6 +87,39 @@ async fn a_search_can_be_followed_in_three_forms() {
     assert_eq!(json["items"][1]["title"], "https://mud.example/");
     let asked = world.backend.asked.lock().unwrap().clone();
     assert!(asked.iter().all(|(query, offset, limit)| query == "sort:date curlew" && (*offset, *limit) == (0, 30)));
+}
+
+#[tokio::test]
+async fn entries_have_the_dates_by_which_they_are_sorted() {
+    let world = world();
+    let mut later = page("https://sea.example/", "curlew", "");
+    later.published = Some("2099-01-01T00:00:00Z".parse().unwrap());
+    let future = World::of(backend(vec![later]));
+    let atom = world.get("/feed/atom?q=curlew").await.body;
+    // That of the feed, which is the latest of its entries, and that of each entry.
+    let updated: Vec<&str> = atom.split("<updated>").skip(1).map(|rest| &rest[..20]).collect();
+    assert_eq!(updated, ["2026-05-02T09:00:00Z", "2026-05-01T10:00:00Z", "2026-05-02T09:00:00Z"]);
+    assert_eq!(atom.matches("<published>").count(), 1, "{atom}");
+    let rss = world.get("/feed/rss?q=curlew").await.body;
+    assert!(rss.contains("<pubDate>Sat, 02 May 2026 09:00:00 GMT</pubDate>"), "{rss}");
+    let json = world.get("/feed/json?q=curlew").await.json();
+    assert_eq!(json["items"][1]["date_modified"], "2026-05-02T09:00:00Z");
+    assert!(json["items"][1].get("date_published").is_none(), "{json}");
+    for form in ["atom", "rss", "json"] {
+        let feed = future.get(&format!("/feed/{form}?q=curlew")).await.body;
+        assert!(feed.contains("2026") && !feed.contains("2099"), "{feed}");
+    }
+}
+
+#[tokio::test]
+async fn a_feed_says_what_of_its_query_was_left_out() {
+    let pages = backend(vec![page("https://tide.example/a", "Curlews", "A curlew walked by.")]);
+    let world = World::of(Backend { notes: vec![QueryError::Date("soon".into())], ..pages });
+    for form in ["atom", "rss", "json"] {
+        let feed = world.get(&format!("/feed/{form}?q=curlew")).await;
+        assert_eq!((feed.status, feed.header("cache-control")), (StatusCode::OK, "public, max-age=3600"));
+        assert!(feed.body.contains("is not a date; write for example"), "{}", feed.body);
+    }
 }
 
 #[tokio::test]
@@ -141,9 +176,16 @@ async fn what_readers_take_for_html_has_no_markup_of_a_site_or_a_query() {
 #[tokio::test]
 async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
     let world = world();
-    for path in
-        ["/feed/atom", "/feed/atom?q=", "/feed/rss?q=*x", "/feed/json?q=%28a", "/feed/atom?q=%2A%FF%F3%AF%88%B1%5B"]
-    {
+    for path in [
+        "/feed/atom",
+        "/feed/atom?q=",
+        "/feed/rss?q=*x",
+        "/feed/json?q=%28a",
+        "/feed/atom?q=%2A%FF%F3%AF%88%B1%5B",
+        "/feed/rss?q=lang:german",
+        "/feed/rss?q=site:",
+        "/feed/json?q=sort:relevance",
+    ] {
         let answer = world.get(path).await;
         assert_eq!(
             (answer.status, answer.header("content-type")),
@@ -151,6 +193,9 @@ async fn there_is_no_feed_of_nothing_nor_without_an_address_of_our_own() {
             "{path}"
         );
         assert_eq!(answer.json()["error"]["kind"], "bad_query", "{path}");
+    }
+    for path in ["/feed/atom?q=-godwit", "/feed/rss?q=sort:date"] {
+        assert_eq!(world.get(path).await.status, StatusCode::OK, "{path}");
     }
     assert_eq!(world.get("/feed/html?q=curlew").await.status, StatusCode::NOT_FOUND);
     for path in ["/feed/html?q=curlew", "/feed/", "/api/", "/api/search/", "/api/nowhere"] {

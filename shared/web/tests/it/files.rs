@@ -9,7 +9,9 @@ use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::operator::activity::DayCounts;
 use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tokio::sync::Semaphore;
 
 fn bare() -> World {
     World::with(Backend::default(), PageSettings { base_url: None, contact: None, ..settings() })
@@ -125,6 +127,37 @@ async fn the_status_is_counted_once_a_minute_however_often_it_is_asked_for() {
     assert_eq!(world.backend.counted.load(Ordering::SeqCst), 1);
     world.clock.advance(Millis::from_mins(1));
     world.get("/status").await;
+    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 2);
+}
+
+/// Counting a large store takes longer than a visitor waits.
+#[tokio::test]
+async fn one_count_at_a_time_goes_on_when_its_visitors_have_left() {
+    let gate = Some(Semaphore::new(0));
+    let world = Arc::new(World::of(Backend { status: status(), gate, ..Backend::default() }));
+    let opens = |world: &World| world.backend.gate.as_ref().unwrap().add_permits(1);
+    let ask = || {
+        let world = world.clone();
+        tokio::spawn(async move { world.get("/status.json").await })
+    };
+    let visitors: Vec<_> = (0..20).map(|_| ask()).collect();
+    while world.backend.counted.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    visitors.iter().for_each(tokio::task::JoinHandle::abort);
+    opens(&world);
+    assert_eq!(ask().await.unwrap().status, StatusCode::OK);
+    assert_eq!(world.backend.counted.load(Ordering::SeqCst), 1, "what was counted for them is there");
+
+    world.clock.advance(Millis::from_mins(10));
+    let impatient = ask();
+    while world.backend.counted.load(Ordering::SeqCst) == 1 {
+        tokio::task::yield_now().await;
+    }
+    world.clock.advance(Millis::from_secs(3));
+    assert_eq!(impatient.await.unwrap().status, StatusCode::OK, "the status of ten minutes ago");
+    opens(&world);
+    ask().await.unwrap();
     assert_eq!(world.backend.counted.load(Ordering::SeqCst), 2);
 }
 

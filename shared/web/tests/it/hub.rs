@@ -31,6 +31,7 @@ async fn a_wrong_request_is_refused_with_the_reason() {
         (form("publish", TOPIC, READER), "hub.mode"),
         (form("subscribe", "https%3A%2F%2Fexample.org%2Ffeed", READER), "hub.topic"),
         (form("subscribe", TOPIC, "ftp%3A%2F%2Freader.example%2F"), "cannot be called"),
+        (form("subscribe", &TOPIC.replace("mud%2Bflats", "%25E2%2580%25A6"), READER), "hub.topic"),
         (
             form("subscribe", TOPIC, READER).replace("hub.secret=x", &format!("hub.secret={}", "x".repeat(200))),
             "hub.secret",
@@ -54,6 +55,14 @@ async fn a_host_is_called_for_few_subscriptions_and_an_address_may_send_as_many_
         taken += u32::from(ask(&world, form("subscribe", TOPIC, &reader)).await.status == StatusCode::ACCEPTED);
     }
     assert_eq!((taken, world.receivers().len()), (5, 5));
+    // Names below one domain, and addresses without a name, are no other hosts.
+    for reader in [|n| format!("https%3A%2F%2Fa{n}.evil.example%2F"), |n| format!("https%3A%2F%2F[2001:db8::{n}]%2F")] {
+        let world = World::of(Backend::default());
+        for n in 0..8 {
+            ask(&world, form("subscribe", TOPIC, &reader(n))).await;
+        }
+        assert_eq!(world.receivers().len(), 5, "{}", reader(0));
+    }
     let world = World::of(Backend::default());
     let mut statuses = vec![];
     for n in 0..11 {

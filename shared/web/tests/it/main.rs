@@ -8,6 +8,7 @@
 )]
 
 mod admin;
+mod admin_lists;
 mod contact;
 mod feeds;
 mod files;

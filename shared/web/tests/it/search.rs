@@ -75,9 +75,9 @@ async fn a_search_can_be_changed_by_links() {
     let results = World::of(Backend { more_of, ..backend(vec![one, two]) }).get("/?q=curlew").await;
     assert_eq!(results.all(".chips li"), ["Best first", "Newest first", "Italian", "English"]);
     assert_eq!(results.all(".chips [aria-current]"), ["Best first"]);
-    assert_eq!(results.attributes(".chips a", "href")[1], "/?q=curlew+lang%3Ait");
+    assert_eq!(results.attributes(".chips a", "href")[1], "/?q=lang%3Ait+curlew");
     assert_eq!(results.all(".more"), ["More from Tidal Notes"]);
-    assert_eq!(results.attributes(".more a", "href"), ["/?q=curlew+site%3Atide.example"]);
+    assert_eq!(results.attributes(".more a", "href"), ["/?q=site%3Atide.example+curlew"]);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::support::{Answer, Backend, World, backend, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::Millis;
-use curlew_web::PageSettings;
+use curlew_web::{Caller, PageSettings};
 use url::form_urlencoded::Serializer;
 
 /// The form as a browser sends it.
@@ -83,6 +83,37 @@ async fn one_address_may_suggest_so_many_a_minute() {
         }
     }
     assert_eq!(world.suggested().len(), 3);
+}
+
+#[tokio::test]
+async fn one_address_does_not_use_up_the_day_of_all() {
+    let world = World::of(Backend::default());
+    for n in 0..25 {
+        let answer = suggest(&world, &format!("https://site{n}.example/")).await;
+        assert_eq!(answer.status == StatusCode::OK, n < 20, "{n}");
+    }
+    let refused = suggest(&world, "https://more.example/").await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(refused.text(".bad").contains("as one sender may") && !refused.header("retry-after").is_empty());
+    assert_eq!(refused.attributes("#url", "value"), ["https://more.example/"], "what was typed is not lost");
+    assert_eq!(world.suggested().len(), 20);
+    let token = token_of(&world).await;
+    let mut other = form(&[("url", "https://other.example/"), ("token", &token)]);
+    other.extensions_mut().insert(Caller(Some([198, 51, 100, 7].into())));
+    assert_eq!(world.send(other).await.status, StatusCode::OK, "another has a share of their own");
+}
+
+#[tokio::test]
+async fn what_the_box_takes_is_read_in_every_script() {
+    let world = World::of(Backend::default());
+    let beginning = "https://example.org/";
+    for letter in ["я", "鳥", "a"] {
+        let longest = format!("{beginning}{}", letter.repeat(2_048 - beginning.len()));
+        let answer = suggest(&world, &longest).await;
+        let is_taken = longest.len() <= 2_048;
+        assert_eq!(answer.status == StatusCode::OK, is_taken, "{letter}: {}", answer.text(".bad"));
+        assert_eq!(answer.attributes("#url", "value"), [if is_taken { String::new() } else { longest }]);
+    }
 }
 
 #[tokio::test]

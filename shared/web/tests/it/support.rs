@@ -22,7 +22,7 @@ use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::StageError;
-use curlew_testkit::faults::{BlobFate, JudgedBlobs};
+use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
@@ -39,6 +39,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use url::Url;
 
@@ -56,14 +57,20 @@ pub struct Backend {
     pub status: SystemStatus,
     /// Number of times the status was requested.
     pub counted: AtomicI64,
+    /// A permit is taken for each count; without it counting waits.
+    pub gate: Option<Semaphore>,
     /// Number of further messages that are taken today, if fewer than a day's.
     pub room: Option<usize>,
     /// Queries so far: text, offset, limit.
     pub asked: Mutex<Vec<(String, usize, usize)>>,
     /// The objects are unreachable (`Some(true)`: for a while; `Some(false)`: for good).
     pub broken: Option<bool>,
+    /// Key of an object whose changes never return.
+    pub stuck: Option<&'static str>,
     /// Number of pages that no query searches.
     pub unsearched: u64,
+    /// What of each query was left out.
+    pub notes: Vec<QueryError>,
 }
 
 impl Backend {
@@ -84,6 +91,9 @@ impl StatusSource for Backend {
     async fn status(&self) -> Result<SystemStatus, StageError> {
         self.fails()?;
         self.counted.fetch_add(1, Ordering::SeqCst);
+        if let Some(gate) = &self.gate {
+            gate.acquire().await.unwrap().forget();
+        }
         Ok(self.status.clone())
     }
 }
@@ -146,6 +156,7 @@ impl SearchIndex for Backend {
             more_of: self.more_of.clone(),
             before: offset as u64,
             next,
+            notes: self.notes.clone(),
             ..SearchResults::default()
         })
     }
@@ -171,7 +182,7 @@ fn marks(snippet: &str, words: &[String]) -> Vec<std::ops::Range<usize>> {
     words.iter().flat_map(|w| lower.match_indices(w.as_str()).map(|(at, m)| at..at + m.len())).collect()
 }
 
-/// A clock that is set by hand; it never sleeps.
+/// A clock that is set by hand; who sleeps lets the others go on until it is.
 pub struct HandClock(AtomicI64);
 
 impl HandClock {
@@ -190,7 +201,12 @@ impl Clock for HandClock {
         Millis(u64::try_from(self.0.load(Ordering::SeqCst)).unwrap())
     }
 
-    async fn sleep(&self, _: Millis) {}
+    async fn sleep(&self, length: Millis) {
+        let until = self.monotonic() + length;
+        while self.monotonic() < until {
+            tokio::task::yield_now().await;
+        }
+    }
 }
 
 /// Returns the value of a future that waits for nothing, such as one of the ports in memory.
@@ -337,9 +353,13 @@ impl World {
 /// Returns the stages as the pages see them: over objects with the faults of the backend.
 fn behind(backend: &Backend, ports: &Ports, clock: &Arc<HandClock>) -> Program {
     let blobs = ports.blobs.clone();
-    let blobs: Arc<dyn Blobs> = match backend.broken {
-        Some(for_a_while) => JudgedBlobs::new(blobs, move |_, _| BlobFate::Fail(port_error(for_a_while))),
-        None => blobs,
+    let blobs: Arc<dyn Blobs> = match (backend.broken, backend.stuck) {
+        (Some(for_a_while), _) => JudgedBlobs::new(blobs, move |_, _| BlobFate::Fail(port_error(for_a_while))),
+        (None, Some(stuck)) => JudgedBlobs::new(blobs, move |call, key| match call {
+            BlobCall::Swap if key == stuck => BlobFate::Hang,
+            _ => BlobFate::Pass,
+        }),
+        (None, None) => blobs,
     };
     program(Ports { blobs, ..ports.clone() }, clock)
 }
@@ -507,12 +527,14 @@ impl Answer {
 
 /// A page.
 pub fn page(url: &str, title: &str, snippet: &str) -> SearchHit {
+    let day = Timestamp::parse_day_or_instant("2026-05-01").unwrap();
     SearchHit {
         url: url.into(),
         title: title.into(),
         snippet: snippet.into(),
         site: "Tidal Notes".into(),
-        published: Some(Timestamp::parse_day_or_instant("2026-05-01").unwrap()),
+        published: Some(day),
+        date: day,
         all_words: true,
         score: 1.5,
         ..SearchHit::default()

@@ -4,9 +4,11 @@ use super::{File, Flags, Limits, PUBLISH_EVERY, TOKEN, WORKERS};
 use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_fetcher::Config;
+use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use url::Url;
 
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
@@ -39,6 +41,8 @@ const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
+/// Former names of settings, which are still read and not offered.
+const FORMER: [&str; 2] = ["often", "second_look"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -299,6 +303,21 @@ pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSe
     Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
 }
 
+/// Reads an origin of http or https, with or without a final slash.
+pub(super) fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(value)?;
+    let is_origin = |text: &String| {
+        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))
+    };
+    match text {
+        Some(text) if !is_origin(&text) => {
+            Err(de::Error::custom(format!("'{text}' is no origin of http or https, such as https://search.example")))
+        }
+        text => Ok(text),
+    }
+}
+
 /// Returns line and column of a byte, both from 1; columns are characters.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
@@ -309,6 +328,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
+    let message = FORMER.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown field"));
     let near = unknown.and_then(|unknown| {
@@ -317,7 +337,7 @@ fn what_is_wrong(error: &toml::de::Error) -> String {
     });
     match (unknown, near) {
         (Some(unknown), Some((_, known))) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
-        _ => message.to_owned(),
+        _ => message,
     }
 }
 

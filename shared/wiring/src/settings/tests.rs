@@ -59,6 +59,9 @@ fn a_wrong_setting_is_one_clear_line() {
         ("[limits]\nread_timeout = -1", "-1 has no unit"),
         ("publish_every = 600", "600 has no unit"),
         ("contact = \"me\"", "neither a URL nor a mail"),
+        ("[web]\nbase_url = \"search.example\"", "line 2, column 12: 'search.example' is no origin of http or https"),
+        ("[web]\nbase_url = \"ftp://search.example\"", "is no origin"),
+        ("[web]\nbase_url = \"https://search.example/sub\"", "is no origin"),
         ("workers = 0", "workers must be"),
         ("publish_every = \"10s\"", "publish_every must be from a minute"),
         ("= 3", "line 1"),
@@ -72,6 +75,7 @@ fn a_wrong_setting_is_one_clear_line() {
         let flags = Flags { file: Some(path.clone()), ..Flags::default() };
         let error = Settings::load(&flags, env(&[])).unwrap_err().to_string();
         assert!(error.contains(says) && !error.contains('\n'), "{text:?}: {error}");
+        assert!(!error.contains("`often`") && !error.contains("second_look"), "{error}");
     }
     let flags = Flags { file: Some(dir.path().join("missing")), ..Flags::default() };
     assert!(Settings::load(&flags, env(&[])).unwrap_err().to_string().contains("cannot be read"));
@@ -112,7 +116,7 @@ fn u01_u02_the_machine_s_own_services_are_refused_in_an_opened_network() {
 #[test]
 fn f13_hubs_are_told_an_address_over_https_or_none() {
     let base = |pairs: &[(&str, &str)]| Settings::load(&Flags::default(), env(pairs)).unwrap().hub_base();
-    let (https, http) = (("CURLEW_WEB_BASE_URL", "https://Search.example/x"), ("CURLEW_WEB_BASE_URL", "http://own/"));
+    let (https, http) = (("CURLEW_WEB_BASE_URL", "https://Search.example/"), ("CURLEW_WEB_BASE_URL", "http://own/"));
     assert_eq!(base(&[https]).as_deref(), Some("https://search.example"));
     assert_eq!(base(&[]), None);
     assert_eq!(base(&[http]), None);
@@ -134,7 +138,7 @@ fn i01_requests_are_signed_as_the_mode_says_and_only_where_sites_reach_the_keys(
     }
     assert!(load(&[("CURLEW_SIGNATURES_MODE", "often")]).unwrap_err().to_string().contains("'always', not 'often'"));
     let agent = |base| load(&[("CURLEW_WEB_BASE_URL", base)]).unwrap().signature_agent().map(String::from);
-    assert_eq!(agent("https://search.example/curlew").as_deref(), Some("https://search.example/curlew"));
+    assert_eq!(agent("https://search.example").as_deref(), Some("https://search.example/"));
     assert_eq!(agent("http://search.example"), None);
 }
 

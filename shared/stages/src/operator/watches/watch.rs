@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
 const REMEMBERED: usize = 500;
 
+/// Time within which a subscriber has to confirm a request for a new subscription.
+pub const CONFIRM_WITHIN: Millis = Millis::from_hours(1);
+
 /// A stored query and the receiver of its new matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
@@ -18,7 +21,7 @@ pub struct Watch {
     /// Key of the signatures, if deliveries are signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Time at which it was added.
+    /// Time at which it was added; of a subscription that is not confirmed, the time of its last request.
     pub added: Timestamp,
     /// The subscription that it serves; without one it is a webhook of the operator's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,6 +29,14 @@ pub struct Watch {
     /// Fate of its deliveries.
     #[serde(default)]
     pub receiver: ReceiverState,
+}
+
+impl Watch {
+    /// Returns the end of a subscription: that of its lease, or of the time for its confirmation.
+    pub(crate) fn ends_at(&self) -> Option<Timestamp> {
+        let subscription = self.subscription.as_ref()?;
+        Some(subscription.until.unwrap_or(self.added + CONFIRM_WITHIN))
+    }
 }
 
 /// A feed reader's subscription to one of our search feeds.
