@@ -124,7 +124,7 @@ fn lists_without_anything_say_so_to_people_and_nothing_to_programs() {
     let exported = store.run(&["export", "feeds"]).ok().rows();
     assert!(!exported.is_empty() && exported.iter().all(|feed| feed["seen"].is_null() && feed["slot"].is_null()));
     assert!(store.run(&["hold", LIVELY, "--for", "7d"]).ok().stdout.contains("until 20"));
-    let hook = format!("https://example.org/{}", "hook/".repeat(20));
+    let hook = format!("https://example.org/{}", "hook".repeat(30));
     store.run(&["watch", "add", "tide", "--to", &hook]).refused(2, &["give --contact URL|MAIL"]);
     // Without a contact it warns of what will not happen.
     let said = Server::start(&store).stop().stderr;

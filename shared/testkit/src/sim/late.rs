@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum age of the answer of `load_eventual`.
-const LATE: Millis = Millis::from_secs(2);
+/// Maximum age of the answer of `load_eventual`; a block or an owner's stop takes effect on a visit under way as late as that, and
+/// the invariants allow for no more.
+const LATE: Millis = Millis::from_secs(1);
 
 /// A state that was replaced.
 #[derive(Debug)]
