@@ -12,7 +12,7 @@ tokio::task_local! {
     static JOB: Interruptible;
 }
 
-/// What a job's pauses and calls know of its runner.
+/// State of its runner that a job's pauses and calls know.
 #[derive(Clone)]
 struct Interruptible {
     is_ending: watch::Receiver<bool>,

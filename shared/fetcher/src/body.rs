@@ -120,7 +120,7 @@ fn of_gzip_file(
     Decoder::new(Coding::Gzip, config.bytes.of(kind), config.max_ratio, room.share()).map(Some).map_err(undecodable)
 }
 
-/// What a gzip file holds, after all of it was pushed, or as much as could be.
+/// Returns the content of a gzip file, after all of it was pushed, or as much as could be.
 fn unpacked(
     decoder: Decoder,
     pushed: Result<(), DecodeError>,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a query may read of all splits together. Words that are left out for it are on so many pages that they tell next to
-/// nothing.
+/// Bounds of what a query reads of all splits together. Words that are left out for it are on so many pages that they tell
+/// next to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
     /// Maximum length of the postings of its words, in bytes: the pages that have them.

@@ -42,7 +42,7 @@ pub struct Request<'a> {
     pub now: Timestamp,
     /// True to explain the score of each hit.
     pub explain: bool,
-    /// What may be read of the index.
+    /// Bounds of what is read of the index.
     pub budget: ReadBudget,
 }
 

@@ -153,7 +153,7 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
     assert_eq!(row_of(&world).await.doubted_at, None);
 }
 
-/// Whoever asks another address with this one's date is told that nothing has changed since.
+/// A server that is asked about another address with this one's date says that nothing has changed since.
 #[tokio::test(start_paused = true)]
 async fn validators_are_those_of_one_address() {
     let world = TestWorld::new();

@@ -69,7 +69,7 @@ pub struct Backend {
     pub stuck: Option<&'static str>,
     /// Number of pages that no query searches.
     pub unsearched: u64,
-    /// What of each query was left out.
+    /// Parts of each query that were left out.
     pub notes: Vec<QueryError>,
 }
 
