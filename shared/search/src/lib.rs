@@ -49,6 +49,7 @@ mod sites;
 mod snippet;
 mod spelling;
 mod split;
+mod statistics;
 mod suggest;
 mod tiers;
 mod tokens;

@@ -270,34 +270,40 @@ impl Plan {
             }
         }
         self.unwanted.retain(|unit| {
-            let mut terms = unit.written.iter().flat_map(Written::terms).filter_map(text_of);
             // Fewer words of a phrase would leave out more pages.
-            let is_read = !terms.any(|text| unread.postings.contains(text) || unread.positions.contains(text));
-            if !is_read {
+            let is_unread = unit.written.iter().any(|written| {
+                let is_phrase = matches!(written, Written::Phrase(_));
+                let mut texts = written.terms().filter_map(text_of);
+                texts.any(|text| unread.postings.contains(text) || (is_phrase && unread.positions.contains(text)))
+            });
+            if is_unread {
                 self.too_common.push(unit.text.clone());
             }
-            is_read
+            !is_unread
         });
         self.without_positions.clone_from(&unread.positions);
     }
 
-    /// True if the positions of a term on pages are read.
-    pub(crate) fn has_positions(&self, term: &Term) -> bool {
-        text_of(term).is_none_or(|text| !self.without_positions.contains(text))
+    /// True if the positions on pages of a term of `written` are read: within phrases, and of words that are scored beside
+    /// others, since their distance counts.
+    pub(crate) fn reads_positions(&self, written: &Written, is_scored: bool, term: &Term) -> bool {
+        let are_needed = matches!(written, Written::Phrase(_)) || (is_scored && self.units.len() > 1);
+        are_needed && text_of(term).is_none_or(|text| !self.without_positions.contains(text))
     }
 
-    fn written(&self) -> impl Iterator<Item = &Written> {
-        self.units.iter().chain(&self.unwanted).flat_map(|unit| &unit.written)
+    /// Returns the words and phrases that are looked for in titles and texts, each with a flag that is true if it is scored.
+    fn written(&self) -> impl Iterator<Item = (&Written, bool)> {
+        let scored = self.units.iter().flat_map(|unit| &unit.written).map(|written| (written, true));
+        scored.chain(self.unwanted.iter().flat_map(|unit| &unit.written).map(|written| (written, false)))
     }
 
     /// Returns how often the positions of each term are read, by the term's text.
     pub(crate) fn reads(&self) -> BTreeMap<String, u64> {
-        let is_proximate = self.units.len() > 1;
         let mut reads = BTreeMap::new();
-        for written in self.written() {
-            let positions = is_proximate || matches!(written, Written::Phrase(_));
-            for text in written.terms().filter_map(text_of) {
-                *reads.entry(text.to_owned()).or_default() += u64::from(positions);
+        for (written, is_scored) in self.written() {
+            for term in written.terms() {
+                let Some(text) = text_of(term) else { continue };
+                *reads.entry(text.to_owned()).or_default() += u64::from(self.reads_positions(written, is_scored, term));
             }
         }
         reads
@@ -320,7 +326,7 @@ impl Plan {
 
     /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known then.
     pub(crate) fn look_up(&self, split: &Split) {
-        for term in self.written().chain(self.filters()).flat_map(Written::terms) {
+        for term in self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms) {
             // Errors recur, and are reported, when the search runs.
             let inverted = split.segment().inverted_index(term.field());
             let _ = inverted.map(|inverted| inverted.get_term_info(term).map(drop));
@@ -329,12 +335,9 @@ impl Plan {
 
     /// Reads from a split everything that the query needs before ranking, so that missing bytes become wanted.
     pub(crate) fn touch(&self, split: &Split) {
-        let is_proximate = self.units.len() > 1;
-        let units = self.written().map(|written| (written, is_proximate));
-        for (written, is_proximate) in units.chain(self.filters().map(|written| (written, false))) {
-            let has_positions = is_proximate || matches!(written, Written::Phrase(_));
+        for (written, is_scored) in self.written().chain(self.filters().map(|written| (written, false))) {
             for term in written.terms() {
-                let option = match has_positions && self.has_positions(term) {
+                let option = match self.reads_positions(written, is_scored, term) {
                     true => IndexRecordOption::WithFreqsAndPositions,
                     false => IndexRecordOption::WithFreqs,
                 };
@@ -470,47 +473,4 @@ fn written(field: Field, forms: BTreeSet<Phrasing>, rules: &str) -> Written {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
-    use super::*;
-    use crate::schema::schema;
-
-    fn plan(text: &str) -> Plan {
-        let languages = ["", "de", "en"].map(str::to_owned).into();
-        Plan::new(&Query::parse(text).unwrap(), languages, &schema().1, &mut Analyzers::default())
-    }
-
-    /// Returns the words that a page in a language must contain to count as having all words.
-    fn required(plan: &Plan, language: usize) -> Vec<&str> {
-        let of = |bit: &usize| plan.languages[language].required & (1 << bit) != 0;
-        (0..plan.units.len()).filter(of).map(|bit| plan.units[bit].text.as_str()).collect()
-    }
-
-    #[test]
-    fn stop_words_of_a_language_are_not_required_of_its_pages() {
-        let die_hard = plan("die hard");
-        assert_eq!([0, 1, 2].map(|language| required(&die_hard, language).len()), [1, 1, 2]);
-        assert_eq!(required(&plan("to be or not"), 2), ["to", "be", "or", "not"], "there is nothing else");
-        assert_eq!(required(&plan("+the tide"), 2), ["the", "tide"]);
-        assert_eq!(required(&plan("\"the tide\" of"), 2), ["the tide"]);
-    }
-
-    #[test]
-    fn a_question_is_a_sentence_and_a_few_words_are_none() {
-        assert!(plan("how do i prune an olive tree").is_sentence);
-        for text in ["olive tree", "war and peace", "the tide of the estuary", "olive tree prune winter pests frost"] {
-            assert!(!plan(text).is_sentence, "{text}");
-        }
-    }
-
-    #[test]
-    fn words_are_looked_for_once_and_by_their_parts() {
-        let texts = |text: &str| plan(text).units.iter().map(|unit| unit.text.clone()).collect::<Vec<_>>();
-        assert_eq!(
-            texts("tide Tide state-of-the-art in/out 12:30 \"co-op x\""),
-            ["tide", "state", "of", "the", "art", "in", "out", "12:30", "co-op x"]
-        );
-        assert_eq!(texts(&"word ".repeat(60)).len(), 1);
-        assert_eq!(texts(&(0..40).map(|n| format!("a{n}-b{n} ")).collect::<String>()).len(), MAX_QUERY_TERMS);
-    }
-}
+mod tests;

@@ -37,7 +37,7 @@ pub(crate) fn factors<'a>(
             for same_split in places.chunk_by(|one, two| candidates[*one].at.0 == candidates[*two].at.0) {
                 let Some(split) = split(candidates[same_split[0]].at.0) else { continue };
                 let inverted = split.segment().inverted_index(split.fields().body)?;
-                for term in terms.iter().filter(|term| plan.has_positions(term)) {
+                for term in terms.iter().filter(|term| plan.reads_positions(written, true, term)) {
                     let read = inverted.read_postings(term, IndexRecordOption::WithFreqsAndPositions)?;
                     let Some(mut postings) = read else { continue };
                     for place in same_split {

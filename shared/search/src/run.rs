@@ -10,9 +10,10 @@ use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_e
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, Wording, languages};
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Selection, Statistics, freshness};
+use crate::rank::{Candidate, Corpus, Selection, freshness};
 use crate::spelling::{DOUBTED, Neighbour, in_order, most_slips, stand_ins, stems_of};
 use crate::split::Split;
+use crate::statistics::Statistics;
 use curlew_model::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};

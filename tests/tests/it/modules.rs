@@ -103,6 +103,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "sites",
             "build",
             "budget",
+            "statistics",
             "plan",
             "rank",
             "listing",

@@ -165,6 +165,8 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
         ("\"the yard heron\"", small, 1, vec!["the yard heron"]),
         ("heron -\"of the house\"", small, 1, vec!["of the house"]),
         ("heron -yard", small, 0, vec![]),
+        // A word that is left out has no neighbours.
+        ("cat dog -house", small, 0, vec![]),
     ] {
         let (found, left_out, kept) = ask(text, budget);
         assert_eq!(
@@ -173,6 +175,27 @@ fn a_query_reads_no_more_than_its_budget_whatever_its_words() {
             "{text}"
         );
     }
+    // Neither has a word that is looked for alone: its positions are not read, after all the rest or before.
+    let [one, two] = ["cat", "cat dog"].map(|text| {
+        let cold = Split::open_cold(blob.slice(blob.len() - tail..), blob.len() as u64).unwrap();
+        rounds(&cold, &blob, text)
+    });
+    assert!(one < two, "{one} {two}");
+}
+
+/// Supplies what a cold split wants, and nothing beside it, until an answer is complete; returns the number of times.
+fn rounds(split: &Split, blob: &bytes::Bytes, text: &str) -> usize {
+    let query = Query::parse(text).unwrap();
+    for round in 0..20 {
+        match search(&[split], &Hidden::default(), first(&query, 10)) {
+            Ok(_) => return round,
+            Err(error) => assert!(error.is_not_here(), "{error}"),
+        }
+        for range in split.wanted() {
+            split.supply(range.start, &blob.slice(range.start as usize..range.end as usize)).unwrap();
+        }
+    }
+    panic!("it asks for more again and again");
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! Statistics of splits: numbers of pages and of words, and how long the lists are that tell of a term.
+
+use crate::budget::Lists;
+use crate::error::SearchError;
+use crate::split::Split;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use tantivy::Term;
+use tantivy::postings::TermInfo;
+
+/// Statistics of splits: sums, so that the distribution of pages over splits does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Statistics {
+    /// Number of pages, hidden ones included.
+    pub(crate) docs: u64,
+    /// Number of words of all pages together.
+    pub(crate) tokens: u64,
+    /// Each term of titles and texts.
+    terms: BTreeMap<String, TermStatistics>,
+}
+
+/// Statistics of a term.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct TermStatistics {
+    /// Number of pages that have it.
+    pages: u64,
+    /// Length of the list of those pages (its postings), in bytes.
+    bytes_of_postings: u64,
+    /// Length of its positions on them, in bytes.
+    bytes_of_positions: u64,
+}
+
+impl TermStatistics {
+    fn add(&mut self, other: TermStatistics) {
+        self.pages += other.pages;
+        self.bytes_of_postings += other.bytes_of_postings;
+        self.bytes_of_positions += other.bytes_of_positions;
+    }
+}
+
+impl From<TermInfo> for TermStatistics {
+    fn from(info: TermInfo) -> TermStatistics {
+        TermStatistics {
+            pages: u64::from(info.doc_freq),
+            bytes_of_postings: info.postings_range.len() as u64,
+            bytes_of_positions: info.positions_range.len() as u64,
+        }
+    }
+}
+
+impl Statistics {
+    /// Counts the pages of some splits that have each of some terms, and the bytes that tell of them. All are looked up before
+    /// the first missing part of a split ends it, so that all parts become wanted at once.
+    pub(crate) fn of(splits: &[&Split], terms: &[String]) -> Result<Statistics, SearchError> {
+        let mut all = Statistics {
+            terms: terms.iter().map(|term| (term.clone(), TermStatistics::default())).collect(),
+            ..Statistics::default()
+        };
+        let mut failed = None;
+        for split in splits {
+            all.docs += u64::from(split.max_doc());
+            let body = split.fields().body;
+            let inverted = match split.segment().inverted_index(body) {
+                Ok(inverted) => inverted,
+                Err(error) => {
+                    failed = Some(error);
+                    continue;
+                }
+            };
+            all.tokens += inverted.total_num_tokens();
+            for (text, term) in &mut all.terms {
+                match inverted.get_term_info(&Term::from_field_text(body, text)) {
+                    Ok(info) => term.add(info.map(TermStatistics::from).unwrap_or_default()),
+                    Err(error) => failed = Some(error.into()),
+                }
+            }
+        }
+        failed.map_or(Ok(all), |error| Err(error.into()))
+    }
+
+    /// Adds the statistics of other splits.
+    pub(crate) fn add(&mut self, other: Statistics) {
+        self.docs += other.docs;
+        self.tokens += other.tokens;
+        for (text, term) in other.terms {
+            self.terms.entry(text).or_default().add(term);
+        }
+    }
+
+    /// Returns these statistics with the counts of the terms of earlier ones of the same splits.
+    #[must_use]
+    pub(crate) fn with_terms_of(mut self, earlier: Statistics) -> Statistics {
+        self.terms.extend(earlier.terms);
+        self
+    }
+
+    /// Returns the number of pages that have a term, if it was counted.
+    pub(crate) fn pages_with(&self, term: &str) -> Option<u64> {
+        self.terms.get(term).map(|term| term.pages)
+    }
+
+    /// Returns the lengths of what is read of a term, its positions so many times.
+    pub(crate) fn lists(&self, text: String, times: u64) -> Lists {
+        let TermStatistics { bytes_of_postings: postings, bytes_of_positions, .. } =
+            self.terms.get(&text).copied().unwrap_or_default();
+        Lists { text, postings, positions: bytes_of_positions.saturating_mul(times) }
+    }
+}
