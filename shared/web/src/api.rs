@@ -1,4 +1,5 @@
-//! The search API: the same JSON that the command line prints. Open to every origin, for reading only.
+//! The search API: the same JSON that the command line prints. That of a public site is open to every origin, for reading
+//! only.
 
 use crate::app::{App, From};
 use crate::hit::web_url;
@@ -9,9 +10,10 @@ use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
 use axum::Json;
-use axum::extract::State;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderName, HeaderValue};
+use axum::extract::{Request, State};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue};
 use axum::http::{StatusCode, Uri};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use curlew_model::{MAX_QUERY_BYTES, Millis, QueryError};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
@@ -22,8 +24,8 @@ use std::sync::Arc;
 
 /// The media type of JSON (RFC 8259 §11).
 pub(crate) const JSON: &str = "application/json";
-/// Lets pages of every origin read the answer; there is no cookie or credential that they could use.
-const ANY_ORIGIN: (HeaderName, HeaderValue) = (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+/// Beginning of the paths of the API.
+const API: &str = "/api/";
 
 /// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
 pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
@@ -41,7 +43,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
         return too_many(wait);
     }
     match app.services.search.find(query, start, limit).await {
-        Ok(found) => ([ANY_ORIGIN], typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
+        Ok(found) => (typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
         Err(error) => not_found_out(error),
     }
 }
@@ -82,19 +84,32 @@ pub(crate) fn no_such_address() -> Response {
 
 /// True if a path is for programs, which are answered in JSON whatever goes wrong.
 pub(crate) fn is_for_programs(path: &str) -> bool {
-    path.starts_with("/api/") || path.starts_with("/feed/") || path == "/status.json"
+    path.starts_with(API) || path.starts_with("/feed/") || path == "/status.json"
+}
+
+/// Lets pages of every origin read what the API answers; there is no cookie or credential that they could use. An index for
+/// the user of this machine is not for the pages of others that this user visits.
+pub(crate) async fn to_every_origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let is_open = request.uri().path().starts_with(API) && !app.has_own_names_only();
+    let mut response = next.run(request).await;
+    if is_open {
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    response
 }
 
 /// `OPTIONS /api/search`: answers a browser's preflight request.
 pub(crate) async fn preflight() -> Response {
     let methods = (ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
-    (StatusCode::NO_CONTENT, [ANY_ORIGIN, methods]).into_response()
+    (StatusCode::NO_CONTENT, [methods]).into_response()
 }
 
 /// Description of the API for programs, with its limits.
 #[derive(Template)]
 #[template(path = "openapi.json", escape = "none")]
 struct Description {
+    /// True if pages of every origin may read the answers.
+    is_open: bool,
     max_query: usize,
     max_query_bytes: usize,
     max_feed_query: usize,
@@ -104,8 +119,9 @@ struct Description {
 }
 
 /// `GET /api/openapi.json`: the description of the API for programs (OpenAPI 3.1).
-pub(crate) async fn description() -> Response {
+pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     let description = Description {
+        is_open: !app.has_own_names_only(),
         max_query: MAX_QUERY_CHARS,
         max_query_bytes: MAX_QUERY_BYTES,
         max_feed_query: MAX_FEED_QUERY_CHARS,
@@ -113,7 +129,7 @@ pub(crate) async fn description() -> Response {
         max_limit: MAX_REACH,
         max_offset: MAX_REACH - 1,
     };
-    ([ANY_ORIGIN], page::text(StatusCode::OK, JSON, A_DAY, &description)).into_response()
+    page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
 fn asked(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
@@ -131,7 +147,7 @@ fn asked(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
 
 pub(crate) fn failure(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Response {
     let failure = json!({ "error": { "kind": kind, "message": message.into() } });
-    (status, [ANY_ORIGIN], typed(JSON, "no-store"), Json(failure)).into_response()
+    (status, typed(JSON, "no-store"), Json(failure)).into_response()
 }
 
 /// Search results with notes as sentences, cleaned for programs.

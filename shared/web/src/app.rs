@@ -104,6 +104,12 @@ impl App {
         Site { title: &self.settings.title, opensearch, style: style_version(), language, t: Frame::of(language) }
     }
 
+    /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither names
+    /// nor pages of others may lead to what is found here.
+    pub(crate) fn has_own_names_only(&self) -> bool {
+        self.is_personal && !self.settings.any_host
+    }
+
     /// Takes a search from the caller's allowance, or returns the time to wait.
     pub(crate) fn admit_search(&self, from: From) -> Result<(), Millis> {
         if self.is_personal && from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {

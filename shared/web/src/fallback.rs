@@ -36,7 +36,7 @@ pub(crate) async fn own_names_only(
     request: Request,
     next: Next,
 ) -> Response {
-    if !app.is_personal || app.settings.any_host || is_by_own_name(request.headers()) {
+    if !app.has_own_names_only() || is_by_own_name(request.headers()) {
         return next.run(request).await;
     }
     let said = &words::Message::of(language).wrong_host;

@@ -51,6 +51,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .method_not_allowed_fallback(fallback::wrong_method)
         .with_state(app)
         .merge(operators)
+        .layer(from_fn_with_state(outer.clone(), api::to_every_origin))
         .layer(CatchPanicLayer::custom(|_| fallback::panicked()))
         .layer(from_fn_with_state(outer.clone(), fallback::apologise))
         .layer(from_fn_with_state(outer, fallback::own_names_only))

@@ -259,6 +259,32 @@ async fn the_api_answers_as_the_command_line_does() {
 }
 
 #[tokio::test]
+async fn the_index_of_this_machines_user_is_not_for_pages_of_other_origins() {
+    let allowed = async |settings: PageSettings| {
+        let world = World::with(Backend::default(), settings);
+        let mut allowed = Vec::new();
+        for path in ["/api/search?q=curlew", "/api/search", "/api/openapi.json", "/api/nowhere"] {
+            allowed.push(world.get(path).await.header("access-control-allow-origin").to_owned());
+        }
+        let preflight = Request::options("/api/search").header("origin", "https://evil.example");
+        let answer = world.send(preflight.body(Body::empty()).unwrap()).await;
+        allowed.push(answer.header("access-control-allow-origin").to_owned());
+        let post = world.send(Request::post("/api/search?q=x").body(Body::empty()).unwrap()).await;
+        allowed.push(post.header("access-control-allow-origin").to_owned());
+        let description = world.get("/api/openapi.json").await.json()["info"]["description"].to_string();
+        assert_eq!(description.contains("every origin"), allowed[0] == "*", "{description}");
+        allowed
+    };
+    for own in [None, Some("http://localhost:8080"), Some("http://127.0.0.1:8080"), Some("http://[::1]:8080")] {
+        let own = PageSettings { base_url: own.map(str::to_owned), ..settings() };
+        assert_eq!(allowed(own.clone()).await, [""; 6], "{:?}", own.base_url);
+    }
+    for open in [settings(), PageSettings { base_url: None, any_host: true, ..settings() }] {
+        assert_eq!(allowed(open.clone()).await, ["*"; 6], "{:?}", open.base_url);
+    }
+}
+
+#[tokio::test]
 async fn the_api_says_what_is_wrong_with_a_question() {
     let world = many(1);
     for bad in [
