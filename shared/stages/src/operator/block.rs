@@ -10,11 +10,14 @@ use crate::catalog::listing::each_host;
 use crate::catalog::object;
 use crate::stage::StageError;
 use curlew_model::{
-    EntryHints, HostKey, Job, Millis, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
+    EntryHints, HostKey, HostState, Job, Millis, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob,
+    is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
-use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, Queue, update_host};
+use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, PortError, Queue, SWAP_TRIES, update_host};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
@@ -42,6 +45,9 @@ pub struct Blocks {
     /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,
 }
+
+/// Says whether a block is still to be lifted.
+pub(crate) type Wish<'w> = &'w (dyn Fn() -> BoxFuture<'w, Result<bool, StageError>> + Send + Sync);
 
 /// Origin of a host's block, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +86,42 @@ impl Blocks {
         let (name, key) = self.name(host)?;
         update_host(self.ledger.as_ref(), &key, |s| (admission::block(s, &name), ())).await?;
         self.change_hidden(|hidden| change(hidden, &name)).await?;
-        // After the list is written: a host key that becomes known later is checked against the list.
-        for below in self.keys_below(&name, &key).await? {
-            update_host(self.ledger.as_ref(), &below, |s| (admission::block(s, &name), ())).await?;
-        }
+        self.block_rows(&name, &key).await?;
         Ok(key)
+    }
+
+    /// Blocks a name that is on the list in the rows of all host keys that it covers. A host key that becomes known later is checked
+    /// against the list; the own one may have been unblocked by an earlier wish that came to its end in between.
+    async fn block_rows(&self, name: &str, own: &HostKey) -> Result<(), StageError> {
+        for key in self.keys_below(name, own).await?.iter().chain([own]) {
+            self.rewrite(key, |state| (admission::block(state, name), ()), None).await?;
+        }
+        Ok(())
+    }
+
+    /// Changes a row from the state that it has, unless the wish has passed once that is read. The row is written even if nothing in
+    /// it changes: so of two that wish the opposite, the one that has read it before the other wrote it is refused, and reads again.
+    async fn rewrite<T>(
+        &self,
+        key: &HostKey,
+        change: impl Fn(HostState) -> (HostState, T),
+        wish: Option<Wish<'_>>,
+    ) -> Result<Option<T>, StageError> {
+        for _ in 0..SWAP_TRIES {
+            let (state, seen) = self.ledger.load(key).await?;
+            if let Some(wish) = wish
+                && !wish().await?
+            {
+                return Ok(None);
+            }
+            let (next, answer) = change(state);
+            match self.ledger.swap(key, seen, next).await {
+                Ok(_) => return Ok(Some(answer)),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(PortError::Conflict.into())
     }
 
     /// Lifts a block, and takes up the pages that were not fetched because of it or because the host was unreachable;
@@ -93,19 +130,25 @@ impl Blocks {
     /// # Errors
     /// [`StageError`] if the name is no host, or any error of the ports; the call may then be repeated.
     pub async fn unblock(&self, host: &str) -> Result<bool, StageError> {
+        let (name, _) = self.name(host)?;
+        let is_off = || async { Ok(!hidden(self.blobs.as_ref()).await?.hosts.contains(&name)) }.boxed();
+        self.unblock_if(host, &is_off).await
+    }
+
+    async fn unblock_if(&self, host: &str, wish: Wish<'_>) -> Result<bool, StageError> {
         let (name, key) = self.name(host)?;
         self.change_hidden(|hidden| hidden.hosts.remove(&name) | hidden.by_owner.remove(&name)).await?;
         let mut was = false;
+        let lift = |state| admission::unblock(state, &name);
         for below in self.keys_below(&name, &key).await? {
-            was |= update_host(self.ledger.as_ref(), &below, |s| admission::unblock(s, &name)).await?;
+            was |= self.rewrite(&below, lift, Some(wish)).await?.unwrap_or_default();
         }
         // Last, so that a repeated run still finds the host blocked.
         let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
             self.take_up(&name).await?;
         }
-        was |= update_host(self.ledger.as_ref(), &key, |s| admission::unblock(s, &name)).await?;
-        Ok(was)
+        Ok(was | self.rewrite(&key, lift, Some(wish)).await?.unwrap_or_default())
     }
 
     /// Turns the reading of a host's back catalogue off or on, from the next step on.
@@ -148,11 +191,11 @@ impl Blocks {
     ///
     /// # Errors
     /// As for [`Blocks::unblock`].
-    pub async fn unblock_for_owner(&self, host: &str) -> Result<bool, StageError> {
+    pub(crate) async fn unblock_for_owner(&self, host: &str, wish: Wish<'_>) -> Result<bool, StageError> {
         if self.blocked_by(host).await? == BlockedBy::Operator {
             return Ok(false);
         }
-        self.unblock(host).await?;
+        self.unblock_if(host, wish).await?;
         Ok(true)
     }
 

@@ -16,6 +16,7 @@ use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
 use curlew_policy::site::ownership::{self, GrantExtent, NotNow};
 use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
+use futures::FutureExt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use url::{Host, Url};
@@ -294,12 +295,13 @@ pub(crate) async fn change_claims<T>(
 /// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile:
 /// a job may come late or twice, and another may run beside it.
 pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
+    let is_to_be_lifted = || async { Ok(!ownership::is_to_be_blocked(&load_claims(blobs, host).await?)) }.boxed();
     let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
     for _ in 0..SETTLE_TRIES {
         if is_wanted {
             blocks.block_for_owner(host).await?;
         } else {
-            blocks.unblock_for_owner(host).await?;
+            blocks.unblock_for_owner(host, &is_to_be_lifted).await?;
         }
         let before = is_wanted;
         is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);

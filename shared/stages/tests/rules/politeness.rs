@@ -7,7 +7,10 @@ use curlew_model::{
 };
 use curlew_policy::politeness::admission;
 use curlew_policy::rules::CIRCUIT_FAILURES;
-use curlew_ports::{Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, Reply, update_host};
+use curlew_ports::{
+    Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, PortError, Queue, Reply, update_host,
+};
+use curlew_stages::operator::block::Blocks;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryFetch;
@@ -326,4 +329,33 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
     world.fetch(job).await;
     assert_eq!(world.state(A).await, Some(PageState::Pending));
     assert!(world.blobs.get("hidden-hosts.json").await.unwrap().is_some());
+}
+
+/// A queue; whenever something is sent to it, somebody blocks a host.
+struct BlocksMeanwhile(Blocks, &'static str);
+
+#[async_trait]
+impl Queue for BlocksMeanwhile {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.0.block(self.1).await.unwrap();
+        self.0.queue.send(jobs).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_outlasts_an_unblock_that_was_under_way() {
+    for (name, key) in [("example.org", "example.org"), ("github.io", "anna.github.io")] {
+        let world = TestWorld::new();
+        let url = format!("https://{key}/a");
+        let reason = Rejection::HostUnavailable("held".into());
+        let row = Page::new(page(&url), url, host(key), PageState::Rejected { reason }, world.now());
+        world.pages.insert(&row).await.unwrap();
+        let known = |state| (admission::leave_alone(state, world.now()), ());
+        update_host(world.politeness.ledger.as_ref(), &host(key), known).await.unwrap();
+        let blocks = world.program().blocks;
+        blocks.block(name).await.unwrap();
+        let queue = Arc::new(BlocksMeanwhile(blocks.clone(), name));
+        Blocks { queue, ..blocks }.unblock(name).await.unwrap();
+        assert!(state(&world, key).await.is_blocked(key), "{key}");
+    }
 }
