@@ -18,8 +18,9 @@ use url::Url;
 
 /// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
 const CLOCK_STEP: Millis = Millis(1);
-/// A call that begins so soon after its lease was asked for does not read the ledger again.
-const FRESH: Millis = Millis::from_secs(1);
+/// A visit reads the ledger again before a call if it did so longer ago than this. Others are kept away by the length of the lease, so
+/// this is the time after which a visit under way hears of a block or a hold at the latest.
+pub const LOOK_EVERY: Millis = Millis::from_secs(5);
 
 /// Time for which a chain of redirects is remembered after its next call may take place.
 const PENDING: Millis = Millis::from_hours(6);
@@ -56,6 +57,8 @@ pub struct VisitState {
     pub calls: u32,
     grant: Grant,
     last_call_end: Option<Timestamp>,
+    /// When the ledger was read last, as time since the lease was asked for.
+    looked: Millis,
     /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
     over: Option<Timestamp>,
     /// Times until which calls to other host keys that redirects led to wait.
@@ -183,7 +186,8 @@ impl VisitState {
     pub fn new(host: HostKey, grant: Grant) -> VisitState {
         let learned = grant.state.clone();
         let guest_retry_at = HashMap::new();
-        VisitState { host, learned, calls: 0, grant, last_call_end: None, over: None, guest_retry_at }
+        let (last_call_end, looked, over) = (None, Millis::ZERO, None);
+        VisitState { host, learned, calls: 0, grant, last_call_end, looked, over, guest_retry_at }
     }
 
     /// Decides the next step for a URL, `now`, which is `lasted` after the lease was asked for. May it be called? Only
@@ -230,9 +234,8 @@ impl VisitState {
                 return Step::Wait(wait);
             }
         }
-        // Before each call but one that follows its lease at once: so a block takes effect with the next call, and a visit
-        // that lost its lease falls silent.
-        if !attempt.has_confirmed && lasted > FRESH {
+        // So a block takes effect soon, and a visit that lost its lease falls silent.
+        if !attempt.has_confirmed && lasted > self.looked + LOOK_EVERY {
             return Step::Confirm;
         }
         if self.learned.is_blocked(self.host.as_str()) || self.learned.is_blocked(attempt.name) {
@@ -243,6 +246,11 @@ impl VisitState {
             return end(CallEnd::Later(now));
         }
         Step::Call
+    }
+
+    /// Records that the ledger was read, this long after the lease was asked for.
+    pub fn has_looked(&mut self, lasted: Millis) {
+        self.looked = lasted;
     }
 
     /// Compares the visit with what the ledger holds now; returns how the call ends if it must not take place.

@@ -4,14 +4,17 @@ use crate::faults::mix;
 use crate::memory::{MemoryHosts, TokioClock};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Millis, Timestamp};
+use curlew_policy::politeness::visit::LOOK_EVERY;
 use curlew_ports::{Clock, HostLedger, PortError, Version};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Maximum age of the answer of `load_eventual`; a block or an owner's stop takes effect on a visit under way as late as that, and
-/// the invariants allow for no more.
+/// Maximum age of the answer of `load_eventual`.
 const LATE: Millis = Millis::from_secs(1);
+/// A block, an owner's stop or a hold may take effect as late as this on a visit under way, which reads the ledger every so often; the
+/// invariants allow for no more.
+pub(crate) const TOO_LATE: Millis = Millis(LOOK_EVERY.0 + LATE.0);
 
 /// A state that was replaced.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ impl HostLedger for Late {
         let at = self.clock.now();
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
         let before = before.entry(host.clone()).or_default();
-        before.retain(|replaced| replaced.at > at - LATE);
+        before.retain(|replaced| replaced.at > at - TOO_LATE);
         before.push(Replaced { at, state, version });
         Ok(now)
     }

@@ -1,6 +1,7 @@
 //! The model web as one machine sees it: a `Fetch` port that takes time, records each call, and ends with its machine.
 
 use super::answer::{exchange, vet};
+use super::late::TOO_LATE;
 use super::stores::Shared;
 use super::trace::{CallResult, CallSnapshot, LedgerSnapshot, RobotsSnapshot};
 use crate::faults::{Faults, mix};
@@ -11,10 +12,6 @@ use curlew_ports::{Call, CallKind, Clock, Fetch, FetchError, GroupLeases, HostLe
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use url::Url;
-
-/// A block that was made less than this before a call may have come too late for it: a visit that has just been given its
-/// lease does not look at the ledger once more. The same is true of a hold, if whoever learned of it had lost its lease.
-const TOO_LATE: Millis = Millis::from_secs(1);
 
 /// [`Fetch`] of one incarnation of one machine.
 pub(super) struct MachineWeb {

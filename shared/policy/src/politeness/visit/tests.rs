@@ -87,7 +87,9 @@ fn the_checks_before_a_call_stand_in_this_order() {
     assert_eq!(next(&at_worst, &what, over_slice), Step::End(CallEnd::Later(NOW + over_slice)));
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::Wait(Millis::from_secs(5)));
     what.has_waited = true;
-    assert_eq!(next(&at_worst, &what, Millis::from_secs(5)), Step::Confirm);
+    let long_ago = LOOK_EVERY + Millis(1);
+    assert_eq!(next(&at_worst, &what, long_ago), Step::Confirm);
+    assert_eq!(next(&at_worst, &what, LOOK_EVERY), refused(Rejection::Blocked), "it has just looked");
     what.has_confirmed = true;
     assert_eq!(next(&at_worst, &what, Millis::from_secs(5)), refused(Rejection::Blocked));
     at_worst.learned.blocked.clear();
@@ -245,7 +247,7 @@ proptest! {
         if visit.next::<()>(&attempt, &rules, now, lasted) == Step::Call {
             prop_assert!(permission == Some(Permission::Allowed) && !hold && !is_blocked && !is_over);
             prop_assert!(has_waited || (pause == 0 && until <= now));
-            prop_assert!(has_confirmed || lasted <= FRESH);
+            prop_assert!(has_confirmed || lasted <= LOOK_EVERY);
             prop_assert!(lasted + rules.call_time <= length);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Violation, is_on, violated};
 use crate::sim::hub::FALSE_PATH;
+use crate::sim::late::TOO_LATE;
 use crate::sim::trace::{DeliverySnapshot, Trace};
 use curlew_model::{Millis, OwnerRequest};
 use curlew_policy::rules::Rules;
@@ -9,8 +10,6 @@ use curlew_policy::site::ownership::PROOF_LIFE;
 use curlew_stages::feeds::websub_delivery::HubAnswer;
 use std::collections::BTreeMap;
 
-/// A call that began so shortly after a stop was granted may have been decided before.
-const TOO_LATE: Millis = Millis::from_secs(1);
 /// Within this time of a delivery that is taken, the feed is polled, or is found blocked.
 const POLLED_WITHIN: Millis = Millis::from_hours(4);
 
