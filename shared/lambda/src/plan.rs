@@ -6,6 +6,7 @@
 
 use curlew_model::{Job, Millis, PageBody, Purpose, Way};
 use curlew_policy::rules::Rules;
+use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::feeds::poll_group::POLLS_AT_ONCE;
 use std::collections::HashMap;
 
@@ -52,7 +53,8 @@ pub(crate) struct Plan {
 pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
-        Job::Discover(_) => 1 + rules.feeds_per_site as u64,
+        // Its first pages are mostly there to be fetched.
+        Job::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
         Job::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
         Job::Own(_) | Job::Remove(_) => 0,
         // They run side by side, and a few of them are slow.

@@ -186,6 +186,7 @@ pub(crate) fn page(url: &str) -> Job {
         url: url.into(),
         final_url: url.into(),
         feed: None,
+        named_by: None,
         hints: EntryHints::default(),
         site_image: None,
         content_type: Some("text/html; charset=utf-8".into()),

@@ -347,6 +347,25 @@ pub struct DeliverJob {
     pub watch: String,
     /// Address of the receiver.
     pub url: String,
+    /// Instant of the try that it was sent for, after the receiver had failed; `None` if it was sent for something new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Timestamp>,
+}
+
+/// What a record takes from the feed that named its page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedBy {
+    /// The feed's address.
+    pub url: String,
+    /// Its title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Address of its image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Its language.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
 }
 
 /// Job that visits one host key for a list of URLs.
@@ -357,6 +376,9 @@ pub struct VisitJob {
     /// Feed that the items come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
+    /// What that feed says; where it is missing, its row does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<NamedBy>,
     /// The site's image, for pages that have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site_image: Option<String>,
@@ -379,7 +401,7 @@ impl VisitJob {
 
     /// Creates a visit of a host key for these URLs, which no feed names.
     pub fn new(host: HostKey, items: Vec<VisitItem>) -> VisitJob {
-        VisitJob { host, feed: None, site_image: None, items, deferrals: 0, waits: 0, trace: None }
+        VisitJob { host, feed: None, named_by: None, site_image: None, items, deferrals: 0, waits: 0, trace: None }
     }
 
     /// Returns a visit for each item, so that one that kills its process kills no other item's.
@@ -451,6 +473,9 @@ pub struct ExtractJob {
     /// Feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
+    /// What that feed says; where it is missing, its row does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_by: Option<NamedBy>,
     /// Metadata from the feed.
     #[serde(default)]
     pub hints: EntryHints,

@@ -4,6 +4,7 @@ pub mod backfill;
 pub mod discover;
 pub mod dispatch;
 pub(crate) mod feed_row;
+pub mod first_pages;
 pub mod intake;
 pub mod poll;
 pub mod poll_group;

@@ -90,6 +90,7 @@ impl Ports {
             rules: Arc::default(),
             groups: Arc::default(),
             blobs: self.blobs.clone(),
+            hidden: Arc::default(),
             outage: Arc::default(),
             token: "CurlewBot".to_owned(),
             scope: Arc::default(),
@@ -262,7 +263,7 @@ impl Program {
                 rules: rules.clone(),
                 callbacks,
             },
-            discover: Discover { intake: backfills.intake.clone() },
+            discover: Discover { intake: backfills.intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
             poll: Poll {
                 intake: backfills.intake.clone(),
                 fetch: Some(Arc::new(fetch.clone())),
@@ -323,6 +324,7 @@ impl Program {
                 politeness: politeness.clone(),
                 blobs: blobs.clone(),
                 pages: pages.clone(),
+                queue: queue.clone(),
                 feeds: None,
             },
             clock: clock.clone(),
@@ -354,7 +356,9 @@ impl Program {
     /// Returns the program with another fetch stage, for visits of its own and for those that polls make.
     #[must_use]
     pub fn fetching(self, fetch: Fetch) -> Program {
-        Program { poll: Poll { fetch: Some(Arc::new(fetch.clone())), ..self.poll }, fetch, ..self }
+        let first = Some(Arc::new(fetch.clone()));
+        let discover = Discover { fetch: first.clone(), ..self.discover };
+        Program { discover, poll: Poll { fetch: first, ..self.poll }, fetch, ..self }
     }
 
     /// Returns the program for a process that serves the pages, so that hubs can tell us of news: those that feeds name
@@ -365,7 +369,8 @@ impl Program {
             return self;
         }
         let intake = Arc::new(self.poll.intake.listening());
-        Program { discover: Discover { intake: intake.clone() }, poll: Poll { intake, ..self.poll }, ..self }
+        let discover = Discover { intake: intake.clone(), ..self.discover };
+        Program { discover, poll: Poll { intake, ..self.poll }, ..self }
     }
 
     /// Returns the reader of all current records.

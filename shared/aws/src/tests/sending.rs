@@ -24,6 +24,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         url: "https://example.org/a".into(),
         final_url: "https://example.org/a".into(),
         feed: None,
+        named_by: None,
         hints: EntryHints { title: Some(title.into()), ..EntryHints::default() },
         site_image: None,
         content_type: None,

@@ -3,8 +3,11 @@
 use crate::stage::StageError;
 use curlew_model::is_at_or_below;
 use curlew_ports::{Blobs, PortError};
+use futures::lock::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
 /// Key of the list of blocked hosts, which every query reads.
@@ -26,6 +29,30 @@ impl Hidden {
     /// True if the back catalogue at this address is not to be read.
     pub(crate) fn is_without_history(&self, url: &str) -> bool {
         is_hidden(&self.without_history, url)
+    }
+}
+
+/// The blocked hosts, as many visits ask for them at once: one reading serves all who asked before it began. So whoever asks gets
+/// every block that was made before.
+#[derive(Debug, Default)]
+pub struct HiddenHosts {
+    /// Counts those who ask and the readings, in one order.
+    order: AtomicU64,
+    /// The last reading, and when it began in that order.
+    last: Mutex<(u64, Arc<BTreeSet<String>>)>,
+}
+
+impl HiddenHosts {
+    /// Returns the hosts that are blocked now.
+    pub(crate) async fn now(&self, blobs: &dyn Blobs) -> Result<Arc<BTreeSet<String>>, StageError> {
+        let next = || self.order.fetch_add(1, Ordering::Relaxed) + 1;
+        let asked = next();
+        let mut last = self.last.lock().await;
+        if last.0 < asked {
+            let began = next();
+            *last = (began, Arc::new(hidden_hosts(blobs).await?));
+        }
+        Ok(last.1.clone())
     }
 }
 

@@ -25,8 +25,9 @@ pub struct IndexedYear {
     pub published: Option<Timestamp>,
 }
 
-/// Returns the years of the index, newest first, with one listing and one read for each. Pages whose
-/// `unavailable_after` has passed count until they are removed.
+/// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no page
+/// and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count until they
+/// are removed.
 ///
 /// # Errors
 /// The object store's error, or that the index is damaged.
@@ -38,6 +39,9 @@ pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageE
             continue;
         };
         let (manifest, _) = load_manifest(blobs, year).await?;
+        if manifest.splits.is_empty() {
+            continue;
+        }
         let pages = manifest.findable();
         let (splits, published) = (manifest.splits.len(), manifest.splits.iter().map(|split| split.built_at).max());
         years.push(IndexedYear { year, pages, splits, published });

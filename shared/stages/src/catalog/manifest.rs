@@ -25,7 +25,8 @@ pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifes
     bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
 
-/// Changes the manifest of a year by compare-and-swap.
+/// Changes the manifest of a year by compare-and-swap. What changes nothing writes nothing: a year that has no manifest does not
+/// get one.
 pub(crate) async fn change_manifest(
     blobs: &dyn Blobs,
     year: Year,
@@ -34,8 +35,7 @@ pub(crate) async fn change_manifest(
     object::change(blobs, &manifest_key(year), |bytes| {
         let manifest = parse_manifest(year, bytes)?;
         let next = change(&manifest).map_err(search_error)?;
-        let stays = next == manifest && bytes.is_some();
-        Ok(((!stays).then(|| next.to_json()), next))
+        Ok(((next != manifest).then(|| next.to_json()), next))
     })
     .await
 }

@@ -63,6 +63,8 @@ pub(crate) fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result
     let about = ExtractJob {
         body: PageBody::Inline(Bytes::new()),
         exchange: None,
+        // Whoever extracts it again reads the feed's row.
+        named_by: None,
         image: None,
         is_without_row: false,
         replaces: None,

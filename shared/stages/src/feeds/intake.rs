@@ -4,10 +4,10 @@ use curlew_policy::rules::SEEN_RING;
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
 use crate::stage::StageError;
-use curlew_feed::{DeletedEntry, Entry, Feed};
+use curlew_feed::{DeletedEntry, Entry, Feed, speaks_of_comments};
 use curlew_model::{
-    EntryHints, FeedSource, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, RemovalJob, SubscribeJob,
-    Timestamp, TraceId, VisitItem, VisitJob,
+    EntryHints, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection, RemovalJob,
+    SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -137,7 +137,9 @@ impl Intake {
             }
         }
         self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
-        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace)).collect();
+        let named_by = named_by(source, feed);
+        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace));
+        let visits = visits.map(|visit| VisitJob { named_by: named_by.clone(), ..visit }).collect();
         now_listed.extend(self.remove(source, &feed.deleted, trace).await?);
         let new = fresh.len() as u64;
         self.politeness.events.note(&Event::EntriesSeen(new));
@@ -317,6 +319,15 @@ impl Intake {
 /// Stands among the keys of seen entries for one that was taken back.
 fn deletion_key(entry: &DeletedEntry) -> u64 {
     address::hash64(&format!("deleted {}", entry.id))
+}
+
+/// What the records of a feed's pages take from it. One of comments is named after its site's, which its row leads to.
+fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
+    let title = feed.title.clone();
+    let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));
+    let image = feed.image.clone().or_else(|| source.image.clone());
+    let named_by = NamedBy { url: source.url.clone(), title, image, language: feed.language.clone() };
+    (!is_of_comments).then_some(named_by)
 }
 
 /// Visits to pages of one host key that a feed names.

@@ -2,16 +2,17 @@
 
 use crate::feeds::backfill::Backfills;
 use crate::feeds::feed_row::{self, parse};
+use crate::feeds::first_pages::FirstPages;
 use crate::feeds::intake::Intake;
 use crate::feeds::relocation;
-use crate::pages::fetch::{Fetch, VisitRest};
+use crate::pages::fetch::Fetch;
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
-use crate::stage::{Stage, StageError, Verdict, with_causes};
+use crate::stage::{Stage, StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollGroup, PollJob, Purpose, Rejection, Source, SourceKey,
-    Timestamp, TraceId, Validators, VisitJob,
+    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollGroup, PollJob, Rejection, Source, SourceKey, Timestamp,
+    TraceId, Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
@@ -26,8 +27,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use url::Url;
 
-/// Number of new pages of a feed's own host key that are fetched under the lease that its poll has.
-pub const PAGES_PER_POLL: usize = 10;
 /// Time for which a row that was read together with others is used; later it is read again.
 const ROWS_LAST: Millis = Millis::from_mins(1);
 
@@ -80,10 +79,8 @@ pub(crate) struct DueFeed<'j> {
 /// A feed that was asked for, with what is to be written and sent.
 struct Polled {
     next: NextRow,
-    /// Visits to be sent.
-    visits: Vec<VisitJob>,
-    /// Visits that were made, and what is left of them.
-    made: Vec<(VisitJob, VisitRest)>,
+    /// Visits to its new pages.
+    pages: FirstPages,
     /// True if all is well and nothing is new.
     is_quiet: bool,
 }
@@ -369,46 +366,8 @@ impl Poll {
         let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
         let (next, visits) =
             self.taken(due, (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await?;
-        let (visits, made) = self.fetch_first(visit, visits).await;
-        Ok(Polled { next, visits, made, is_quiet })
-    }
-
-    /// Fetches the first new pages of the visit's own host key, for which lease and connection are at hand. Returns the visits
-    /// that are still to be made, and those that were.
-    async fn fetch_first(
-        &self,
-        visit: &mut Visit<'_>,
-        visits: Vec<VisitJob>,
-    ) -> (Vec<VisitJob>, Vec<(VisitJob, VisitRest)>) {
-        let Some(fetch) = &self.fetch else { return (visits, Vec::new()) };
-        let (mut later, mut made, mut room) = (Vec::new(), Vec::new(), PAGES_PER_POLL);
-        for job in visits {
-            if job.host != visit.state.host || room == 0 {
-                later.push(job);
-                continue;
-            }
-            // Re-checks remove pages, which is the work of visits of their own.
-            let (mut new, mut rest): (Vec<_>, Vec<_>) =
-                job.items.iter().cloned().partition(|item| matches!(item.purpose, Purpose::New { .. }));
-            rest.splice(0..0, new.split_off(room.min(new.len())));
-            room -= new.len();
-            if !rest.is_empty() {
-                later.push(VisitJob { items: rest, ..job.clone() });
-            }
-            if new.is_empty() {
-                continue;
-            }
-            let now = VisitJob { items: new, ..job };
-            match fetch.under(visit, &now).await {
-                Ok(left) => made.push((now, left)),
-                Err(error) => {
-                    let error = with_causes(&error);
-                    tracing::warn!(error, host = %now.host, "new pages could not be fetched at once");
-                    later.push(now);
-                }
-            }
-        }
-        (later, made)
+        let pages = FirstPages::fetched(self.fetch.as_deref(), visit, visits).await;
+        Ok(Polled { next, pages, is_quiet })
     }
 
     /// Sends what follows from a poll, and then writes the feed's row.
@@ -419,12 +378,7 @@ impl Poll {
             NextRow::PutOff(put_off) => self.put_off(due.job, (feed, seen), &put_off).await,
             NextRow::Blocked => self.blocked(feed, seen).await,
             NextRow::Keep(next) => {
-                if let Some(fetch) = &self.fetch {
-                    for (job, left) in polled.made {
-                        fetch.leave(&job, left).await?;
-                    }
-                }
-                self.intake.send(polled.visits).await?;
+                polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
                 self.keep(due.job, feed, *next, seen).await
             }
         }

@@ -6,18 +6,18 @@ use crate::catalog::listing::all_keys;
 use crate::catalog::results::SearchHit;
 use crate::catalog::segment::RecordReader;
 use crate::operator::watches::{
-    Match, SECRET_PREFIX, SubscriptionRequest, TopicSubscription, Watch, change, load, outbox_of, remove,
+    Match, SECRET_PREFIX, SubscriptionRequest, TopicSubscription, Watch, change, job_of, load, outbox_of, remove,
 };
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, Millis, PageId, PageState, Record, Timestamp, hex};
+use curlew_model::{DeliverJob, Job, Millis, PageId, PageState, Record, Timestamp, hex};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::http;
-use curlew_ports::{Blobs, Pages, PortError, Post};
+use curlew_ports::{Blobs, Pages, PortError, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::Sha256;
@@ -53,6 +53,8 @@ pub struct Deliver {
     pub blobs: Arc<dyn Blobs>,
     /// Rows of pages: they tell which matches are still there.
     pub pages: Arc<dyn Pages>,
+    /// For the next try of a receiver that failed.
+    pub queue: Arc<dyn Queue>,
     /// Our search feeds, if there is an address for them.
     pub feeds: Option<Arc<dyn FeedRenderer>>,
 }
@@ -102,26 +104,35 @@ impl Stage for Deliver {
 
     async fn run(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
         let verdict = self.deliver(job).await?;
-        // One that nobody has confirmed in time must not wait for a host that is held, and take the place of others.
-        if let Verdict::Defer(at) = verdict
-            && let Some(watch) = load(self.blobs.as_ref(), &job.watch).await?
-            && watch.ends_at().is_some_and(|end| end <= at)
-        {
-            remove(self.blobs.as_ref(), &watch.name).await?;
-            return Ok(Verdict::Drop(format!("the subscription ends before its receiver can be called at {at}")));
-        }
-        Ok(verdict)
+        let Verdict::Defer(at) = verdict else { return Ok(verdict) };
+        let watch = load(self.blobs.as_ref(), &job.watch).await?;
+        let ended = if let Some(watch) = watch { self.ended_by(&watch, at).await? } else { None };
+        Ok(ended.unwrap_or(verdict))
     }
 }
 
 impl Deliver {
+    /// Removes a subscription that ends before its receiver can be called, and returns the verdict on its job. One that nobody
+    /// has confirmed in time must not wait for a host that is held, and take the place of others.
+    async fn ended_by(&self, watch: &Watch, at: Timestamp) -> Result<Option<Verdict>, StageError> {
+        if watch.ends_at().is_none_or(|end| end > at) {
+            return Ok(None);
+        }
+        remove(self.blobs.as_ref(), &watch.name).await?;
+        Ok(Some(Verdict::Drop(format!("the subscription ends before its receiver can be called at {at}"))))
+    }
+
     async fn deliver(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
         let now = self.politeness.clock.now();
         let Some(watch) = load(self.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
         };
         if let Some(at) = watch.receiver.retry_at.filter(|at| *at > now) {
-            return Ok(Verdict::Drop(format!("the receiver is tried again at {at}, by the job that found it failing")));
+            // Only the job of that try waits. It may come too early, since clocks differ, and are set.
+            return Ok(match job.retry_at == Some(at) {
+                true => Verdict::Defer(at),
+                false => Verdict::Drop(format!("the receiver is tried again at {at}, by a job of its own")),
+            });
         }
         if watch.subscription.is_some() && self.feeds.is_none() {
             return Ok(Verdict::Drop(
@@ -304,7 +315,9 @@ impl Deliver {
         Ok(Ok(()))
     }
 
-    /// Writes down that a receiver took nothing, and decides when it is tried again.
+    /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it is
+    /// written down that others need not try: a crash in between makes one job too many, and never one too few. All the others
+    /// end, so no more than one waits for a receiver, whatever is new meanwhile.
     async fn failed(&self, watch: &Watch, refusal: ReceiverRefusal) -> Result<Verdict, StageError> {
         let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
@@ -316,14 +329,24 @@ impl Deliver {
             ReceiverRefusal::Gone => ("it answered 410".to_owned(), now),
             ReceiverRefusal::Failed(why, earliest) => (why, earliest),
         };
+        let Some(known) = load(blobs, &watch.name).await? else {
+            return Ok(Verdict::Drop("the watch was removed".into()));
+        };
+        let since = known.receiver.failing_since.unwrap_or(now);
+        let failures = known.receiver.failures.saturating_add(1);
+        let retry_at = after_refusal(failures, since, earliest, now);
+        if let Some(at) = retry_at {
+            if let Some(ended) = self.ended_by(&known, at).await? {
+                return Ok(ended);
+            }
+            self.queue.send(&[(Job::Deliver(job_of(&known, retry_at)), at)]).await?;
+        }
         let next = change(blobs, &watch.name, |known| {
             let Some(mut known) = known else { return Ok(None) };
             let receiver = &mut known.receiver;
-            let since = *receiver.failing_since.get_or_insert(now);
-            receiver.failures = receiver.failures.saturating_add(1);
-            receiver.error = Some(why.clone());
-            receiver.retry_at = after_refusal(receiver.failures, since, earliest, now);
-            receiver.given_up = receiver.retry_at.is_none();
+            (receiver.failures, receiver.failing_since) = (failures, Some(since));
+            (receiver.error, receiver.retry_at) = (Some(why.clone()), retry_at);
+            receiver.given_up = retry_at.is_none();
             if receiver.given_up {
                 // Whoever puts the job back into its queue begins a new week.
                 (receiver.failures, receiver.failing_since) = (0, None);
@@ -334,7 +357,7 @@ impl Deliver {
         let Some(next) = next else { return Ok(Verdict::Drop("the watch was removed".into())) };
         tracing::warn!(watch = next.name, to = next.to, reason = why, retry_at = ?next.receiver.retry_at, "a receiver took nothing");
         match next.receiver.retry_at {
-            Some(at) => Ok(Verdict::Defer(at)),
+            Some(_) => Ok(Verdict::Done),
             None if next.subscription.is_some() => {
                 remove(blobs, &next.name).await?;
                 Ok(Verdict::Drop(format!("the subscriber took nothing for a week: {why}")))

@@ -22,7 +22,7 @@ use crate::operator::objects::readable;
 use crate::stage::StageError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, Job, Location, PageId, Record, SegmentKey, Timestamp, Year};
+use curlew_model::{DeliverJob, Job, Location, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::address::{self, HostGroups, hash_hex};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
 use curlew_search::{
@@ -90,9 +90,9 @@ impl Watches {
     /// receiver is kept as it is.
     ///
     /// # Errors
-    /// [`WatchError::Refused`] if nothing of the query can be understood or the address may not be called.
+    /// [`WatchError::Refused`] if not all of the query is understood or the address may not be called.
     pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
-        must_find(query)?;
+        must_be_understood(query)?;
         let to = self.receiver(to)?;
         let name = short_hash(&format!("{query}\n{to}"));
         if let Some(known) = load(self.blobs.as_ref(), &name).await? {
@@ -311,11 +311,9 @@ impl Watches {
 
     async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
         let now = self.clock.now();
-        let job = |watch: &Watch| (Job::Deliver(DeliverJob { watch: watch.name.clone(), url: watch.to.clone() }), now);
-        Ok(self
-            .queue
-            .send(&watches.iter().filter(|watch| !watch.receiver.given_up).map(job).collect::<Vec<_>>())
-            .await?)
+        let to_call = watches.iter().filter(|watch| !watch.receiver.given_up);
+        let jobs = to_call.map(|watch| (Job::Deliver(job_of(watch, None)), now));
+        Ok(self.queue.send(&jobs.collect::<Vec<_>>()).await?)
     }
 
     async fn change(
@@ -348,7 +346,23 @@ fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
     parts
 }
 
-/// Refuses a query of which nothing can be understood: it would find all pages.
+/// Returns the job that delivers to the receiver of a watch; `retry_at` is the instant of the next try if it has failed.
+pub(crate) fn job_of(watch: &Watch, retry_at: Option<Timestamp>) -> DeliverJob {
+    DeliverJob { watch: watch.name.clone(), url: watch.to.clone(), retry_at }
+}
+
+/// Refuses a query of which any part is left out or looked for in another way: nobody reads notes about a query that runs
+/// by itself. A `NOT` is read as it was meant.
+fn must_be_understood(query: &str) -> Result<(), WatchError> {
+    let (_, notes) = Query::read(query);
+    match notes.into_iter().find(|note| *note != QueryError::Not) {
+        Some(note) => refused(format!("the query cannot be watched as it stands; a search says of it: {note}")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a query of which nothing can be understood: it would find all pages. A feed of a search says itself which parts
+/// of its query are left out.
 fn must_find(query: &str) -> Result<(), WatchError> {
     let (read, notes) = Query::read(query);
     if read.is_empty() {

@@ -16,8 +16,9 @@ use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
-    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, Page, PageId, PageState, Purpose, Record, Rejection,
-    Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators, VisitItem, VisitJob,
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, NamedBy, Page, PageBody, PageId, PageState, Purpose,
+    Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators,
+    VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::page::dates;
@@ -61,19 +62,10 @@ pub struct Extract {
     pub pool: Arc<dyn CpuPool>,
 }
 
-/// The facts about a feed that extraction needs.
-#[derive(Clone, Default)]
-struct FeedFacts {
-    url: Option<String>,
-    title: Option<String>,
-    image: Option<String>,
-    language: Option<String>,
-}
-
 /// State shared by the jobs of a batch: rows read for one need not be read for the next.
 #[derive(Default)]
 pub(super) struct BatchCache {
-    feeds: HashMap<SourceKey, FeedFacts>,
+    feeds: HashMap<SourceKey, Option<NamedBy>>,
     pictures: Pictures,
     /// The blocked hosts.
     blocked: Option<BTreeSet<String>>,
@@ -179,8 +171,9 @@ impl Extract {
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingVersion, Extraction), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again. A page that had no row is not
-        // looked up: the same job twice is rare, and makes a record that no row points to.
-        let row = if job.is_without_row { None } else { self.pages.load_eventual(&job.page).await? };
+        // looked up: the same job twice is rare, and makes a record that no row points to. But a stored body is gone by then.
+        let is_looked_up = !job.is_without_row || matches!(job.body, PageBody::Stored(_));
+        let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
             Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
             row => row.map(|(_, seen)| seen),
@@ -225,7 +218,7 @@ impl Extract {
             Ok(article) => article,
             Err(why) => return Ok(Err(why)),
         };
-        let feed = self.feed_facts(job.feed.as_ref(), &mut batch.feeds).await?;
+        let feed = self.named_by(job, &mut batch.feeds).await?;
         self.draft(job, &base, article, feed, &mut batch.pictures).await
     }
 
@@ -259,7 +252,7 @@ impl Extract {
         job: &ExtractJob,
         answered: &Url,
         article: Article,
-        feed: FeedFacts,
+        feed: Option<NamedBy>,
         pictures: &mut Pictures,
     ) -> Result<Result<Draft, Rejection>, StageError> {
         let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
@@ -268,7 +261,8 @@ impl Extract {
         }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
         let own_image = article.image.map(String::from);
-        let site_image = job.site_image.clone().or(feed.image);
+        let feed = feed.as_ref();
+        let site_image = job.site_image.clone().or_else(|| feed?.image.clone());
         let any_image = own_image.as_deref().or(site_image.as_deref());
         if let Err(why) = self.judge.validity(title.as_deref(), &article.text, any_image) {
             return Ok(Err(why));
@@ -301,8 +295,8 @@ impl Extract {
             id: job.page.clone(),
             url: job.url.clone(),
             host,
-            feed: feed.url,
-            site_name: article.site_name.or(feed.title),
+            feed: feed.map(|feed| feed.url.clone()),
+            site_name: article.site_name.or_else(|| feed?.title.clone()),
             title,
             simhash: fingerprint::of_text(&article.text),
             text: article.text,
@@ -311,7 +305,7 @@ impl Extract {
             thumbnail_frame: 0,
             raw: None,
             image,
-            language: article.language.or(feed.language),
+            language: article.language.or_else(|| feed?.language.clone()),
             published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
             modified: article.modified.and_then(plausible),
             author: article.author.or_else(|| job.hints.author.clone()),
@@ -325,27 +319,31 @@ impl Extract {
         Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
     }
 
-    async fn feed_facts(
+    /// What the record of a page takes from its feed.
+    async fn named_by(
         &self,
-        key: Option<&SourceKey>,
-        known: &mut HashMap<SourceKey, FeedFacts>,
-    ) -> Result<FeedFacts, StageError> {
-        let Some(key) = key else { return Ok(FeedFacts::default()) };
-        if let Some(facts) = known.get(key) {
-            return Ok(facts.clone());
+        job: &ExtractJob,
+        known: &mut HashMap<SourceKey, Option<NamedBy>>,
+    ) -> Result<Option<NamedBy>, StageError> {
+        let Some(key) = &job.feed else { return Ok(None) };
+        if let Some(told) = job.named_by.as_ref() {
+            return Ok(Some(told.clone()));
         }
-        let facts = match self.sources.get(key).await? {
+        if let Some(told) = known.get(key) {
+            return Ok(told.clone());
+        }
+        let told = match self.sources.get(key).await? {
             Some((Source::Feed(mut f), _)) => {
                 // A feed of comments is named after its site's, and says so.
                 if is_of_comments(&f) {
                     f.title = self.title_of_site(&f).await?;
                 }
-                FeedFacts { url: Some(f.url), title: f.title, image: f.image, language: f.language }
+                Some(NamedBy { url: f.url, title: f.title, image: f.image, language: f.language })
             }
-            _ => FeedFacts::default(),
+            _ => None,
         };
-        known.insert(key.clone(), facts.clone());
-        Ok(facts)
+        known.insert(key.clone(), told.clone());
+        Ok(told)
     }
 
     /// The title of the first feed of a site that is not one of comments.

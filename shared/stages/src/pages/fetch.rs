@@ -204,7 +204,7 @@ impl Fetch {
         url: &Url,
         hints: &EntryHints,
     ) -> Result<Item, StageError> {
-        let before = self.row_of(round.visit, &item.page).await?;
+        let before = self.row_of(round.visit, &item.page, url).await?;
         if before == Row::Decided {
             return Ok(Item::Done);
         }
@@ -256,7 +256,7 @@ impl Fetch {
         tracing::debug!(url = %got.url, status = reply.status, "a page was fetched");
         let known_as = self.known_as(round.visit, got, &seen.glance).await?;
         let id = address::page_id(&known_as);
-        let before = if id == item.page { before } else { self.row_of(round.visit, &id).await? };
+        let before = if id == item.page { before } else { self.row_of(round.visit, &id, &known_as).await? };
         if before == Row::Decided {
             self.alias(round, item, id).await?;
             return Ok(Item::Done);
@@ -285,9 +285,12 @@ impl Fetch {
     }
 
     /// Reads a page's row before the page is called.
-    async fn row_of(&self, visit: &Visit<'_>, page: &PageId) -> Result<Row, StageError> {
+    async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row, StageError> {
+        let is_own = || self.politeness.key_of(url).is_ok_and(|key| key == visit.state.host);
         let row = match self.remembered {
             0 => self.pages.get(page).await?,
+            // No visit has fetched a page of this host key yet.
+            _ if visit.state.is_first() && is_own() => None,
             // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
             _ => self.pages.load_eventual(page).await?,
         };
@@ -379,9 +382,10 @@ impl Fetch {
     ) -> Result<(), StageError> {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;
-        let feed = round.job.feed.clone();
-        let (site_image, trace) = (round.job.site_image.clone(), round.job.trace.clone());
-        let job = ExtractJob { feed, hints: hints.clone(), site_image, trace, is_without_row, ..job };
+        let VisitJob { feed, named_by, site_image, trace, .. } = round.job;
+        let (feed, named_by, site_image) = (feed.clone(), named_by.clone(), site_image.clone());
+        let (hints, trace) = (hints.clone(), trace.clone());
+        let job = ExtractJob { feed, named_by, hints, site_image, trace, is_without_row, ..job };
         let now = job.fetched_at;
         Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
     }
@@ -412,6 +416,7 @@ impl Fetch {
             url: url.to_owned(),
             final_url: got.url.as_str().to_owned(),
             feed: None,
+            named_by: None,
             hints: EntryHints::default(),
             site_image: None,
             content_type,

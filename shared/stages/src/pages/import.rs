@@ -159,6 +159,7 @@ impl ForeignPages<'_> {
             url: known_as.into(),
             final_url: url.into(),
             feed: None,
+            named_by: None,
             hints: EntryHints::default(),
             site_image: None,
             content_type,

@@ -1,5 +1,6 @@
 //! The ports and rules of politeness, shared by all stages that call hosts.
 
+use crate::catalog::hidden::HiddenHosts;
 use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::robots_cache::KnownRobots;
 use crate::politeness::signing::Signer;
@@ -34,8 +35,10 @@ pub struct Politeness {
     pub rules: Arc<Rules>,
     /// The grouping of hosts that count as one.
     pub groups: Arc<HostGroups>,
-    /// For the list of blocked hosts, which is read when a host key is visited for the first time.
+    /// For the list of blocked hosts.
     pub blobs: Arc<dyn Blobs>,
+    /// That list, which is read when a host key is visited for the first time.
+    pub hidden: Arc<HiddenHosts>,
     /// This process's outage detector.
     pub outage: Arc<OutageWatch>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).

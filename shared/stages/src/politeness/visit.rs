@@ -5,7 +5,7 @@
 pub(crate) mod interstitial;
 pub(crate) mod robots;
 
-use crate::catalog::hidden::{covering, hidden_hosts};
+use crate::catalog::hidden::covering;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::poll_groups::{GroupVisit, PollGroups};
@@ -245,7 +245,7 @@ impl Politeness {
     /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block is
     /// then written into its own state, where the next call finds it.
     async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
-        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+        let hidden = self.hidden.now(self.blobs.as_ref()).await?;
         let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
         let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
         update_host(self.ledger.as_ref(), host, blocked).await?;
@@ -414,7 +414,9 @@ impl<'a> Visit<'a> {
                         attempt.has_waited = true;
                     }
                     Step::Confirm => {
+                        let lasted = self.lasted();
                         if self.is_unchanged().await? {
+                            self.state.has_looked(lasted);
                             attempt.has_confirmed = true;
                             continue;
                         }
@@ -423,6 +425,7 @@ impl<'a> Visit<'a> {
                             return Ok(end);
                         }
                         self.ledger_row = latest;
+                        self.state.has_looked(lasted);
                         attempt.has_confirmed = true;
                     }
                     Step::Call => match self.call(url, kind, validators, attempt.target).await {

@@ -172,6 +172,7 @@ async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
         url: url.to_owned(),
         final_url: url.to_owned(),
         feed: None,
+        named_by: None,
         hints: EntryHints::default(),
         site_image: None,
         content_type: None,

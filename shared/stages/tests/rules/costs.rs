@@ -15,8 +15,10 @@ use curlew_stages::feeds::poll::{Poll, RowsAtHand};
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
+use curlew_stages::politeness::visit::LeaseOutcome;
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::MemoryRangeCache;
+use futures::future::try_join_all;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -84,6 +86,8 @@ impl<P: Pages> Pages for Counted<P> {
 #[async_trait]
 impl<P: Blobs> Blobs for Counted<P> {
     async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        // Others have their turn meanwhile, as with a real store.
+        tokio::task::yield_now().await;
         self.one("get").get(key).await
     }
 
@@ -185,8 +189,8 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
-    // robots.txt, the pages and their images are one call each; the lease is taken and returned.
-    assert_eq!(ledger.taken(), [("load_eventual", 2 * PAGES + 1), ("swap", 2)]);
+    // robots.txt, the pages and their images are one call each, in some 25 seconds; the lease is taken and returned.
+    assert_eq!(ledger.taken(), [("load_eventual", 5), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
     // The overrides are read once a minute, however many batches there are.
@@ -210,8 +214,9 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let (first, last) = urls.split_at(4);
+    // Nobody has fetched a page of this host before.
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
-    assert_eq!(pages.taken(), [("load_eventual", 4)]);
+    assert_eq!(pages.taken(), []);
     // Another feed names pages that are on their way to extraction, and new ones: those for which the state of the host
     // has no room get a row.
     fetch.run(&visit("example.org", first, &new())).await.unwrap();
@@ -248,8 +253,25 @@ async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
     for _ in 0..2 {
         fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
     }
-    assert_eq!(pages.taken(), [("insert", 4), ("load_eventual", 2 * PAGES)]);
+    assert_eq!(pages.taken(), [("insert", 4), ("load_eventual", PAGES)]);
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_after_their_leases() {
+    let world = TestWorld::new();
+    let blobs = Counted::over(&world.blobs);
+    let politeness = Politeness { blobs: blobs.clone(), ..Politeness::clone(&world.politeness) };
+    let hosts: Vec<HostKey> = (0..50).map(|n| host(&format!("{n}.example"))).collect();
+    let open = hosts.iter().map(|host| politeness.open(host, "somebody"));
+    let opened: Vec<LeaseOutcome<'_>> = try_join_all(open).await.unwrap();
+    assert!(opened.iter().all(|outcome| matches!(outcome, LeaseOutcome::Granted(_))));
+    let [("get", readings)] = blobs.taken()[..] else { panic!("they are read") };
+    assert!(readings < 5, "{readings}");
+    // One that comes later gets no earlier reading.
+    world.program().blocks.block("example").await.unwrap();
+    let outcome = politeness.open(&host("late.example"), "somebody").await.unwrap();
+    assert!(matches!(outcome, LeaseOutcome::Blocked));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,11 @@
 //! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
-use crate::test_world::{TestWorld, key, moved, rss, status};
+use crate::test_world::{TestWorld, host, html, key, moved, rss, status};
 use curlew_model::{DiscoverJob, Job, Millis, SiteState, Source, Stage as QueueName, Validators};
-use curlew_ports::{CallKind, Reply, Sources};
+use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources};
+use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::worker::Stages;
 
 const HOME: &str = "https://example.org/";
 
@@ -47,6 +49,51 @@ async fn discovery_asks_robots_first_then_home_once_and_takes_three_feeds_at_mos
     let expected = ["robots.txt", "", "a", "b", "c"].map(|path| format!("{HOME}{path}"));
     assert_eq!(addresses(&world), expected);
     assert_eq!(working(&world).await, ["a", "b", "c"].map(|path| key(&format!("{HOME}{path}"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_of_its_discovery() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    let address = |n: usize| format!("{HOME}{n}");
+    let feed = |numbers: std::ops::Range<usize>| {
+        let item = |n| format!("<item><link>{}</link></item>", address(n));
+        rss(&numbers.map(item).collect::<String>())
+    };
+    // The feeds share two pages.
+    world.web.serve(&format!("{HOME}a"), "application/rss+xml", feed(0..7));
+    world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed(5..12));
+    (0..12).for_each(|n| world.web.serve(&address(n), "text/html", html("")));
+    let job = Job::Discover(DiscoverJob::new(key(HOME), HOME.into()));
+    assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
+    let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
+    assert_eq!(called, (0..FIRST_PAGES).map(address).collect::<Vec<_>>());
+    assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
+    let left = world.queued(QueueName::Fetch).await;
+    let left = left.into_iter().flat_map(|(job, _)| if let Job::Fetch(visit) = job { visit.items } else { panic!() });
+    assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..12).map(address).collect::<Vec<_>>());
+    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    assert!(state.lease.is_none(), "it was given back");
+    for feed in working(&world).await {
+        let Some((Source::Feed(feed), _)) = world.sources.get(&feed).await.unwrap() else { panic!("no row") };
+        assert_eq!(feed.seen.len(), 7);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_discovery_whose_visit_fails_has_written_no_feed_whose_pages_nobody_fetches() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    world.web.serve(&format!("{HOME}a"), "application/rss+xml", item("one"));
+    world.web.answer(&format!("{HOME}b"), Err(FetchError::Local("no memory".into())));
+    world.web.serve(&format!("{HOME}one"), "text/html", html(""));
+    world.discover(HOME).await;
+    let rows = working(&world).await;
+    assert_eq!(rows, ["a", "b"].map(|path| key(&format!("{HOME}{path}"))), "the other one is left to be polled");
+    let sent = world.queued(QueueName::Fetch).await;
+    assert_eq!(sent.len(), 1, "the page of the first: {sent:?}");
 }
 
 #[tokio::test(start_paused = true)]

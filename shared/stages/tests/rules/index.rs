@@ -6,6 +6,7 @@ use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::PublishReport;
+use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::{FindError, SearchResults, Start};
 use std::sync::Arc;
@@ -161,6 +162,33 @@ async fn what_a_crash_leaves_behind_is_swept_and_what_is_read_is_not() {
     let left = world.blobs.list("splits/2026/", None, 9).await.unwrap();
     assert_eq!((left.len(), ask(&world, "curlew").await.total), (1, 3));
     assert!(manifest(&world, 2026).await.retired.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_year_without_a_page_is_neither_written_nor_counted() {
+    let world = TestWorld::new();
+    let years = async || {
+        let years = indexed_years(&*world.blobs).await.unwrap();
+        years.into_iter().map(|of| (of.year, of.pages)).collect::<Vec<(Year, u64)>>()
+    };
+    let only = accept(&world, "a", "A curlew.").await;
+    for year in [2019, 2026] {
+        world.index().refresh(year).await.unwrap();
+        world.index().publish(year).await.unwrap();
+    }
+    assert_eq!(world.blobs.list("manifests/", None, 9).await.unwrap(), ["manifests/2026.json"]);
+    // A program of before has written one all the same, and there may be pages to hide in a year that has no others.
+    let hidden = Manifest::new(2020).with_tombstones([page("https://example.org/b")]);
+    for empty in [Manifest::new(2019), hidden] {
+        world.blobs.put(&format!("manifests/{}.json", empty.year), empty.to_json().into()).await.unwrap();
+    }
+    assert_eq!((years().await, ask(&world, "curlew").await.total), (vec![(2026, 1)], 1));
+    removal(&world).remove(&only, Gone::Gone).await.unwrap();
+    world.index().refresh(2026).await.unwrap();
+    assert_eq!((years().await, ask(&world, "curlew").await.total), (vec![], 0));
+    accept(&world, "c", "A curlew.").await;
+    world.index().publish(2026).await.unwrap();
+    assert_eq!((years().await, ask(&world, "curlew").await.total), (vec![(2026, 1)], 1));
 }
 
 #[tokio::test(start_paused = true)]

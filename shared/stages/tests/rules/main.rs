@@ -26,6 +26,7 @@ mod poll_groups;
 mod polls;
 mod push;
 mod raw;
+mod receivers;
 mod reextract;
 mod removal;
 mod removal_jobs;

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use curlew_model::{HostState, Job, Millis, PollJob, Stage as QueueName, Validators};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
-use curlew_stages::feeds::poll::PAGES_PER_POLL;
+use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
 use curlew_stages::worker::Stages;
@@ -127,7 +127,7 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
     let world = TestWorld::new();
     world.with_feed(|_| {}).await;
     let page = |n: usize| format!("https://example.org/{n}");
-    let many = PAGES_PER_POLL + 2;
+    let many = FIRST_PAGES + 2;
     let items: String = (0..many).map(|n| format!("<item><link>{}</link></item>", page(n))).collect();
     let elsewhere = "https://another.example/p";
     let items = format!("{items}<item><link>{elsewhere}</link></item>");
@@ -137,10 +137,10 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
     let began = world.now();
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
-    assert_eq!(called, (0..PAGES_PER_POLL).map(page).collect::<Vec<_>>());
-    let pauses = u64::try_from(PAGES_PER_POLL).unwrap();
+    assert_eq!(called, (0..FIRST_PAGES).map(page).collect::<Vec<_>>());
+    let pauses = u64::try_from(FIRST_PAGES).unwrap();
     assert!(world.now() >= began + world.politeness.rules.min_pause.saturating_mul(pauses), "the feed, and the pages");
-    assert_eq!(world.queued(QueueName::Extract).await.len(), PAGES_PER_POLL);
+    assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
     let left = world.queued(QueueName::Fetch).await;
     let left: BTreeSet<String> = left
         .into_iter()

@@ -117,8 +117,9 @@ impl TestWorld {
         Poll { fetch: None, ..self.program().poll }
     }
 
+    /// The stage that sends every page as a visit.
     pub(crate) fn discover_stage(&self) -> Discover {
-        self.program().discover
+        Discover { fetch: None, ..self.program().discover }
     }
 
     pub(crate) fn dispatch_stage(&self) -> Dispatch {

@@ -17,7 +17,7 @@ use curlew_testkit::faults::{Faults, Faulty};
 use serde_json::Value;
 use std::sync::Arc;
 
-const HOOK: &str = "https://hooks.example/new";
+pub(crate) const HOOK: &str = "https://hooks.example/new";
 const READER: &str = "https://reader.example/callback?user=7";
 const TOPIC: &str = "https://search.example/feed/atom?q=curlew";
 
@@ -39,12 +39,12 @@ impl FeedRenderer for Titles {
     }
 }
 
-fn program(world: &TestWorld) -> Program {
+pub(crate) fn program(world: &TestWorld) -> Program {
     world.program().publishing(Arc::new(Titles))
 }
 
 /// Runs what is due in the queue of polls, once.
-async fn work(world: &TestWorld, program: &Program) {
+pub(crate) async fn work(world: &TestWorld, program: &Program) {
     let mailbox =
         Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() };
     let worker = Worker { stages: program, queue: &mailbox, clock: world.politeness.clock.as_ref() };
@@ -53,23 +53,23 @@ async fn work(world: &TestWorld, program: &Program) {
 }
 
 /// Works for this long, a minute at a time.
-async fn minutes(world: &TestWorld, program: &Program, minutes: u64) {
+pub(crate) async fn minutes(world: &TestWorld, program: &Program, minutes: u64) {
     for _ in 0..minutes {
         work(world, program).await;
         world.politeness.clock.sleep(Millis::from_mins(1)).await;
     }
 }
 
-async fn add(program: &Program, query: &str) -> Watch {
+pub(crate) async fn add(program: &Program, query: &str) -> Watch {
     program.watches.add(query, HOOK, &[7; 32]).await.unwrap()
 }
 
-fn posts(world: &TestWorld) -> Vec<Call> {
+pub(crate) fn posts(world: &TestWorld) -> Vec<Call> {
     world.calls(CallKind::Receiver).into_iter().filter(|call| call.post.is_some()).collect()
 }
 
 /// Returns the titles of the pages that were posted, in order.
-fn titles(posts: &[Call]) -> Vec<String> {
+pub(crate) fn titles(posts: &[Call]) -> Vec<String> {
     let titles = |call: &Call| -> Vec<String> {
         let body: Value = serde_json::from_slice(&call.post.as_ref().unwrap().body).unwrap();
         body["matches"].as_array().unwrap().iter().map(|m| m["title"].as_str().unwrap().to_owned()).collect()
@@ -78,7 +78,7 @@ fn titles(posts: &[Call]) -> Vec<String> {
 }
 
 /// Accepts pages, a second apart, and publishes them.
-async fn publish(world: &TestWorld, program: &Program, names: &[&str]) {
+pub(crate) async fn publish(world: &TestWorld, program: &Program, names: &[&str]) {
     for name in names {
         accept(world, name, &format!("A curlew probes the mud near {name}.")).await;
         world.politeness.clock.sleep(Millis::from_secs(1)).await;
@@ -110,7 +110,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     assert!(body["matches"][0]["excerpt"].as_str().unwrap().starts_with("A curlew probes the mud near z."));
     // Publishing again, and a job that runs twice, bring nothing new; the next pages do.
     program.publish().await.unwrap();
-    let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into() };
+    let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
     world.jobs.send(&[(Job::Deliver(again), world.now())]).await.unwrap();
     minutes(&world, &program, 3).await;
     assert_eq!(self::posts(&world).len(), 1);
@@ -215,10 +215,39 @@ async fn what_cannot_be_watched_is_refused() {
         let refused = program.watches.add(query, to, &[7; 32]).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
+    // Nobody would read that a part of the query was left out, or looked for in another way.
+    let (long, many) = ("tide ".repeat(500), "t ".repeat(80));
+    for (query, said) in [
+        ("before:foo tide", "'foo' is not a date"),
+        ("tide before:2026-13-01", "'2026-13-01' is not a date"),
+        ("tide lang:", "is not a language"),
+        ("tide site:", "is not a host name"),
+        ("tide author:…", "is not a name"),
+        ("tide sort:size", "'size' is not an order"),
+        ("inurl:tide mud", "There is no filter 'inurl:'"),
+        ("mud*", "Wildcards such as in 'mud*'"),
+        ("tide OR mud", "OR between words"),
+        ("tide after:2026-05-02 before:2026-05-01", "No day"),
+        ("-tide", "only says what pages must not have"),
+        (long.as_str(), "too long"),
+        (many.as_str(), "too many words"),
+    ] {
+        match program.watches.add(query, HOOK, &[7; 32]).await {
+            Err(WatchError::Refused(why)) => assert!(why.contains(said), "{query}: {why}"),
+            other => panic!("{query}: {other:?}"),
+        }
+    }
+    assert_eq!(stored(&world).await, 0);
+    for query in ["tide NOT mud", "\"inurl:tide\" \"mud OR sand\"", "tide -mud author:\"Anna Rossi\" after:2026-05-02"]
+    {
+        add(&program, query).await;
+    }
     for query in ["", "…", "-x"] {
         let refused = program.watches.subscribe(&subscription("subscribe"), query).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query}: {refused:?}");
     }
+    // A feed says itself what is left out.
+    program.watches.subscribe(&subscription("subscribe"), "tide OR mud").await.unwrap();
 }
 
 fn subscription(mode: &str) -> HubRequest<'_> {
@@ -418,7 +447,7 @@ async fn what_is_not_there_any_more_is_not_posted() {
     minutes(&world, &program, 2).await;
     assert_eq!((posts(&world).len(), program.watches.list().await.unwrap()), (1, told));
     assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
-    let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into() };
+    let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into(), retry_at: None };
     let verdict = program.deliver.run(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
 }

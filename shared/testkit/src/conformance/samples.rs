@@ -251,6 +251,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         url: "https://example.org/a".into(),
         final_url: "https://example.org/b".into(),
         feed: None,
+        named_by: None,
         hints: EntryHints { title: Some(AWKWARD.into()), ..EntryHints::default() },
         site_image: None,
         content_type: Some("text/html".into()),
