@@ -38,6 +38,7 @@ use crate::worker::Stages;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
+use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
 use curlew_ports::{
     Blobs, Clock, Fetch as FetchPort, GroupLeases, HostLedger, Hosts, Inbox, InlinePool, Marks, Names, NoNames, Pages,
     Queue, RobotsStore, Seeds, Sources,
@@ -97,6 +98,8 @@ impl Ports {
             known: Arc::default(),
             pool: Arc::new(InlinePool),
             signer: None,
+            // A store with such leases is one where every read and write is billed.
+            look_every: if groups.is_some() { LOOK_SELDOM } else { LOOK_EVERY },
             poll_groups: groups.map(|store| Arc::new(PollGroups::new(store, clock))),
         }
     }

@@ -18,9 +18,11 @@ use url::Url;
 
 /// The clock counts in steps of this length and rounds down, so what ended now may have ended up to one step later.
 const CLOCK_STEP: Millis = Millis(1);
-/// A visit reads the ledger again before a call if it did so longer ago than this. Others are kept away by the length of the lease, so
-/// this is the time after which a visit under way hears of a block or a hold at the latest.
-pub const LOOK_EVERY: Millis = Millis::from_secs(5);
+/// A visit reads the ledger again before a call if it did so longer ago than this: before each call but those that follow at once. Others
+/// are kept away by the length of the lease, so this is the time after which a visit under way hears of a block or a hold.
+pub const LOOK_EVERY: Millis = Millis::from_secs(1);
+/// The same where every read is billed.
+pub const LOOK_SELDOM: Millis = Millis::from_secs(5);
 
 /// Time for which a chain of redirects is remembered after its next call may take place.
 const PENDING: Millis = Millis::from_hours(6);
@@ -38,6 +40,8 @@ pub struct Grant {
     pub at: Timestamp,
     /// Duration of the lease.
     pub length: Millis,
+    /// Time after which the ledger is read again before a call.
+    pub look_every: Millis,
     /// Last use of the host key before that.
     pub used: Timestamp,
     /// Last call to the host key before that, at the latest.
@@ -235,7 +239,7 @@ impl VisitState {
             }
         }
         // So a block takes effect soon, and a visit that lost its lease falls silent.
-        if !attempt.has_confirmed && lasted > self.looked + LOOK_EVERY {
+        if !attempt.has_confirmed && lasted > self.looked + self.grant.look_every {
             return Step::Confirm;
         }
         if self.learned.is_blocked(self.host.as_str()) || self.learned.is_blocked(attempt.name) {

@@ -53,6 +53,8 @@ pub struct Politeness {
     pub signer: Option<Arc<Signer>>,
     /// Leases that polls of a group share, if the store has such.
     pub poll_groups: Option<Arc<PollGroups>>,
+    /// Time after which a visit reads the ledger again before a call.
+    pub look_every: Millis,
 }
 
 /// The outage detector of this process, shared by all its visits.

@@ -156,7 +156,8 @@ impl Politeness {
         let state = HostState { lease: Some(lease.clone()), ..state };
         let (used, called) = (admission::last_use(&before), admission::last_call(&before));
         let repeats = admission::repeats(&before, owner, now);
-        let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
+        let look_every = self.look_every;
+        let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
         let mut visit = Visit::new(self, host.clone(), grant, version);
         visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
         (visit.covered, visit.noted) = (Some(covered), noted);
@@ -194,7 +195,8 @@ impl Politeness {
             Admission::Granted(lease) => {
                 let (used, called) = (admission::last_use(&before), admission::last_call(&before));
                 let repeats = admission::repeats(&before, owner, now);
-                let grant = Grant { lease, state, opened, at: now, length, used, called, repeats };
+                let look_every = self.look_every;
+                let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
                 // Its row is there by now: whoever blocks finds it, or has written the list before.
                 return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {

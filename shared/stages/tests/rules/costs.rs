@@ -6,6 +6,7 @@ use bytes::Bytes;
 use curlew_model::{
     ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, PageState, Rejection, Stage as QueueName, Validators,
 };
+use curlew_policy::politeness::visit::LOOK_SELDOM;
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, RangeCache, Reply, Tag, Version};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::Index;
@@ -18,7 +19,7 @@ use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::visit::LeaseOutcome;
 use curlew_stages::stage::{Stage, Verdict};
 use curlew_testkit::memory::MemoryRangeCache;
-use futures::future::try_join_all;
+use futures::future::{join, try_join_all};
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
@@ -189,8 +190,8 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
-    // robots.txt, the pages and their images are one call each, in some 25 seconds; the lease is taken and returned.
-    assert_eq!(ledger.taken(), [("load_eventual", 5), ("swap", 2)]);
+    // robots.txt, the pages and their images are one call each; the lease is taken and returned.
+    assert_eq!(ledger.taken(), [("load_eventual", 2 * PAGES + 1), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
     assert_eq!(blobs.taken(), []);
     // The overrides are read once a minute, however many batches there are.
@@ -204,6 +205,28 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     assert_eq!(index.publish(2026).await.unwrap().added, u64::from(PAGES));
     assert_eq!(pages.taken(), [("load_eventual", PAGES)]);
     assert!(world.hosts.load(&host("example.org")).await.unwrap().0.lease.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_seconds_and_hears_of_a_block() {
+    let (world, urls) = pages_with_images();
+    let ledger = Counted::over(&world.hosts);
+    let politeness = Politeness { look_every: LOOK_SELDOM, ..Politeness::clone(&politeness(&world, ledger.clone())) };
+    let fetch = Fetch::new(Arc::new(politeness), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
+    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
+    let job = visit("example.org", &urls, &new());
+    let block = async {
+        world.politeness.clock.sleep(Millis::from_secs(8)).await;
+        let (looks, calls) = (ledger.taken(), world.web.calls().len());
+        world.program().blocks.block("example.org").await.unwrap();
+        (looks, calls)
+    };
+    let (done, (looks, calls)) = join(fetch.run(&job), block).await;
+    done.unwrap();
+    assert_eq!(looks, [("load_eventual", 2), ("swap", 1)], "for the lease, and once since");
+    // A second apart at least.
+    let late = world.web.calls().len() - calls;
+    assert!(late <= 5, "{late}");
 }
 
 #[tokio::test(start_paused = true)]

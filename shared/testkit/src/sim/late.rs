@@ -4,7 +4,7 @@ use crate::faults::mix;
 use crate::memory::{MemoryHosts, TokioClock};
 use async_trait::async_trait;
 use curlew_model::{HostKey, HostState, Millis, Timestamp};
-use curlew_policy::politeness::visit::LOOK_EVERY;
+use curlew_policy::politeness::visit::LOOK_SELDOM;
 use curlew_ports::{Clock, HostLedger, PortError, Version};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const LATE: Millis = Millis::from_secs(1);
 /// A block, an owner's stop or a hold may take effect as late as this on a visit under way, which reads the ledger every so often; the
 /// invariants allow for no more.
-pub(crate) const TOO_LATE: Millis = Millis(LOOK_EVERY.0 + LATE.0);
+pub(crate) const TOO_LATE: Millis = Millis(LOOK_SELDOM.0 + LATE.0);
 
 /// A state that was replaced.
 #[derive(Debug)]

@@ -31,8 +31,17 @@ fn visit_with(state: HostState, length: Millis) -> VisitState {
     let called = admission::last_call(&state);
     let lease = Lease { owner: "visit".into(), until: NOW + length, token: 7 };
     let state = HostState { lease: Some(lease.clone()), last_token: 7, ..state };
-    let grant =
-        Grant { lease, state, opened: Millis::ZERO, at: NOW, length, used: Timestamp::MIN, called, repeats: false };
+    let grant = Grant {
+        lease,
+        state,
+        opened: Millis::ZERO,
+        at: NOW,
+        length,
+        look_every: LOOK_EVERY,
+        used: Timestamp::MIN,
+        called,
+        repeats: false,
+    };
     VisitState::new(host("example.org"), grant)
 }
 
