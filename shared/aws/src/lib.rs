@@ -40,7 +40,7 @@ pub use error::MissingRight;
 pub use functions::{DeployedFunction, ExecutionQuota, Functions, SmokeAnswer};
 pub use groups::GroupTable;
 pub use hosts::HostTable;
-pub use jobs::{Jobs, ReadError};
+pub use jobs::{Jobs, ReadError, put_back};
 pub use mappings::{MAPPINGS, Mapping, Mappings, mapping_ids};
 pub use marks::MarkTable;
 pub use names::Names;

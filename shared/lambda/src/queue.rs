@@ -6,6 +6,7 @@ use crate::deaths::Deaths;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve, serve_with};
 use crate::sqs_queue::SqsQueue;
+use curlew_aws::put_back;
 use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, Stage};
 use curlew_ports::{Names, NoNames};
@@ -14,6 +15,7 @@ use curlew_stages::program::Program;
 use curlew_wiring::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -107,7 +109,17 @@ struct Record {
     receipt_handle: String,
     body: String,
     attributes: Attributes,
+    #[serde(default)]
+    message_attributes: HashMap<String, MessageAttribute>,
     event_source: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageAttribute {
+    /// Bytes in base64, if it is a binary one.
+    #[serde(default)]
+    binary_value: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,11 +153,12 @@ pub(crate) fn messages(payload: Value) -> Result<Vec<Message>, Failure> {
                 return Err(wrong(&format!("its source is '{}'", record.event_source)));
             }
             let receives = record.attributes.approximate_receive_count.parse();
+            let attributes = record.message_attributes;
             Ok(Message {
                 receives: receives.map_err(|_| wrong("ApproximateReceiveCount is no number"))?,
                 id: record.message_id,
                 handle: record.receipt_handle,
-                body: record.body,
+                body: put_back(record.body, |name| attributes.get(name)?.binary_value.clone()),
             })
         })
         .collect()
@@ -168,6 +181,15 @@ mod tests {
             let failure = messages(event).unwrap_err();
             assert!(failure.to_string().contains(says), "{failure}");
         }
+    }
+
+    #[test]
+    fn bytes_that_came_as_an_attribute_are_in_the_text() {
+        let record = json!({"messageId": "1", "receiptHandle": "2", "eventSource": "aws:sqs",
+            "attributes": {"ApproximateReceiveCount": "1"}, "body": "{\"inline\":\"\t\"}",
+            "messageAttributes": {"inline": {"binaryValue": "QUJD", "dataType": "Binary"},
+                "error": {"stringValue": "x", "dataType": "String"}}});
+        assert_eq!(messages(json!({"Records": [record]})).unwrap()[0].body, r#"{"inline":"QUJD"}"#);
     }
 
     #[test]

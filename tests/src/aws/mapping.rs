@@ -6,6 +6,7 @@
 
 use super::sqs::Sent;
 use super::unit::{SQS_STEP, steps};
+use serde_json::{Value, json};
 
 /// Number of messages of one receive, and of one deletion.
 const BATCH: u64 = 10;
@@ -42,6 +43,18 @@ pub fn requests(delivered: Sent) -> Requests {
 /// queue and the whole time, as if none were ever busy.
 pub fn idle_receives(days: f64) -> f64 {
     IDLE_POLLERS * days * DAY / LONG_POLL
+}
+
+/// Returns a message's attributes as SQS gives them in the form in which a mapping hands them to a function.
+pub(crate) fn attributes_for_function(attributes: &Value) -> Value {
+    let in_camel_case = |(name, attribute): (&String, &Value)| {
+        let form = json!({
+            "dataType": attribute["DataType"], "stringValue": attribute["StringValue"],
+            "binaryValue": attribute["BinaryValue"], "stringListValues": [], "binaryListValues": []
+        });
+        (name.clone(), form)
+    };
+    attributes.as_object().into_iter().flatten().map(in_camel_case).collect::<serde_json::Map<_, _>>().into()
 }
 
 #[cfg(test)]

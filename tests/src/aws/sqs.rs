@@ -72,7 +72,12 @@ fn received(message: &Value) -> usize {
 }
 
 fn attributes(message: &Value) -> usize {
-    let Some(attributes) = message["MessageAttributes"].as_object() else { return 0 };
+    of_attributes(&message["MessageAttributes"])
+}
+
+/// Returns the bytes of a message's attributes.
+pub(crate) fn of_attributes(attributes: &Value) -> usize {
+    let Some(attributes) = attributes.as_object() else { return 0 };
     let value = |value: &Value| -> usize {
         let part = |name: &str| value[name].as_str().map_or(0, str::len);
         part("DataType") + part("StringValue") + super::item::binary(value["BinaryValue"].as_str().unwrap_or_default())

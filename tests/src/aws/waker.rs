@@ -6,6 +6,7 @@
 //! the batching window, since it finds all messages that the stage before has sent.
 
 use super::api::REGION;
+use super::mapping::attributes_for_function;
 use super::stack::Stack;
 use curlew_model::Stage;
 use serde_json::{Value, json};
@@ -109,7 +110,7 @@ impl Queue {
         while batch.len() < self.batch_size && held.is_empty() {
             // One by one near the limit of bytes, so that little is left over.
             let wanted = if bytes < MAX_PAYLOAD / 2 { MAX_CALL.min(self.batch_size - batch.len()) } else { 1 };
-            let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"],
+            let ask = json!({"QueueUrl": self.url, "MaxNumberOfMessages": wanted, "AttributeNames": ["All"], "MessageAttributeNames": ["All"],
                 // The queue's own wait time would be that of an idle mapping.
                 "WaitTimeSeconds": 0});
             let got = stack.api().call("AmazonSQS.ReceiveMessage", &ask);
@@ -132,7 +133,7 @@ impl Queue {
             "receiptHandle": message["ReceiptHandle"],
             "body": message["Body"],
             "attributes": message["Attributes"],
-            "messageAttributes": {},
+            "messageAttributes": attributes_for_function(&message["MessageAttributes"]),
             "md5OfBody": message["MD5OfBody"],
             "eventSource": "aws:sqs",
             "eventSourceARN": self.arn,

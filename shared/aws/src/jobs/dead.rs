@@ -1,6 +1,7 @@
 //! Dead-letter queues: jobs that were given up.
 
-use super::message::MESSAGE_LIMIT;
+use super::attachments;
+use super::message::OutgoingMessage;
 use super::receive::BATCH;
 use super::{Jobs, wall_clock};
 use crate::error::corrupt;
@@ -37,12 +38,13 @@ impl Jobs {
     /// Transport errors; the caller must then not delete the message.
     pub async fn give_up(&self, stage: Stage, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
         let name = self.names.dead_queue(stage);
-        let body = self.claimed(stage, body.to_owned(), MESSAGE_LIMIT).await?;
+        let message = self.outgoing(stage, body.to_owned(), now).await?;
         let send = self
             .sqs
             .send_message()
             .queue_url(self.dead_address(stage).await?)
-            .message_body(body)
+            .set_message_attributes(Some(attachments::attributes(&message.attachments)?))
+            .message_body(message.body)
             .message_attributes(ERROR, attribute(&reason(error))?)
             .message_attributes(AT, attribute(&now.to_string())?);
         send.send().await.map(drop).map_err(|e| self.asked("give a job up", &name).failed(e))
@@ -64,8 +66,7 @@ impl Jobs {
     /// Sends the message again, then deletes it from the dead-letter queue: a crash in between leaves it in both.
     pub(super) async fn redrive_dead(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
         let (stage, found) = self.find_dead(receipt).await?;
-        let body = found.body.unwrap_or_default();
-        let outgoing = super::message::OutgoingMessage { body, due: now };
+        let outgoing = OutgoingMessage::new(text_of(&found), now);
         self.send_messages(stage, &[outgoing]).await.into_iter().collect::<Result<(), _>>()?;
         let handle = found.receipt_handle.unwrap_or_default();
         self.delete(stage, self.dead_address(stage).await?, &handle).await
@@ -162,6 +163,11 @@ fn name(receipt: &Receipt) -> Option<(Stage, &str)> {
     Some((Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))
 }
 
+/// Returns the job's text of a message.
+fn text_of(message: &Message) -> String {
+    attachments::text_of(message.body().unwrap_or_default().to_owned(), message.message_attributes())
+}
+
 fn read(stage: Stage, message: &Message) -> Dead {
     let attribute = |name| message.message_attributes()?.get(name)?.string_value();
     let sent = message.attributes().and_then(|a| a.get(&MessageSystemAttributeName::SentTimestamp));
@@ -169,7 +175,7 @@ fn read(stage: Stage, message: &Message) -> Dead {
     Dead {
         receipt: Receipt(format!("{DEAD}{}/{}", stage.as_str(), message.message_id().unwrap_or_default())),
         stage,
-        message: message.body().unwrap_or_default().to_owned(),
+        message: text_of(message),
         error: attribute(ERROR).unwrap_or(NO_REASON).to_owned(),
         at: attribute(AT).and_then(|at| at.parse().ok()).or(sent).unwrap_or_else(wall_clock),
     }

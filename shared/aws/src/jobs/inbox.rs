@@ -1,5 +1,6 @@
 //! Receiving, for operators and tests.
 
+use super::attachments;
 use super::held::ReceivedMessage;
 use super::park::Parked;
 use super::receive::BATCH;
@@ -177,7 +178,7 @@ impl Jobs {
 
     /// Returns a message as a delivery, and stores it until its visibility timeout ends.
     async fn delivery(&self, stage: Stage, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
-        let body = message.body.unwrap_or_default();
+        let body = attachments::text_of(message.body.unwrap_or_default(), message.message_attributes.as_ref());
         let receipt = Receipt(format!("{}{BETWEEN}{}", stage.as_str(), message.receipt_handle.unwrap_or_default()));
         let count = MessageSystemAttributeName::ApproximateReceiveCount;
         let receives = message.attributes.and_then(|mut a| a.remove(&count)).and_then(|n| n.parse().ok()).unwrap_or(1);

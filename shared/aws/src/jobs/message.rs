@@ -5,6 +5,7 @@
 //! more than once and nobody knows which delivery is the last.
 
 use super::Jobs;
+use super::attachments::{self, Attachments};
 use crate::chance::long_name;
 use crate::error::corrupt;
 use curlew_model::{Job, Stage, Timestamp};
@@ -32,11 +33,25 @@ pub enum ReadError {
 }
 
 /// A message on its way to a queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct OutgoingMessage {
     pub(super) body: String,
+    pub(super) attachments: Attachments,
     /// Earliest time of its delivery.
     pub(super) due: Timestamp,
+}
+
+impl OutgoingMessage {
+    /// A message with this text.
+    pub(super) fn new(text: String, due: Timestamp) -> OutgoingMessage {
+        let (body, attachments) = attachments::cut_out(text);
+        OutgoingMessage { body, attachments, due }
+    }
+
+    /// Returns the number of bytes that it counts for.
+    pub(super) fn length(&self) -> usize {
+        self.body.len() + attachments::length(&self.attachments)
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,7 +89,7 @@ impl Jobs {
         if due > (self.now)() + super::LONGEST_DELAY {
             return self.park(vec![(stage, text.to_owned(), due)]).await;
         }
-        let outgoing = OutgoingMessage { body: text.to_owned(), due };
+        let outgoing = OutgoingMessage::new(text.to_owned(), due);
         self.send_messages(stage, &[outgoing]).await.into_iter().collect()
     }
 
@@ -85,7 +100,7 @@ impl Jobs {
         text: String,
         due: Timestamp,
     ) -> Result<OutgoingMessage, PortError> {
-        Ok(OutgoingMessage { body: self.claimed(stage, text, MESSAGE_LIMIT).await?, due })
+        Ok(OutgoingMessage::new(self.claimed(stage, text, MESSAGE_LIMIT).await?, due))
     }
 
     /// Returns the text, or a claim check for it if it is longer than `most`.

@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `message.rs` | jobs as messages, claim checks for long ones |
+//! | `attachments.rs` | their bytes as binary attributes |
 //! | `together.rs` | many senders, few requests |
 //! | `send.rs` | requests to SQS, with retries of unprocessed entries |
 //! | `park.rs` | rows of jobs that wait for long |
@@ -12,6 +13,7 @@
 //! | `dead.rs` | dead-letter queues |
 
 mod addresses;
+mod attachments;
 mod dead;
 mod held;
 mod inbox;
@@ -22,6 +24,7 @@ mod release;
 mod send;
 mod together;
 
+pub use attachments::put_back;
 pub use message::ReadError;
 
 use crate::error::Asked;

@@ -159,7 +159,7 @@ impl Parked {
 
     /// Returns the message for its queue.
     pub(super) fn outgoing(&self) -> message::OutgoingMessage {
-        message::OutgoingMessage { body: self.body.clone(), due: self.due }
+        message::OutgoingMessage::new(self.body.clone(), self.due)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests that send messages to SQS.
 
+use super::attachments;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use super::{Jobs, LONGEST_DELAY};
 use crate::error::{again, corrupt};
@@ -91,6 +92,8 @@ impl Jobs {
         let entry = |(place, (_, message)): (usize, &Entry<'_>)| {
             let entry = SendMessageBatchRequestEntry::builder().id(place.to_string()).message_body(&message.body);
             let delay = self.seconds_until(message.due, LONGEST_DELAY);
+            let attributes = attachments::attributes(&message.attachments)?;
+            let entry = entry.set_message_attributes(Some(attributes).filter(|attributes| !attributes.is_empty()));
             entry.delay_seconds(delay).build().map_err(|e| corrupt("a message", e))
         };
         entries.iter().enumerate().map(entry).collect()
@@ -102,7 +105,7 @@ fn batches(messages: &[OutgoingMessage]) -> Vec<Vec<Entry<'_>>> {
     let mut batches: Vec<Vec<Entry<'_>>> = Vec::new();
     let mut bytes = 0;
     for entry in messages.iter().enumerate() {
-        let length = entry.1.body.len();
+        let length = entry.1.length();
         match batches.last_mut() {
             Some(batch) if batch.len() < BATCH && bytes + length <= REQUEST_LIMIT => {
                 batch.push(entry);

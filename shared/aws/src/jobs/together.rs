@@ -114,7 +114,7 @@ impl Waiting {
     /// True if waiting for more would not save a request.
     fn is_enough(&self) -> bool {
         let messages = self.groups.iter().flat_map(|group| &group.messages);
-        let (count, bytes) = messages.fold((0, 0), |(n, bytes), message| (n + 1, bytes + message.body.len()));
+        let (count, bytes) = messages.fold((0, 0), |(n, bytes), message| (n + 1, bytes + message.length()));
         count >= BATCH || bytes >= REQUEST_LIMIT
     }
 }

@@ -103,6 +103,12 @@ async fn senders_at_once_share_requests() {
     assert!(sizes.len() <= 30, "{sizes:?}");
 }
 
+/// The length of a message's page.
+fn page_of(entry: &Value) -> usize {
+    let page = entry["MessageAttributes"]["inline"]["BinaryValue"].as_str().unwrap_or_default();
+    page.trim_end_matches('=').len() * 3 / 4
+}
+
 #[tokio::test]
 async fn no_request_is_larger_than_allowed() {
     let server = queue(|_| Ok(())).await;
@@ -111,7 +117,12 @@ async fn no_request_is_larger_than_allowed() {
     assert_eq!(batches(&server).iter().sum::<usize>(), 8);
     for asked in server.asked().iter().filter(|a| a.operation == "SendMessageBatch") {
         let bytes: usize = entries(asked).iter().filter_map(|e| e["MessageBody"].as_str()).map(str::len).sum();
-        assert!(bytes <= 1 << 20, "{bytes}");
+        let pages: Vec<usize> = entries(asked).iter().map(page_of).collect();
+        assert!(bytes + pages.iter().sum::<usize>() <= 1 << 20, "{bytes} {pages:?}");
+        assert!(
+            bytes < 8_000 && pages.iter().all(|page| *page == 300_000),
+            "a page is an attribute: {bytes} {pages:?}"
+        );
     }
 }
 

@@ -10,7 +10,9 @@ use super::mappings::MappingSwitch;
 use super::queues::{MemoryQueue, Message, RECEIVE};
 use super::template::MappingSize;
 use crate::aws::call::Service;
+use crate::aws::mapping::attributes_for_function;
 use crate::aws::meter::{Line, Source};
+use crate::aws::sqs::of_attributes;
 use crate::aws::unit::{SQS_STEP, Unit, steps};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -77,7 +79,7 @@ impl Mapping {
                 break;
             }
             let got = self.queue.receive(self.size.batch - batch.len(), left.min(LONG_POLL)).await;
-            let size = got.iter().map(|(_, message)| message.body.len()).sum();
+            let size = got.iter().map(|(_, message)| message.body.len() + of_attributes(&message.attributes)).sum();
             self.bill(if got.is_empty() { "receive, empty" } else { "receive" }, steps(size, SQS_STEP));
             for (handle, message) in got {
                 began.get_or_insert_with(Instant::now);
@@ -127,7 +129,7 @@ fn record(handle: &str, message: &Message) -> Value {
             "SentTimestamp": "1795000000000", "SenderId": "AROA00000000000000000:curlew-dispatch",
             "ApproximateFirstReceiveTimestamp": "1795000000000"
         },
-        "messageAttributes": {},
+        "messageAttributes": attributes_for_function(&message.attributes),
         "md5OfBody": "00000000000000000000000000000000",
         "eventSource": "aws:sqs",
         "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:curlew-extract",

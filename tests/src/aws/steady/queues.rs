@@ -19,6 +19,8 @@ const RECEIVE_AT_ARRIVAL: usize = 5;
 pub(super) struct Message {
     id: u64,
     pub(super) body: String,
+    /// As SQS gives them.
+    pub(super) attributes: Value,
     pub(super) receives: u32,
 }
 
@@ -56,13 +58,13 @@ impl Queues {
             "GetQueueUrl" => json!({"QueueUrl": format!("http://endpoint.test/0/{address}")}),
             "SendMessageBatch" => {
                 let taken = list(&request["Entries"]).map(|entry| {
-                    queue.send(entry["MessageBody"].as_str().unwrap_or_default(), delay(&entry["DelaySeconds"]));
+                    queue.send(entry);
                     json!({"Id": entry["Id"], "MessageId": "0", "MD5OfMessageBody": "0"})
                 });
                 json!({"Successful": taken.collect::<Vec<_>>(), "Failed": []})
             }
             "SendMessage" => {
-                queue.send(request["MessageBody"].as_str().unwrap_or_default(), delay(&request["DelaySeconds"]));
+                queue.send(request);
                 json!({"MessageId": "0", "MD5OfMessageBody": "0"})
             }
             "GetQueueAttributes" => queue.attributes(),
@@ -84,13 +86,15 @@ fn delay(seconds: &Value) -> Duration {
 }
 
 impl MemoryQueue {
-    fn send(self: &Arc<Self>, body: &str, delay: Duration) {
+    fn send(self: &Arc<Self>, entry: &Value) {
+        let body = entry["MessageBody"].as_str().unwrap_or_default().to_owned();
         let id = {
             let mut state = lock(&self.state);
             state.last += 1;
             state.last
         };
-        self.push(Message { id, body: body.to_owned(), receives: 0 }, delay);
+        let attributes = entry["MessageAttributes"].clone();
+        self.push(Message { id, body, attributes, receives: 0 }, delay(&entry["DelaySeconds"]));
     }
 
     fn push(self: &Arc<Self>, message: Message, delay: Duration) {
