@@ -161,6 +161,24 @@ impl Job {
         self
     }
 
+    /// Returns the same job, of which an earlier delivery did not come to its end.
+    #[must_use]
+    pub fn again(mut self) -> Job {
+        match &mut self {
+            Job::Discover(j) => j.is_again = true,
+            Job::Poll(j) => j.is_again = true,
+            Job::Polls(j) => j.groups.iter_mut().flat_map(|group| &mut group.polls).for_each(|j| j.is_again = true),
+            Job::Own(_)
+            | Job::Subscribe(_)
+            | Job::Backfill(_)
+            | Job::Deliver(_)
+            | Job::Fetch(_)
+            | Job::Extract(_)
+            | Job::Remove(_) => {}
+        }
+        self
+    }
+
     /// Serializes to a message: JSON with the version in front.
     ///
     /// # Errors
@@ -211,12 +229,16 @@ pub struct DiscoverJob {
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+    /// True if an earlier delivery did not come to its end, perhaps since a page that it fetched ended the process. New pages are left
+    /// to visits of their own then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_again: bool,
 }
 
 impl DiscoverJob {
     /// Creates the job for the first examination of a site.
     pub fn new(site: SourceKey, url: String) -> DiscoverJob {
-        DiscoverJob { site, url, home: None, links: vec![], next_guess: None, deferrals: 0 }
+        DiscoverJob { site, url, home: None, links: vec![], next_guess: None, deferrals: 0, is_again: false }
     }
 }
 
@@ -270,12 +292,16 @@ pub struct PollJob {
     /// Chain of jobs that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceId>,
+    /// True if an earlier delivery did not come to its end, perhaps since a page that it fetched ended the process. New pages are left
+    /// to visits of their own then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_again: bool,
 }
 
 impl PollJob {
     /// Creates the job that a feed's schedule sends.
     pub fn new(feed: SourceKey, url: String) -> PollJob {
-        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None, trace: None }
+        PollJob { feed, url, deferrals: 0, waits: 0, on_request: false, due: None, trace: None, is_again: false }
     }
 }
 
@@ -634,6 +660,7 @@ mod tests {
             waits: 0,
             on_request: false,
             due: None,
+            is_again: false,
             trace: None,
         }))
     }

@@ -90,6 +90,8 @@ impl<S: Settlement> Worker<'_, S> {
     /// # Errors
     /// The errors of the queue. The job is then handed out again when its visibility ends.
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
+        let again = (receives > 1).then(|| job.clone().again());
+        let job = again.as_ref().unwrap_or(job);
         let untraced = job.trace().is_none().then(|| trace::traced(job.clone()));
         let job = untraced.as_ref().unwrap_or(job);
         // Extraction has a span of its own for each page.

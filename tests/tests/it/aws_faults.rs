@@ -3,7 +3,6 @@
 
 use curlew_fixtureweb::{Call, Uniform, judge};
 use curlew_model::Stage;
-use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::faults::{Fault, Plan, Rule};
@@ -26,7 +25,7 @@ const SCALE: &str = "CURLEW_AWS_SCALE";
 /// Number of hosts of one round.
 const HOSTS: usize = 8;
 /// More than a discovery fetches itself, so that visits of fetch follow.
-const PAGES: usize = FIRST_PAGES + 2;
+const PAGES: usize = 12;
 /// Functions that call sites.
 const CALLERS: [&str; 2] = ["frail-discover", "frail-fetch"];
 /// Number of kills in one round: fewer than the five times that a message may be handed out.

@@ -54,9 +54,9 @@ fn a_page_that_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let store = Store::brisk(&web);
     let sites = ["http://slow-drip.test/".to_owned()];
     // Its answer takes longer than a process lives here. Jobs of a dead process stay in hand until the next process
-    // recovers.
+    // recovers. The discovery comes to the page first; when it is run again, it leaves pages to visits of their own.
     let handed_out = "SELECT id || '-' || receives FROM jobs JOIN messages USING (id)
-        WHERE handed_out = 1 AND message LIKE '%/special%'";
+        WHERE handed_out = 1 AND (message LIKE '%/special%' OR message LIKE '%\"job\":\"discover\"%')";
     let (mut deaths, mut last) = (0, Vec::new());
     // Creates the database.
     store.run(&["crawl", &sites[0], "--until", "0s", "--json"]).ok();

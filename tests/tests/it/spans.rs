@@ -81,7 +81,7 @@ fn one_trace_leads_from_the_poll_of_a_feed_to_the_index() {
     }
     let roots: BTreeSet<&str> =
         all.iter().filter(|span| span.parent_span_id.is_empty()).map(|span| span.name.as_str()).collect();
-    assert_eq!(roots, ["discover", "extract", "fetch", "index", "poll"].into());
+    assert_eq!(roots, ["discover", "extract", "index", "poll"].into());
 
     // Everything that leaves the machine is on this list, and no secret is among it.
     let keys: BTreeSet<&str> = all.iter().flat_map(|span| &span.attributes).map(|of| of.key.as_str()).collect();

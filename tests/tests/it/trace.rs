@@ -40,7 +40,7 @@ fn one_id_leads_from_the_feed_to_the_index_through_the_log() {
     let lines = told["log"].as_array().unwrap();
     assert!(lines.iter().all(|line| line["span"]["trace"] == trace));
     let kinds: BTreeSet<&str> = lines.iter().map(|line| line["span"]["kind"].as_str().unwrap()).collect();
-    assert!(kinds.is_superset(&["fetch", "extract", "index"].into()), "{kinds:?}");
+    assert!(kinds.is_superset(&["discover", "extract", "index"].into()), "{kinds:?}");
     assert!(
         lines.iter().any(|line| line["message"] == "a page is taken in" && line["url"] == url.as_str()),
         "{lines:?}"

@@ -178,12 +178,13 @@ impl Stage for Discover {
             }
         };
         let visits = found.iter_mut().flat_map(|found| std::mem::take(&mut found.visits)).collect();
-        let pages = FirstPages::fetched(self.fetch.as_deref(), &mut visit, visits).await;
+        let fetch = self.fetch.as_deref().filter(|_| !job.is_again);
+        let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
         // The lease is given back first: the visits that are sent need it.
         if let Err(error) = visit.close().await {
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        pages.send(self.fetch.as_deref(), &self.intake).await?;
+        pages.send(fetch, &self.intake).await?;
         for feed in found {
             feed.write(&self.intake).await?;
         }

@@ -366,7 +366,8 @@ impl Poll {
         let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
         let (next, visits) =
             self.taken(due, (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await?;
-        let pages = FirstPages::fetched(self.fetch.as_deref(), visit, visits).await;
+        let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
+        let pages = FirstPages::fetched(fetch, visit, visits).await;
         Ok(Polled { next, pages, is_quiet })
     }
 

@@ -1,11 +1,11 @@
 //! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
 use crate::test_world::{TestWorld, host, html, key, moved, rss, status};
-use curlew_model::{DiscoverJob, Job, Millis, SiteState, Source, Stage as QueueName, Validators};
-use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources};
+use curlew_model::{DiscoverJob, Job, Millis, PollJob, SiteState, Source, Stage as QueueName, Validators};
+use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, Sources};
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::stage::{Stage, Verdict};
-use curlew_stages::worker::Stages;
+use curlew_stages::worker::{Mailbox, Stages, Worker};
 
 const HOME: &str = "https://example.org/";
 
@@ -78,6 +78,31 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
     for feed in working(&world).await {
         let Some((Source::Feed(feed), _)) = world.sources.get(&feed).await.unwrap() else { panic!("no row") };
         assert_eq!(feed.seen.len(), 7);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_discovery_or_a_poll_that_did_not_end_leaves_pages_to_visits_of_their_own() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.web.serve(HOME, "text/html", page(&["/a"]));
+    let feed = format!("{HOME}a");
+    for items in ["one", "two"] {
+        world.web.serve(&feed, "application/rss+xml", item(items));
+    }
+    let program = world.program();
+    let worker = Worker {
+        stages: &program,
+        queue: &Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() },
+        clock: world.politeness.clock.as_ref(),
+    };
+    let discover = Job::Discover(DiscoverJob::new(key(HOME), HOME.into()));
+    let poll = Job::Poll(PollJob { on_request: true, ..PollJob::new(key(&feed), feed.clone()) });
+    for (n, job) in [discover, poll].iter().enumerate() {
+        worker.run(&Receipt("any".into()), 2, job).await.unwrap();
+        assert_eq!(world.calls(CallKind::Page).len(), 0, "{job:?}");
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), n + 1, "{job:?}");
+        world.politeness.clock.sleep(Millis::from_hours(2)).await;
     }
 }
 
