@@ -120,7 +120,7 @@ async fn no_request_is_larger_than_allowed() {
         let pages: Vec<usize> = entries(asked).iter().map(page_of).collect();
         assert!(bytes + pages.iter().sum::<usize>() <= 1 << 20, "{bytes} {pages:?}");
         assert!(
-            bytes < 8_000 && pages.iter().all(|page| *page == 300_000),
+            bytes < 8_000 && pages.iter().all(|page| *page == 225_000),
             "a page is an attribute: {bytes} {pages:?}"
         );
     }

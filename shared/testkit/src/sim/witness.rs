@@ -43,7 +43,11 @@ impl<'a> Witness<'a> {
         mailbox: Mailbox,
         deliveries: &[Delivery],
     ) -> Witness<'a> {
-        let readable = |d: &Delivery| Some((d.receipt.clone(), d.receives, traced(d.job.clone().ok()?)));
+        let as_run = |d: &Delivery| {
+            let job = d.job.clone().ok()?;
+            Some(traced(if d.receives > 1 { job.again() } else { job }))
+        };
+        let readable = |d: &Delivery| Some((d.receipt.clone(), d.receives, as_run(d)?));
         let deliveries = deliveries.iter().filter_map(readable).collect();
         Witness { shared, machine, program, mailbox, deliveries, ends: Mutex::default() }
     }
