@@ -378,7 +378,7 @@ pub struct DeliverJob {
     pub retry_at: Option<Timestamp>,
 }
 
-/// What a record takes from the feed that named its page.
+/// Facts about a feed that the records of its pages take from it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamedBy {
     /// The feed's address.
@@ -402,7 +402,7 @@ pub struct VisitJob {
     /// Feed that the items come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// What that feed says; where it is missing, its row does.
+    /// Facts about that feed; if they are missing, its row has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
     /// The site's image, for pages that have none.
@@ -499,7 +499,7 @@ pub struct ExtractJob {
     /// Feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// What that feed says; where it is missing, its row does.
+    /// Facts about that feed; if they are missing, its row has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub named_by: Option<NamedBy>,
     /// Metadata from the feed.

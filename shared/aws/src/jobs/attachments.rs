@@ -18,7 +18,7 @@ use crate::error::corrupt;
 const FIELDS: [&str; 2] = ["inline", "thumbnail"];
 /// Stands for what was cut out.
 const CUT: char = '\t';
-/// What is shorter stays in the text.
+/// A field with fewer characters stays in the text.
 const SHORTEST: usize = 256;
 
 /// Bytes that were cut out of a job's text, by the name of their attribute.

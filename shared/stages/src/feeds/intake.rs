@@ -321,7 +321,7 @@ fn deletion_key(entry: &DeletedEntry) -> u64 {
     address::hash64(&format!("deleted {}", entry.id))
 }
 
-/// What the records of a feed's pages take from it. One of comments is named after its site's, which its row leads to.
+/// Returns the facts that the records of a feed's pages take from it. A feed of comments is named after its site's, to which its row leads.
 fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
     let title = feed.title.clone();
     let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));

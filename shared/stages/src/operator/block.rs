@@ -47,7 +47,7 @@ pub struct Blocks {
 }
 
 /// Says whether a block is still to be lifted.
-pub(crate) type Wish<'w> = &'w (dyn Fn() -> BoxFuture<'w, Result<bool, StageError>> + Send + Sync);
+pub(crate) type Condition<'c> = &'c (dyn Fn() -> BoxFuture<'c, Result<bool, StageError>> + Send + Sync);
 
 /// Origin of a host's block, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Blocks {
     }
 
     /// Blocks a name that is on the list in the rows of all host keys that it covers. A host key that becomes known later is checked
-    /// against the list; the own one may have been unblocked by an earlier wish that came to its end in between.
+    /// against the list; the own one may have been unblocked by an earlier request that came to its end in between.
     async fn block_rows(&self, name: &str, own: &HostKey) -> Result<(), StageError> {
         for key in self.keys_below(name, own).await?.iter().chain([own]) {
             self.rewrite(key, |state| (admission::block(state, name), ()), None).await?;
@@ -99,18 +99,18 @@ impl Blocks {
         Ok(())
     }
 
-    /// Changes a row from the state that it has, unless the wish has passed once that is read. The row is written even if nothing in
-    /// it changes: so of two that wish the opposite, the one that has read it before the other wrote it is refused, and reads again.
+    /// Changes a row from the state that it has, unless the condition no longer holds once that is read. The row is written even if
+    /// nothing in it changes: so of two with opposite requests, the one that has read it before the other wrote it is refused, and reads again.
     async fn rewrite<T>(
         &self,
         key: &HostKey,
         change: impl Fn(HostState) -> (HostState, T),
-        wish: Option<Wish<'_>>,
+        condition: Option<Condition<'_>>,
     ) -> Result<Option<T>, StageError> {
         for _ in 0..SWAP_TRIES {
             let (state, seen) = self.ledger.load(key).await?;
-            if let Some(wish) = wish
-                && !wish().await?
+            if let Some(condition) = condition
+                && !condition().await?
             {
                 return Ok(None);
             }
@@ -135,20 +135,20 @@ impl Blocks {
         self.unblock_if(host, &is_off).await
     }
 
-    async fn unblock_if(&self, host: &str, wish: Wish<'_>) -> Result<bool, StageError> {
+    async fn unblock_if(&self, host: &str, condition: Condition<'_>) -> Result<bool, StageError> {
         let (name, key) = self.name(host)?;
         self.change_hidden(|hidden| hidden.hosts.remove(&name) | hidden.by_owner.remove(&name)).await?;
         let mut was = false;
         let lift = |state| admission::unblock(state, &name);
         for below in self.keys_below(&name, &key).await? {
-            was |= self.rewrite(&below, lift, Some(wish)).await?.unwrap_or_default();
+            was |= self.rewrite(&below, lift, Some(condition)).await?.unwrap_or_default();
         }
         // Last, so that a repeated run still finds the host blocked.
         let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
             self.take_up(&name).await?;
         }
-        Ok(was | self.rewrite(&key, lift, Some(wish)).await?.unwrap_or_default())
+        Ok(was | self.rewrite(&key, lift, Some(condition)).await?.unwrap_or_default())
     }
 
     /// Turns the reading of a host's back catalogue off or on, from the next step on.
@@ -191,11 +191,11 @@ impl Blocks {
     ///
     /// # Errors
     /// As for [`Blocks::unblock`].
-    pub(crate) async fn unblock_for_owner(&self, host: &str, wish: Wish<'_>) -> Result<bool, StageError> {
+    pub(crate) async fn unblock_for_owner(&self, host: &str, condition: Condition<'_>) -> Result<bool, StageError> {
         if self.blocked_by(host).await? == BlockedBy::Operator {
             return Ok(false);
         }
-        self.unblock_if(host, wish).await?;
+        self.unblock_if(host, condition).await?;
         Ok(true)
     }
 

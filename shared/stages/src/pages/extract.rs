@@ -319,7 +319,7 @@ impl Extract {
         Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
     }
 
-    /// What the record of a page takes from its feed.
+    /// Returns the facts that the record of a page takes from its feed.
     async fn named_by(
         &self,
         job: &ExtractJob,
