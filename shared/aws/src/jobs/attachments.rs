@@ -50,7 +50,7 @@ pub(super) fn cut_out(text: String) -> (String, Attachments) {
     (cut, found.into_iter().map(|(_, _, field, bytes)| (field, Blob::new(bytes))).collect())
 }
 
-/// Returns the job's text of a message, with what was cut out of it. `attribute` returns the value of a binary attribute in
+/// Returns the job's text of a message, with what was cut out of it; no job's text if an attribute is missing. `attribute` returns the value of a binary attribute in
 /// base64, as Lambda hands it over.
 pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> String {
     if !body.contains(CUT) {
@@ -60,8 +60,10 @@ pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> Str
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let field = FIELDS.into_iter().find(|field| text.ends_with(&format!("\"{field}\":\"")));
-        if let Some(bytes) = field.and_then(&attribute) {
-            text.push_str(&bytes);
+        match field.and_then(&attribute) {
+            Some(bytes) => text.push_str(&bytes),
+            // No bytes are no job's: with the mark the text is no JSON, so it is given up, and not taken for an empty page.
+            None => text.push(CUT),
         }
         text.push_str(piece);
     }
@@ -128,8 +130,10 @@ mod tests {
             assert_eq!((body.as_str(), cut.len()), (text.as_str(), 0));
             assert_eq!(back(body, &cut), text);
         }
-        // An attribute that is lost leaves a job without its page, which is given up with a reason.
-        assert_eq!(put_back("{\"inline\":\"\t\"}".to_owned(), |_| None), "{\"inline\":\"\"}");
-        assert_eq!(put_back("{\t\"a\": 1}".to_owned(), |_| Some("B".to_owned())), "{\"a\": 1}");
+        // A text of which an attribute is lost is no JSON, and given up with a reason; others stay as they are.
+        for text in ["{\"inline\":\"\t\"}", "{\t\"a\": 1}"] {
+            assert_eq!(put_back(text.to_owned(), |_| None), text);
+        }
+        assert_eq!(put_back("{\t\"a\": 1}".to_owned(), |_| Some("B".to_owned())), "{\t\"a\": 1}");
     }
 }

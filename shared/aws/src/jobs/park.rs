@@ -22,6 +22,9 @@ const STAGE: &str = "q";
 /// Maximum length of a compressed message inside a row. Writing and deleting a row is billed by the kilobyte; for
 /// longer messages an object costs less.
 const MOST_INSIDE: usize = 8 << 10;
+/// Maximum length of a message inside a row before it was compressed. A page of rows is released at once, so it bounds their
+/// memory, and what it allows SQS accepts.
+const MOST_UNPACKED: usize = 128 << 10;
 /// Maximum number of rows of one request, by DynamoDB's quotas.
 const BATCH: usize = 25;
 /// Maximum number of tries for rows that a request left unprocessed, the first one included.
@@ -53,8 +56,9 @@ impl Jobs {
     }
 
     async fn row(&self, stage: Stage, body: String, due: Timestamp) -> Result<Item, PortError> {
+        let length = body.len();
         let mut packed = pack_text(body.clone());
-        if size(&packed) > MOST_INSIDE {
+        if length > MOST_UNPACKED || size(&packed) > MOST_INSIDE {
             packed = text(self.claimed(stage, body, 0).await?);
         }
         Ok(Item::from([
@@ -157,9 +161,9 @@ impl Parked {
         })
     }
 
-    /// Returns the message for its queue.
-    pub(super) fn outgoing(&self) -> message::OutgoingMessage {
-        message::OutgoingMessage::new(self.body.clone(), self.due)
+    /// Returns the row's key, and the message for its queue.
+    pub(super) fn outgoing(self) -> (Item, message::OutgoingMessage) {
+        (self.key, message::OutgoingMessage::new(self.body, self.due))
     }
 }
 

@@ -3,6 +3,7 @@
 //! The order is read, send, delete, and only then move the mark: a run that stops in between, or runs beside another,
 //! causes nothing but duplicates.
 
+use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use super::park::{Parked, key_of};
 use super::{Jobs, place};
 use crate::item::Item;
@@ -80,19 +81,26 @@ impl Jobs {
 
     /// Sends rows and deletes those that were sent; returns their number.
     async fn release(&self, rows: Vec<Item>) -> Result<usize, PortError> {
-        let mut by_stage: [Vec<Parked>; Stage::ALL.len()] = Default::default();
+        let mut by_stage: [Vec<(Item, OutgoingMessage)>; Stage::ALL.len()] = Default::default();
         for row in &rows {
             match Parked::read(row) {
-                Ok(parked) => by_stage[place(parked.stage)].push(parked),
-                // The row stays where it is, for a person to examine, and must not keep the others from their queues.
+                Ok(parked) => {
+                    let of_stage = &mut by_stage[place(parked.stage)];
+                    let (key, outgoing) = parked.outgoing();
+                    match outgoing.length() <= REQUEST_LIMIT {
+                        true => of_stage.push((key, outgoing)),
+                        false => tracing::error!(?key, "a parked job is too long for its queue and stays parked"),
+                    }
+                }
+                // These rows stay where they are, for a person to examine, and must not keep the others from their queues.
                 Err(error) => tracing::error!(%error, "a parked job cannot be read and stays parked"),
             }
         }
         let mut released = 0;
         for (stage, rows) in Stage::ALL.into_iter().zip(by_stage) {
-            let outgoing: Vec<_> = rows.iter().map(Parked::outgoing).collect();
+            let (keys, outgoing): (Vec<Item>, Vec<OutgoingMessage>) = rows.into_iter().unzip();
             let results = self.send_messages(stage, &outgoing).await;
-            let sent = rows.into_iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(row, _)| row.key);
+            let sent = keys.into_iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(key, _)| key);
             let sent: Vec<Item> = sent.collect();
             released += sent.len();
             self.unpark(sent).await?;

@@ -2,7 +2,7 @@
 
 use super::{Stack, poll};
 use crate::jobs::{Jobs, wall_clock};
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
 use curlew_ports::{Inbox, Marks, Queue, QueueCount, Version};
 use futures::future::join_all;
 use std::collections::BTreeSet;
@@ -129,18 +129,45 @@ async fn a_crash_between_sending_and_deleting_only_sends_twice() {
     assert_eq!((messages.len(), deliveries), (20, 40));
 }
 
+/// Returns a job of more than a mebibyte, which compresses to almost nothing.
+fn very_long() -> Job {
+    let feed = SourceKey::new(&format!("{:032x}", 1)).expect("a key");
+    Job::Poll(PollJob::new(feed, format!("https://example.org/{}", "\\".repeat(600_000))))
+}
+
 #[tokio::test]
-async fn a_row_that_cannot_be_read_stays_and_stops_nobody() {
+async fn a_job_longer_than_a_message_is_released_though_it_compresses_to_almost_nothing() {
     let stack = Stack::new().await;
     let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
     overdue(&jobs, 3, Millis::from_mins(2)).await;
-    let due = (wall_clock() - Millis::from_mins(2)).minute().to_string();
-    let table = &stack.names.parked();
-    let broken = stack.connection.dynamodb().put_item().table_name(table);
-    let broken = broken.item("due", crate::item::text(due)).item("id", crate::item::text("broken"));
-    broken.send().await.expect("writes");
+    let due = wall_clock() - Millis::from_mins(2);
+    jobs.park(vec![(Stage::Poll, very_long().to_message().expect("a message"), due)]).await.expect("parks");
+    assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 4);
+    assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 0);
+    let (messages, _) = received(&jobs).await;
+    assert_eq!(messages.len(), 4);
+    assert!(messages.contains(&very_long().to_message().expect("a message")));
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
+    let stack = Stack::new().await;
+    let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
+    overdue(&jobs, 3, Millis::from_mins(2)).await;
+    let due = wall_clock() - Millis::from_mins(2);
+    let row = |id: &str| {
+        let put = stack.connection.dynamodb().put_item().table_name(stack.names.parked());
+        put.item("due", crate::item::text(due.minute().to_string())).item("id", crate::item::text(id))
+    };
+    row("broken").send().await.expect("writes");
+    // As a program of before wrote it: short in its row, and longer than SQS takes.
+    let long = row("long").item("at", crate::item::number(due.as_millis())).item("q", crate::item::text("poll"));
+    long.item(crate::item::STATE, crate::pack::pack_text(very_long().to_message().expect("a message")))
+        .send()
+        .await
+        .expect("writes");
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 3);
-    assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 1);
+    assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 2);
     let count = jobs.count(Stage::Poll, wall_clock()).await.expect("counts");
     assert_eq!(count, QueueCount { ready: 3, ..QueueCount::default() });
 }

@@ -35,7 +35,7 @@ pub async fn pack(
 /// Unpacks a document.
 ///
 /// # Errors
-/// [`PortError::NotFound`] if it was stored and is no longer there; a job error if it is no zstd.
+/// [`PortError::NotFound`] if it was stored and is no longer there; a job error if it is missing or no zstd.
 pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageError> {
     let packed = match body {
         PageBody::Inline(bytes) => bytes.clone(),
@@ -44,6 +44,10 @@ pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageEr
             blob.ok_or_else(|| StageError::Job(PortError::NotFound(key.clone()).to_string()))?.bytes
         }
     };
+    // Nothing unpacks to nothing, but even an empty document was packed into something.
+    if packed.is_empty() {
+        return Err(StageError::Job("the document is missing".to_owned()));
+    }
     let html = zstd::bulk::decompress(&packed, UNPACK_LIMIT)
         .map_err(|e| StageError::Job(format!("the document cannot be unpacked: {e}")))?;
     Ok(html.into())
