@@ -4,6 +4,7 @@ use curlew_model::{Timestamp, TraceId};
 use curlew_policy::delivery::FailureKind;
 use curlew_ports::PortError;
 use serde::{Serialize, de::DeserializeOwned};
+use std::any::Any;
 use std::error::Error;
 use std::future::Future;
 use tracing::Span;
@@ -67,6 +68,12 @@ impl StageError {
             _ => FailureKind::Permanent,
         }
     }
+}
+
+/// Returns the words of a panic.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    panic.downcast_ref::<&str>().copied().or(owned).unwrap_or("without a word")
 }
 
 /// An error with its causes in one line; a cause that the text before it repeats is left out.

@@ -1,7 +1,7 @@
 //! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
 //! simulators drive it; none of them decides what follows from a verdict or a failure.
 
-use crate::stage::{StageError, Verdict, job_span, record_failure, settlement_span, with_causes};
+use crate::stage::{StageError, Verdict, job_span, panic_message, record_failure, settlement_span, with_causes};
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Job, Stage as StageName, Timestamp};
 use curlew_policy::delivery::{AfterFailure, FailureKind, after_failure, never_ends};
@@ -9,7 +9,6 @@ use curlew_policy::trace;
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
 use futures::future::join_all;
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
@@ -103,7 +102,7 @@ impl<S: Settlement> Worker<'_, S> {
                 self.settle(handle, receives, job, outcome).instrument(span).await
             }
             Err(panic) => {
-                let why = panic_message(panic.as_ref());
+                let why = format!("the job panicked: {}", panic_message(panic.as_ref()));
                 drop(panic);
                 let span = span.unwrap_or_else(|| span_of(job));
                 self.failed((handle, receives), job, (&why, FailureKind::Transient)).instrument(span).await
@@ -239,12 +238,6 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
 /// Returns the span of a job.
 fn span_of(job: &Job) -> Span {
     job_span(job.kind(), &trace::of(job))
-}
-
-/// The message of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or(panic.downcast_ref::<String>().map(String::as_str));
-    format!("the job panicked: {}", text.unwrap_or("without a word"))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use curlew_policy::page::dates;
 use curlew_policy::page::publication;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
-use curlew_ports::{Blobs, Clock, CpuPool, Event, Events, Pages, PortError, Queue, Sources, Version};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -240,7 +240,8 @@ impl Extract {
     ) -> Result<Result<Article, Rejection>, StageError> {
         let bytes = body.len();
         let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
-        Ok(match parsed(self.pool.as_ref(), bytes, read).await? {
+        // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read it.
+        Ok(match told(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
             Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
             Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
         })
