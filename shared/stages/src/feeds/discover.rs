@@ -166,19 +166,11 @@ impl Stage for Discover {
                 return self.apply(site, seen, Step::Refused(failures::of_rejection(&Rejection::Blocked)), job).await;
             }
         };
-        let searched = FeedSearch::new(&self.intake, &mut visit, &mut site).run(&start, rest.clone()).await;
+        let (step, mut found) = FeedSearch::new(&self.intake, &mut visit, &mut site).run(&start, rest.clone()).await;
         let calls = visit.state.calls;
         site.failure = visit.failure.take().or(site.failure.take());
-        let (step, mut found) = match searched {
-            Ok(searched) => searched,
-            Err(error) => {
-                // What keeps a port from answering may keep the lease, too; it runs out by itself then.
-                let _ = visit.close().await;
-                return Err(error);
-            }
-        };
         let visits = found.iter_mut().flat_map(|found| std::mem::take(&mut found.visits)).collect();
-        let fetch = self.fetch.as_deref().filter(|_| !job.is_again);
+        let fetch = self.fetch.as_deref().filter(|_| !job.is_again && step.is_ok());
         let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
         // The lease is given back first: the visits that are sent need it.
         if let Err(error) = visit.close().await {
@@ -188,7 +180,8 @@ impl Stage for Discover {
         for feed in found {
             feed.write(&self.intake).await?;
         }
-        let step = match step {
+        // What was found before an error is kept: the next run need not call it again.
+        let step = match step? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
                 let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);

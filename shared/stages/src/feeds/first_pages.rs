@@ -19,17 +19,19 @@ pub(crate) struct FirstPages {
 }
 
 impl FirstPages {
-    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds list is fetched once.
+    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds list is fetched once,
+    /// also if there is no room for others of the second one.
     pub(crate) async fn fetched(fetch: Option<&Fetch>, visit: &mut Visit<'_>, visits: Vec<VisitJob>) -> FirstPages {
         let Some(fetch) = fetch else { return FirstPages { later: visits, made: Vec::new() } };
         let (mut later, mut made, mut asked) = (Vec::new(), Vec::new(), BTreeSet::new());
         for job in visits {
-            let room = FIRST_PAGES.saturating_sub(asked.len());
-            if job.host != visit.state.host || room == 0 {
+            // What a feed of comments is called follows from rows that are written after the visit.
+            let is_named_later = job.feed.is_some() && job.named_by.is_none();
+            if job.host != visit.state.host || is_named_later {
                 later.push(job);
                 continue;
             }
-            let (new, rest) = divided(&job, room, &asked);
+            let (new, rest) = divided(&job, FIRST_PAGES.saturating_sub(asked.len()), &asked);
             asked.extend(new.iter().map(|item| item.page.clone()));
             if !rest.is_empty() {
                 later.push(VisitJob { items: rest, ..job.clone() });

@@ -273,7 +273,8 @@ impl Intake {
             self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
             return Ok(None);
         }
-        // Whether it is known is asked once more before the page is called; here a late answer costs only a message.
+        // Of a host that was called before this is asked once more before the page is called; here a late answer costs only
+        // a message.
         if unvisited != Some(&host)
             && let Some((row, _)) = self.pages.load_eventual(&page).await?
             && !row.state.may_be_taken_up()

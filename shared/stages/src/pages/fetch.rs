@@ -84,12 +84,8 @@ struct VisitRun<'j, 'v> {
     visit: &'j mut Visit<'v>,
     /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    /// Number of pages that the state of the host key has been given to remember.
-    remembered: usize,
     /// New pages that are decided about at the end of the visit.
     suspects: Vec<Suspect>,
-    /// The home page that was asked for to compare, and the key of what it says.
-    home: Option<(Url, Option<u32>)>,
 }
 
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
@@ -147,7 +143,7 @@ impl Fetch {
     pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &VisitJob) -> Result<VisitRest, StageError> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = VisitRun { job, visit, apart, remembered: 0, suspects, home: None };
+        let mut round = VisitRun { job, visit, apart, suspects };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
@@ -268,12 +264,12 @@ impl Fetch {
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
-        let has_room = round.remembered < self.remembered && before == Row::None;
+        let has_room = round.visit.remembered < self.remembered && before == Row::None;
         let is_without_row = has_room && host == round.visit.state.host;
         self.send_on(round, found, (&known_as, &host), (hints, is_without_row)).await?;
         if is_without_row {
             round.visit.state.remember_sent(&id, self.remembered);
-            round.remembered += 1;
+            round.visit.remembered += 1;
         } else {
             let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.politeness.clock.now());
             page_row::write(self.pages.as_ref(), &row).await?;

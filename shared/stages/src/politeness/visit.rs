@@ -75,6 +75,10 @@ pub struct Visit<'a> {
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     /// Licences that this visit has read, by origin of the pages.
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
+    /// The home page that a suspicious page was compared with, and the key of what it says.
+    pub(crate) home: Option<(Url, Option<u32>)>,
+    /// Number of pages that the state of the host key has been given to remember.
+    pub(crate) remembered: usize,
     /// Content that is posted to a hub or a receiver.
     post: Option<Post>,
     /// Failure of the last call that failed, for people.
@@ -267,8 +271,9 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
+        let (home, remembered) = (None, 0);
         let (post, failure, covered, noted) = (None, None, None, Unchanged::default());
-        Visit { politeness, state, ledger_row, compiled, licenses, post, failure, covered, noted }
+        Visit { politeness, state, ledger_row, compiled, licenses, home, remembered, post, failure, covered, noted }
     }
 
     /// Returns the time since the lease was asked for.

@@ -55,16 +55,17 @@ async fn discovery_asks_robots_first_then_home_once_and_takes_three_feeds_at_mos
 async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_of_its_discovery() {
     let world = TestWorld::new();
     world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    world.web.serve(HOME, "text/html", page(&["/a", "/b", "/c"]));
     let address = |n: usize| format!("{HOME}{n}");
-    let feed = |numbers: std::ops::Range<usize>| {
+    let feed = |numbers: [usize; 7]| {
         let item = |n| format!("<item><link>{}</link></item>", address(n));
-        rss(&numbers.map(item).collect::<String>())
+        rss(&numbers.map(item).concat())
     };
-    // The feeds share two pages.
-    world.web.serve(&format!("{HOME}a"), "application/rss+xml", feed(0..7));
-    world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed(5..12));
-    (0..12).for_each(|n| world.web.serve(&address(n), "text/html", html("")));
+    // The feeds share pages; for others of the third there is no room.
+    world.web.serve(&format!("{HOME}a"), "application/rss+xml", feed([0, 1, 2, 3, 4, 5, 6]));
+    world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed([5, 6, 7, 8, 9, 10, 11]));
+    world.web.serve(&format!("{HOME}c"), "application/rss+xml", feed([1, 3, 5, 7, 8, 9, 12]));
+    (0..13).for_each(|n| world.web.serve(&address(n), "text/html", html("")));
     let job = Job::Discover(DiscoverJob::new(key(HOME), HOME.into()));
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
@@ -72,7 +73,7 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
     assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
     let left = world.queued(QueueName::Fetch).await;
     let left = left.into_iter().flat_map(|(job, _)| if let Job::Fetch(visit) = job { visit.items } else { panic!() });
-    assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..12).map(address).collect::<Vec<_>>());
+    assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..13).map(address).collect::<Vec<_>>());
     let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
     assert!(state.lease.is_none(), "it was given back");
     for feed in working(&world).await {
@@ -208,6 +209,20 @@ async fn discovery_takes_one_feed_under_two_addresses_for_one() {
         assert_eq!(working(&world).await, ["a", "c"].map(|path| key(&format!("{HOME}{path}"))), "{same_by}");
         assert_eq!(world.feed_at("https://example.org/b").await, None);
         assert_eq!(world.queued(QueueName::Fetch).await.len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_feed_is_kept_once_whichever_of_its_addresses_leads_to_the_other() {
+    for (from, to) in [("b", "a"), ("a", "b")] {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+        world.web.serve(&format!("{HOME}{to}"), "text/xml", rss(""));
+        world.web.answer(&format!("{HOME}{from}"), moved(302, &format!("{HOME}{to}")));
+        world.discover(HOME).await;
+        assert_eq!(working(&world).await, [key(&format!("{HOME}a"))], "{from} leads to {to}");
+        assert_eq!(world.feed_at(&format!("{HOME}b")).await, None);
     }
 }
 

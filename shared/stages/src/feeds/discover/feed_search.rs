@@ -69,11 +69,18 @@ struct Working {
     content: u64,
     /// It lists entries, so that its content tells it from others.
     is_telling: bool,
+    /// Key of the address that answered, if this visit asked.
+    answered: Option<SourceKey>,
     /// The document, if this visit read it.
     read: Option<Box<Feed>>,
 }
 
 impl Working {
+    /// True if it is kept for an address, or was found there.
+    fn is_at(&self, address: &SourceKey) -> bool {
+        self.key == *address || self.answered.as_ref() == Some(address)
+    }
+
     /// Returns true if another feed is this one, under another address or in another dialect.
     fn is_same_as(&self, other: &Working) -> bool {
         let say_the_same = (&self.format, self.content) == (&other.format, other.content);
@@ -123,10 +130,10 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new() }
     }
 
-    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new.
-    pub(super) async fn run(mut self, start: &Url, rest: Rest) -> Result<(Step, Vec<FoundFeed>), StageError> {
-        let step = self.look(start, rest).await?;
-        Ok((step, self.found))
+    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed after them.
+    pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step, StageError>, Vec<FoundFeed>) {
+        let step = self.look(start, rest).await;
+        (step, self.found)
     }
 
     async fn look(&mut self, start: &Url, mut rest: Rest) -> Result<Step, StageError> {
@@ -263,7 +270,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.
     async fn validate(&mut self, url: &Url, found: &[Working]) -> Result<Tried, StageError> {
-        if self.is_found(url) {
+        let key = address::source_key(url);
+        if found.iter().any(|feed| feed.is_at(&key)) {
             return Ok(Tried::Useless);
         }
         if let Some(known) = self.known(url).await? {
@@ -274,7 +282,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         match &got.end {
             CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
-                    Ok(feed) => Ok(Tried::Works(self.validated((url, &got, reply), feed, found).await?)),
+                    Ok(feed) => self.validated((url, &got, reply), feed, found).await,
                     Err(why) => {
                         tracing::debug!(%url, reason = %why, "no feed");
                         Ok(Tried::Useless)
@@ -291,36 +299,36 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         }
     }
 
-    /// A candidate is a feed: the same as one that is known, by where it was found or by what it says, or a new one.
+    /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it says, or a
+    /// new one.
     async fn validated(
         &mut self,
         (url, got, reply): (&Url, &Fetched, &Reply),
         feed: Feed,
         found: &[Working],
-    ) -> Result<Working, StageError> {
+    ) -> Result<Tried, StageError> {
+        let answered = address::source_key(&got.url);
+        if found.iter().any(|known| known.is_at(&answered)) {
+            return Ok(Tried::Useless);
+        }
         if got.hops > 0
             && let Some(known) = self.known(&got.url).await?
         {
-            return Ok(known);
+            return Ok(Tried::Works(known));
         }
         // What moved for good before anybody knew of it is kept where it is.
         let url = if got.moved_for_good { &got.url } else { url };
         let content = content_hash(&feed, self.intake.politeness.rules.entries_per_poll);
         let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
-        let this = Working { key, format, content, is_telling: !feed.entries.is_empty(), read: Some(Box::new(feed)) };
-        if let Some(known) = found.iter().find(|known| known.is_same_as(&this)) {
-            return Ok(Working { key: known.key.clone(), ..this });
+        let (is_telling, answered) = (!feed.entries.is_empty(), Some(answered));
+        let this = Working { key, format, content, is_telling, answered, read: Some(Box::new(feed)) };
+        if found.iter().any(|known| known.is_same_as(&this)) {
+            return Ok(Tried::Useless);
         }
         if let Some(feed) = &this.read {
             self.keep(url, (feed, reply, got)).await?;
         }
-        Ok(this)
-    }
-
-    /// True if this search has found a feed at this address already.
-    fn is_found(&self, url: &Url) -> bool {
-        let key = address::source_key(url);
-        self.found.iter().any(|found| found.feed.key == key)
+        Ok(Tried::Works(this))
     }
 
     /// The feed that is kept for this address, if it is polled.
@@ -333,7 +341,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         }
         let is_telling = !feed.seen.is_empty();
         let content = feed.polling.trust.content;
-        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling, read: None }))
+        let (answered, read) = (None, None);
+        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling, answered, read }))
     }
 
     /// The row of a feed, which is read once.

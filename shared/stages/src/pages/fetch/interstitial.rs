@@ -194,7 +194,7 @@ impl Fetch {
     ) -> Result<Result<bool, Item>, StageError> {
         let home = url.join("/").ok().filter(|home| home != answered && home != url);
         let Some(home) = home else { return Ok(Ok(false)) };
-        if let Some((known, shown)) = &round.home
+        if let Some((known, shown)) = &round.visit.home
             && *known == home
         {
             return Ok(Ok(*shown == Some(text)));
@@ -214,7 +214,7 @@ impl Fetch {
             CallEnd::Rejected(_) => None,
             end => return Ok(waits(end).map_or(Ok(false), Err)),
         };
-        round.home = Some((home, shown));
+        round.visit.home = Some((home, shown));
         Ok(Ok(shown == Some(text)))
     }
 }
