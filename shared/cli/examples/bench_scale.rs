@@ -25,7 +25,7 @@ use curlew_stages::catalog::local_leaves::LocalLeaves;
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::catalog::segment::{Draft, write};
-use curlew_stages::operator::erasure::Erasure;
+use curlew_stages::operator::erasure::{Erasure, StepLimits};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::json;
 use std::collections::HashMap;
@@ -126,11 +126,26 @@ impl World {
         let after = self.timed("query after it", found()).await?;
         ensure!(after.0 + 1 == before, "{before} pages, then {}", after.0);
 
-        let erasure = Erasure { pages: self.rows.as_ref(), blobs: self.blobs.as_ref(), removal: &removal };
+        let erasure = Erasure {
+            pages: self.rows.as_ref(),
+            blobs: self.blobs.as_ref(),
+            removal: &removal,
+            limits: StepLimits::default(),
+        };
         let site = format!("site:{HOST}");
         let of_host = async || Ok::<_, anyhow::Error>(finder.find(&site, Start::Offset(0), 10).await?.total);
         ensure!(of_host().await? > 0, "nothing to erase");
-        let erased = self.timed("erasure", async { Ok(erasure.of_host(HOST, Timestamp::MAX).await?) }).await?;
+        let steps = async {
+            let (mut erased, mut after) = (0, None);
+            loop {
+                let (more, next) = erasure.of_host(HOST, Timestamp::MAX, Timestamp::MAX, after).await?;
+                (erased, after) = (erased + more, next);
+                if after.is_none() {
+                    return Ok::<u64, anyhow::Error>(erased);
+                }
+            }
+        };
+        let erased = self.timed("erasure", steps).await?;
         ensure!(erased.0 == ERASED && of_host().await? == 0, "{} pages were erased", erased.0);
 
         let (upgraded, upgrade, asked, empty) = self.upgrade(upgraded).await?;

@@ -2,7 +2,7 @@
 //! job with its fields.
 
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
-use crate::ownership::{Challenge, LookResult, OwnerRequest};
+use crate::ownership::{Challenge, LookResult, OwnerRequest, PageLine};
 use crate::page::Gone;
 use crate::poll_group::PollGroup;
 use crate::polling::is_default;
@@ -12,6 +12,7 @@ use crate::source::Validators;
 use crate::time::Timestamp;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Version of the jobs' format; a job of another version is dead-lettered, never interpreted.
 const VERSION: u8 = 1;
@@ -261,13 +262,37 @@ pub struct OwnJob {
     /// Number of times that this job was deferred.
     #[serde(default)]
     pub deferrals: u32,
+    /// Progress of the steps before this one, for a request that reads the rows of all pages; `None` for its first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<OwnProgress>,
 }
 
 impl OwnJob {
+    /// Creates the job for a request, with its first step if it has several.
+    pub fn new(host: String, challenge: Challenge, request: OwnerRequest) -> OwnJob {
+        OwnJob { host, challenge, request, dns_only: false, looked: None, deferrals: 0, progress: None }
+    }
+
     /// True if a proof is still to be looked for.
     pub const fn needs_look(&self) -> bool {
         matches!(self.request, OwnerRequest::Look) && self.looked.is_none()
     }
+}
+
+/// Progress of an owner's request that reads the rows of all pages, a bounded number in each step. Each step is a job.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnProgress {
+    /// Time at which the owner made the request, the same in all its steps.
+    pub asked: Timestamp,
+    /// The last row that was read; `None` before the first row, and when no rows are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<PageId>,
+    /// Numbers of pages so far, by the words of the report.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counts: BTreeMap<String, u64>,
+    /// Pages so far that the report names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pages: Vec<PageLine>,
 }
 
 /// Job that reads a feed.
@@ -708,19 +733,26 @@ mod tests {
     #[test]
     fn only_looking_for_a_proof_is_for_the_queue_whose_stage_calls_sites() -> Result<(), Box<dyn std::error::Error>> {
         let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS))?;
-        let of = |request, looked| {
-            let (host, challenge) = ("example.org".to_owned(), challenge.clone());
-            Job::Own(OwnJob { host, challenge, request, dns_only: false, looked, deferrals: 0 })
-        };
+        let of =
+            |request, looked| OwnJob { looked, ..OwnJob::new("example.org".to_owned(), challenge.clone(), request) };
         let at = Timestamp::from_millis(1_795_000_000_000);
         let looked = LookResult { at, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
-        assert_eq!(of(OwnerRequest::Look, None).stage(), Stage::Discover);
-        for job in
-            [of(OwnerRequest::Look, Some(looked)), of(OwnerRequest::Report, None), of(OwnerRequest::Forget, None)]
-        {
+        let (url, state) = ("https://example.org/a".to_owned(), "accepted".to_owned());
+        let progress = OwnProgress {
+            asked: at,
+            after: Some(PageId::new("0123456789abcdef0123456789abcdef")?),
+            counts: [(state.clone(), 100_000)].into(),
+            pages: vec![PageLine { url, state, at, checked_at: None }],
+        };
+        let first = of(OwnerRequest::Forget, None);
+        let further = OwnJob { progress: Some(progress), ..first.clone() };
+        assert_eq!(Job::Own(of(OwnerRequest::Look, None)).stage(), Stage::Discover);
+        for job in [of(OwnerRequest::Look, Some(looked)), of(OwnerRequest::Report, None), first.clone(), further] {
+            let job = Job::Own(job);
             assert_eq!(job.stage(), Stage::Remove);
             assert_eq!(Job::from_message(&job.to_message()?)?, job);
         }
+        assert!(!Job::Own(first).to_message()?.contains("progress"), "as a job of an earlier version");
         Ok(())
     }
 

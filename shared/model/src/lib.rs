@@ -40,7 +40,7 @@ pub use host::{
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
     BackfillJob, DeliverJob, DiscoverJob, ExtractJob, GroupPolls, IndexChange, Job, MainImage, NamedBy, OwnJob,
-    PageBody, PollJob, PollsJob, Purpose, RemovalJob, Stage, SubscribeJob, VisitItem, VisitJob,
+    OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, Stage, SubscribeJob, VisitItem, VisitJob,
 };
 pub use language::primary_language;
 pub use ownership::{Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, Way};

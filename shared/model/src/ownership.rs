@@ -190,7 +190,7 @@ pub struct FeedLine {
 }
 
 /// A page in a report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageLine {
     /// Its address.
     pub url: String,

@@ -18,6 +18,7 @@ use crate::operator::actions::Actions;
 use crate::operator::audit_log::AuditLog;
 use crate::operator::block::Blocks;
 use crate::operator::deliver::{Deliver, FeedRenderer};
+use crate::operator::erasure::StepLimits;
 use crate::operator::fsck::Fsck;
 use crate::operator::lookup::Lookup;
 use crate::operator::messages::Messages;
@@ -236,6 +237,7 @@ impl Program {
                 removal: removal.clone(),
                 backfills: backfills.clone(),
                 sample: sample.clone(),
+                limits: StepLimits::default(),
                 scheme: "https",
             },
             owners: Owners {

@@ -199,12 +199,25 @@ pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ow
     all
 }
 
-/// Records that a request was carried out.
-pub fn done(mut all: Ownership, challenge: &Challenge, request: OwnerRequest, now: Timestamp) -> Ownership {
-    if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
+/// Records that a request made at `asked` was carried out. One that was repeated since has a job of its own, which records
+/// it later.
+pub fn done(
+    mut all: Ownership,
+    challenge: &Challenge,
+    request: OwnerRequest,
+    asked: Timestamp,
+    now: Timestamp,
+) -> Ownership {
+    let is_last = |claim: &Claim| claim.asked.get(&request).is_none_or(|last| *last <= asked);
+    if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge && is_last(claim)) {
         claim.done.insert(request, now);
     }
     all
+}
+
+/// True if a request made at `asked` was carried out, and was not repeated since.
+pub fn is_done(claim: &Claim, request: OwnerRequest, asked: Timestamp) -> bool {
+    claim.asked.get(&request) == Some(&asked) && claim.done.get(&request).is_some_and(|done| *done >= asked)
 }
 
 /// True if the latest request of a host's owners is to block it. A job may come late, or twice, and must not undo later
@@ -309,7 +322,7 @@ mod tests {
             Ok(GrantExtent::Whole),
             "the job may have been lost"
         );
-        let all = done(all, &challenge(1), OwnerRequest::Visit, T0 + Millis::from_secs(1));
+        let all = done(all, &challenge(1), OwnerRequest::Visit, T0, T0 + Millis::from_secs(1));
         let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_hours(23));
         assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
         assert_eq!(
@@ -317,6 +330,19 @@ mod tests {
             Ok(GrantExtent::Whole)
         );
         assert_eq!(ask(all, &challenge(1), OwnerRequest::Block, true, T0).1, Ok(GrantExtent::Whole));
+    }
+
+    #[test]
+    fn of_a_request_that_was_repeated_only_the_last_job_records_that_it_is_done() {
+        let (all, _) = ask(proven(1), &challenge(1), OwnerRequest::Forget, true, T0);
+        let (all, again) = ask(all, &challenge(1), OwnerRequest::Forget, true, T0 + LOST);
+        assert_eq!(again, Ok(GrantExtent::Whole), "the first job may have been lost");
+        let later = T0 + LOST + Millis::from_secs(1);
+        let of = |all: &Ownership, asked| is_done(claim(all, &challenge(1)).unwrap(), OwnerRequest::Forget, asked);
+        let all = done(all, &challenge(1), OwnerRequest::Forget, T0, later);
+        assert!(!of(&all, T0) && !of(&all, T0 + LOST));
+        let all = done(all, &challenge(1), OwnerRequest::Forget, T0 + LOST, later);
+        assert!(!of(&all, T0) && of(&all, T0 + LOST));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Listings of all keys and rows, read in parts.
 
-use curlew_model::{HostKey, HostState, Page, Source};
+use curlew_model::{HostKey, HostState, Page, PageId, Source};
 use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
 
 /// Keys that one call lists.
@@ -27,19 +27,65 @@ pub(crate) async fn all_keys(
 
 /// Returns the rows of all pages that `choose` accepts.
 pub(crate) async fn pages_that(pages: &dyn Pages, choose: impl Fn(&Page) -> bool) -> Result<Vec<Page>, PortError> {
-    let mut chosen = Vec::new();
-    each_page(pages, |page| chosen.extend(Some(page).filter(&choose))).await?;
+    let (chosen, _) = choose_from(pages, None, usize::MAX, usize::MAX, |page| Some(page).filter(&choose)).await?;
     Ok(chosen)
 }
 
 /// Passes the row of every page to `take`.
-pub(crate) async fn each_page(pages: &dyn Pages, take: impl FnMut(Page)) -> Result<(), PortError> {
-    let (mut take, mut after) = (take, None);
+pub(crate) async fn each_page(pages: &dyn Pages, mut take: impl FnMut(Page)) -> Result<(), PortError> {
+    pages_from(pages, None, usize::MAX, |page| {
+        take(page);
+        true
+    })
+    .await?;
+    Ok(())
+}
+
+/// Returns what `choose` makes of the rows of pages after `after`, of at most `rows` rows and at most `most` in number; and
+/// the row after which the next call goes on, if rows are left.
+pub(crate) async fn choose_from<T>(
+    pages: &dyn Pages,
+    after: Option<PageId>,
+    rows: usize,
+    most: usize,
+    mut choose: impl FnMut(Page) -> Option<T>,
+) -> Result<(Vec<T>, Option<PageId>), PortError> {
+    let (mut chosen, most) = (Vec::new(), most.max(1));
+    let next = pages_from(pages, after, rows, |page| {
+        let has_room = chosen.len() < most;
+        if has_room {
+            chosen.extend(choose(page));
+        }
+        has_room
+    })
+    .await?;
+    Ok((chosen, next))
+}
+
+/// Passes the rows of pages after `after` to `take`, until it has taken `rows` of them or refuses one. Returns the row
+/// after which the next call goes on, which is the last one taken, if rows are left.
+///
+/// A limit of zero counts as one: a call that takes nothing would look as if no rows were left.
+pub(crate) async fn pages_from(
+    pages: &dyn Pages,
+    mut after: Option<PageId>,
+    rows: usize,
+    mut take: impl FnMut(Page) -> bool,
+) -> Result<Option<PageId>, PortError> {
+    let mut left = rows.max(1);
     loop {
-        let rows = pages.list(after.as_ref(), ROWS).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = Some(last.id.clone());
-        rows.into_iter().for_each(&mut take);
+        // One more than may be taken, to see whether rows are left.
+        let listed = pages.list(after.as_ref(), ROWS.min(left.saturating_add(1))).await?;
+        if listed.is_empty() {
+            return Ok(None);
+        }
+        for page in listed {
+            let id = page.id.clone();
+            if left == 0 || !take(page) {
+                return Ok(after);
+            }
+            (after, left) = (Some(id), left - 1);
+        }
     }
 }
 

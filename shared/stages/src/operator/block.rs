@@ -6,12 +6,11 @@
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::{HIDDEN_KEY, Hidden, covering, hidden, is_on, parse};
-use crate::catalog::listing::each_host;
+use crate::catalog::listing::{each_host, each_page};
 use crate::catalog::object;
 use crate::stage::StageError;
 use curlew_model::{
-    EntryHints, HostKey, HostState, Job, Millis, PageId, Purpose, SourceKey, Timestamp, VisitItem, VisitJob,
-    is_at_or_below,
+    EntryHints, HostKey, HostState, Job, Millis, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
@@ -22,8 +21,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// Number of rows of hosts and pages that are read at a time.
-const LIST: usize = 500;
 /// Delay of the visits to pages that a block has kept out: they are sent before it is lifted, and must not meet it.
 const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
@@ -217,17 +214,14 @@ impl Blocks {
     /// Sends visits for pages of a host that were rejected for a reason that no longer holds.
     async fn take_up(&self, name: &str) -> Result<(), StageError> {
         let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
-        let mut after: Option<PageId> = None;
-        loop {
-            let rows = self.pages.list(after.as_ref(), LIST).await?;
-            let Some(last) = rows.last() else { break };
-            after = Some(last.id.clone());
-            for page in rows.into_iter().filter(|page| page.state.may_be_taken_up() && is_on(&page.url, name)) {
-                let item =
-                    VisitItem { url: page.url, page: page.id, purpose: Purpose::New { hints: EntryHints::default() } };
+        each_page(self.pages.as_ref(), |page| {
+            if page.state.may_be_taken_up() && is_on(&page.url, name) {
+                let purpose = Purpose::New { hints: EntryHints::default() };
+                let item = VisitItem { url: page.url, page: page.id, purpose };
                 visits.entry((page.host, page.feed)).or_default().push(item);
             }
-        }
+        })
+        .await?;
         let (due, mut taken_up) = (self.clock.now() + LIFTED_WITHIN, Bulk::new(self.queue.as_ref()));
         for (of, items) in &visits {
             for job in jobs(of, items, due) {

@@ -1,5 +1,6 @@
 //! Lookup: what operators are shown of rows and jobs, in parts of bounded work.
 
+use crate::catalog::listing::choose_from;
 use crate::operator::descriptions::{feed_state, site_state};
 use crate::politeness::access::Politeness;
 use crate::stage::StageError;
@@ -11,7 +12,7 @@ use curlew_ports::{Hosts, Inbox, Pages, Sources};
 use std::sync::Arc;
 use url::Url;
 
-/// Number of rows that are read at a time.
+/// Number of rows of sites, feeds and hosts that are read at a time.
 const LIST: usize = 500;
 /// Maximum number of rows that one part of a list reads to find those that are wanted.
 const MOST_READ: usize = 20_000;
@@ -179,21 +180,9 @@ impl Lookup {
         after: Option<PageId>,
         most: usize,
     ) -> Result<ListPart<ScreenedPage, PageId>, StageError> {
-        let (mut found, mut last, mut read) = (Vec::new(), after, 0);
-        loop {
-            let rows = self.pages.list(last.as_ref(), LIST).await?;
-            if rows.is_empty() {
-                return Ok(ListPart { rows: found, next: None });
-            }
-            for page in rows {
-                if found.len() == most || read == MOST_READ {
-                    return Ok(ListPart { rows: found, next: last });
-                }
-                read += 1;
-                last = Some(page.id.clone());
-                found.extend(screened(page, host));
-            }
-        }
+        let pages = self.pages.as_ref();
+        let (rows, next) = choose_from(pages, after, MOST_READ, most, |page| screened(page, host)).await?;
+        Ok(ListPart { rows, next })
     }
 }
 

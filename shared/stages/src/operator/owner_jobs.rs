@@ -1,15 +1,23 @@
 //! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
 //! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
 //! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
+//!
+//! A request that needs the rows of all pages is carried out in steps of bounded work, since no single run could read them
+//! all in the time that a job has. Each step is a job that carries what the steps before it have counted, and sends the next
+//! one as the last thing that it does; the last step writes the report, and that the request is done.
+//!
+//! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts, since a page
+//! that an erasure has removed before is counted as well; and as soon as one of them is done, the other one ends. A page whose
+//! re-check is sent twice is called once more, at the pace of any other call.
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::is_on;
-use crate::catalog::listing::{each_page, each_source, pages_that};
+use crate::catalog::listing::{choose_from, each_source, pages_from};
 use crate::catalog::removal::Removal;
 use crate::feeds::backfill::Backfills;
 use crate::feeds::relocation::revived;
 use crate::operator::block::Blocks;
-use crate::operator::erasure::{Erasure, is_indexed_on};
+use crate::operator::erasure::{Erasure, StepLimits, is_indexed_on};
 use crate::operator::ownership::{change_claims, load_claims, settle_claims};
 use crate::operator::suggest::{Suggest, SuggestError};
 use crate::pages::sample::Sample;
@@ -20,8 +28,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnerRequest,
-    Page, PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
+    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
+    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -63,6 +71,8 @@ pub struct Own {
     pub backfills: Backfills,
     /// Sends re-checks.
     pub sample: Sample,
+    /// Limits of one step.
+    pub limits: StepLimits,
     /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
     pub scheme: &'static str,
 }
@@ -72,42 +82,78 @@ impl Stage for Own {
     type Job = OwnJob;
 
     async fn run(&self, job: &OwnJob) -> Result<Verdict, StageError> {
-        let (host, now) = (job.host.as_str(), self.politeness.clock.now());
+        let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
         let all = load_claims(self.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
-        // The proof may have been withdrawn since the request was granted.
-        if job.request != OwnerRequest::Look && ownership::proven_until(claim, now).is_none() {
+        if job.needs_look() {
+            return self.look(job).await;
+        }
+        let is_look = request == OwnerRequest::Look;
+        // The proof may have been withdrawn since the request was granted, or since the step before this one.
+        if (!is_look || job.progress.is_some()) && ownership::proven_until(claim, now).is_none() {
             return Ok(Verdict::Drop("the claim is not proven any more".into()));
         }
-        match job.request {
-            OwnerRequest::Look => match &job.looked {
-                None => return self.look(job).await,
-                Some(look) => return self.record(job, look).await,
-            },
-            OwnerRequest::Report => self.report(host).await?,
-            OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
-            OwnerRequest::Visit => self.visit(host).await?,
-            OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
-                let off = ownership::is_history_off(&all);
-                self.blocks.turn_history(host, off).await?;
+        let mut progress = match &job.progress {
+            Some(progress) if !is_look && ownership::is_done(claim, request, progress.asked) => {
+                return Ok(Verdict::Drop("a step was delivered twice, and the request is done".into()));
             }
-            OwnerRequest::Forget => {
-                self.settle(host).await?;
-                // An owner who has taken the request back since wants to keep pages that came later.
-                let asked = claim.asked.get(&OwnerRequest::Forget).copied().unwrap_or(now);
-                let until = if ownership::is_to_be_blocked(&all) { Timestamp::MAX } else { asked };
-                self.forget(host, until).await?;
-            }
+            Some(progress) => progress.clone(),
+            None => OwnProgress { asked: claim.asked.get(&request).copied().unwrap_or(now), ..OwnProgress::default() },
+        };
+        self.step(job, &all, &mut progress).await?;
+        if progress.after.is_some() {
+            self.queue.send(&[(Job::Own(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
+            tracing::info!(%host, ?request, "a step of an owner's request is done");
+            return Ok(Verdict::Done);
         }
-        self.done(host, &job.challenge, job.request).await?;
-        tracing::info!(%host, request = ?job.request, "an owner's request is done");
+        if !is_look {
+            self.done(job, progress.asked).await?;
+            tracing::info!(%host, ?request, "an owner's request is done");
+        }
         Ok(Verdict::Done)
     }
 }
 
 impl Own {
+    /// Does one step of a request, which is the last one if it leaves no row to go on after.
+    async fn step(&self, job: &OwnJob, all: &Ownership, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let (host, is_first) = (job.host.as_str(), job.progress.is_none());
+        match job.request {
+            OwnerRequest::Look => {
+                let Some(look) = &job.looked else { return Ok(()) };
+                if is_first {
+                    self.record(job, look).await?;
+                }
+                if look.found.is_some() {
+                    self.report(host, progress).await?;
+                }
+            }
+            OwnerRequest::Report => self.report(host, progress).await?,
+            OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
+            OwnerRequest::Visit => {
+                if is_first {
+                    self.poll_feeds(host).await?;
+                }
+                self.recheck(host, progress).await?;
+            }
+            OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
+                let off = ownership::is_history_off(all);
+                self.blocks.turn_history(host, off).await?;
+            }
+            OwnerRequest::Forget => {
+                if is_first {
+                    self.settle(host).await?;
+                }
+                // An owner who has taken the request back since wants to keep pages that came later, from this step on.
+                let until = if ownership::is_to_be_blocked(all) { Timestamp::MAX } else { progress.asked };
+                self.forget(host, until, progress).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of the site,
     /// and so writes no claim.
     async fn look(&self, job: &OwnJob) -> Result<Verdict, StageError> {
@@ -138,15 +184,12 @@ impl Own {
     }
 
     /// Writes down what a look has found.
-    async fn record(&self, job: &OwnJob, look: &LookResult) -> Result<Verdict, StageError> {
+    async fn record(&self, job: &OwnJob, look: &LookResult) -> Result<(), StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let looked = |all| (ownership::looked(all, challenge, look.clone()), ());
         change_claims(self.blobs.as_ref(), host, looked).await?;
-        if look.found.is_some() {
-            self.report(host).await?;
-        }
         tracing::info!(%host, found = ?look.found, "a proof was looked for");
-        Ok(Verdict::Done)
+        Ok(())
     }
 
     async fn in_dns(&self, host: &str, challenge: &Challenge) -> Result<(), Miss> {
@@ -226,45 +269,57 @@ impl Own {
         }
     }
 
-    /// Writes a new report of the stored data of a host.
-    async fn report(&self, host: &str) -> Result<(), StageError> {
-        let now = self.politeness.clock.now();
-        let mut report = HostReport { at: now, ..HostReport::default() };
-        for feed in self.feeds(host).await? {
-            let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
-            let next = if feed.gone { None } else { next_poll(&feed, &self.politeness.rules, now) };
-            report.feeds.push(FeedLine { url: feed.url, polled_at, next });
-        }
-        report.feeds.truncate(FEEDS_NAMED);
-        let history = self.history(host).await?;
-        report.history = history.iter().take(FEEDS_NAMED).map(|row| line(row, &self.politeness.rules)).collect();
-        each_page(self.pages.as_ref(), |page| {
+    /// Takes the pages of the next rows into a report of the stored data of a host, and writes it once no rows are left.
+    async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let OwnProgress { asked, after, counts, pages } = progress;
+        *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
             if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
                 let line = line_of(&page);
                 let word = line.state.split(':').next().unwrap_or_default().to_owned();
-                *report.counts.entry(word).or_default() += 1;
-                report.pages.push(line);
-                if report.pages.len() >= 2 * PAGES_NAMED {
-                    newest(&mut report.pages);
+                *counts.entry(word).or_default() += 1;
+                pages.push(line);
+                if pages.len() >= 2 * PAGES_NAMED {
+                    newest(pages);
                 }
             }
+            true
         })
         .await?;
-        newest(&mut report.pages);
-        let told = |mut all: curlew_model::Ownership| {
-            all.report = Some(report.clone());
-            (all, ())
+        newest(pages);
+        if after.is_some() {
+            return Ok(());
+        }
+        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
+        let (feeds, history) = self.sources_of(host).await?;
+        let feed_line = |feed: FeedSource| {
+            let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
+            let next = if feed.gone { None } else { next_poll(&feed, rules, now) };
+            FeedLine { url: feed.url, polled_at, next }
         };
-        change_claims(self.blobs.as_ref(), host, told).await
+        let report = HostReport {
+            at: now,
+            feeds: feeds.into_iter().take(FEEDS_NAMED).map(feed_line).collect(),
+            history: history.iter().take(FEEDS_NAMED).map(|row| line(row, rules)).collect(),
+            counts: std::mem::take(counts),
+            pages: std::mem::take(pages),
+        };
+        change_claims(self.blobs.as_ref(), host, |mut all| {
+            // One that was written since the request, by an erasure perhaps, is newer than what the first steps have read.
+            if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
+                all.report = Some(report.clone());
+            }
+            (all, ())
+        })
+        .await
     }
 
-    /// Sends polls and visits for a host's feeds and pages, due as soon as politeness allows; takes up feeds that were
-    /// retired.
-    async fn visit(&self, host: &str) -> Result<(), StageError> {
+    /// Sends polls for a host's feeds, due as soon as politeness allows; takes up feeds that were retired.
+    async fn poll_feeds(&self, host: &str) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
         let mut is_known = false;
         let mut polls = Bulk::new(self.queue.as_ref());
-        for feed in self.feeds(host).await? {
+        let (feeds, _) = self.sources_of(host).await?;
+        for feed in feeds {
             is_known = true;
             let feed = self.revive(feed).await?;
             let at = may_poll_from(&feed, &self.politeness.rules).max(now);
@@ -279,7 +334,15 @@ impl Own {
         {
             return Err(error);
         }
-        let chosen = pages_that(self.pages.as_ref(), |page| is_indexed_on(host, page)).await?;
+        Ok(())
+    }
+
+    /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows.
+    async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let (after, StepLimits { rows, pages }) = (progress.after.take(), self.limits);
+        let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
+        let (chosen, next) = choose_from(self.pages.as_ref(), after, rows, pages, choose).await?;
+        progress.after = next;
         self.sample.send(&chosen).await
     }
 
@@ -299,17 +362,25 @@ impl Own {
         settle_claims(self.blobs.as_ref(), &self.blocks, host).await
     }
 
-    /// Removes all data of a host up to an instant. Of each page its address and the fact of its removal stay.
-    async fn forget(&self, host: &str, until: Timestamp) -> Result<(), StageError> {
-        let erasure = Erasure { pages: self.pages.as_ref(), blobs: self.blobs.as_ref(), removal: &self.removal };
-        let erased = erasure.of_host(host, until).await?;
-        for feed in self.feeds(host).await?.into_iter().filter(|feed| feed.polled_at <= until) {
+    /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left. Of each
+    /// page its address and the fact of its removal stay.
+    async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());
+        let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
+        let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
+        *progress.counts.entry(format!("gone: {}", Gone::Blocked.as_str())).or_default() += erased;
+        progress.after = next;
+        if progress.after.is_some() {
+            return Ok(());
+        }
+        let (feeds, history) = self.sources_of(host).await?;
+        for feed in feeds.into_iter().filter(|feed| feed.polled_at <= until) {
             self.retire(&feed.key).await?;
         }
-        for row in self.history(host).await? {
+        for row in history {
             self.backfills.erase(&row.key, "its owner had it removed").await?;
         }
-        let counts = [(format!("gone: {}", Gone::Blocked.as_str()), erased)].into();
+        let counts = std::mem::take(&mut progress.counts);
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
         change_claims(self.blobs.as_ref(), host, |mut all| {
             all.report = Some(left.clone());
@@ -334,30 +405,22 @@ impl Own {
         Ok(())
     }
 
-    async fn feeds(&self, host: &str) -> Result<Vec<FeedSource>, StageError> {
-        let mut feeds = vec![];
+    /// Returns the feeds and the back catalogues of a host.
+    async fn sources_of(&self, host: &str) -> Result<(Vec<FeedSource>, Vec<Backfill>), StageError> {
+        let (mut feeds, mut history) = (vec![], vec![]);
         each_source(self.sources.as_ref(), |row| match row {
             Source::Feed(feed) if is_on(&feed.url, host) => feeds.push(feed),
+            Source::Backfill(backfill) if is_on(&backfill.url, host) => history.push(backfill),
             _ => {}
         })
         .await?;
-        Ok(feeds)
+        Ok((feeds, history))
     }
 
-    /// The back catalogues of a host.
-    async fn history(&self, host: &str) -> Result<Vec<Backfill>, StageError> {
-        let mut rows = vec![];
-        each_source(self.sources.as_ref(), |row| match row {
-            Source::Backfill(backfill) if is_on(&backfill.url, host) => rows.push(backfill),
-            _ => {}
-        })
-        .await?;
-        Ok(rows)
-    }
-
-    async fn done(&self, host: &str, challenge: &Challenge, request: OwnerRequest) -> Result<(), StageError> {
-        let now = self.politeness.clock.now();
-        change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await
+    async fn done(&self, job: &OwnJob, asked: Timestamp) -> Result<(), StageError> {
+        let (challenge, request, now) = (&job.challenge, job.request, self.politeness.clock.now());
+        let done = |all| (ownership::done(all, challenge, request, asked, now), ());
+        change_claims(self.blobs.as_ref(), &job.host, done).await
     }
 }
 

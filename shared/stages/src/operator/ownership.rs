@@ -213,10 +213,11 @@ impl Owners {
         }
         tracing::info!(%host, ?request, "an owner asks");
         if matches!(request, OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
-            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now), ())).await?;
+            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now, now), ()))
+                .await?;
         } else {
             let (host, challenge) = (host.to_owned(), challenge.clone());
-            let job = OwnJob { host, challenge, request, dns_only, looked: None, deferrals: 0 };
+            let job = OwnJob { dns_only, ..OwnJob::new(host, challenge, request) };
             self.queue.send(&[(Job::Own(job), now)]).await?;
         }
         Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })

@@ -13,9 +13,14 @@ use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.
 pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId {
-    let (url, now) = (format!("https://example.org/{name}"), world.now());
+    accept_on(world, "example.org", name, text).await
+}
+
+/// The same of any host.
+pub(crate) async fn accept_on(world: &TestWorld, of: &str, name: &str, text: &str) -> PageId {
+    let (url, now) = (format!("https://{of}/{name}"), world.now());
     let record = Record {
-        host: "example.org".into(),
+        host: of.into(),
         title: format!("Page {name}"),
         text: text.into(),
         language: Some("en".into()),
@@ -29,7 +34,7 @@ pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId 
     let row = Page::new(
         record.id.clone(),
         url,
-        host("example.org"),
+        host(of),
         PageState::Accepted { year: now.year(), location, content_hash: String::new() },
         now,
     );

@@ -1,5 +1,7 @@
 //! Owners: proofs and requests of site owners, and messages to the operator.
 
+mod steps;
+
 use crate::index::{accept, ask, traces};
 use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
 use async_trait::async_trait;
@@ -12,6 +14,7 @@ use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
+use curlew_stages::operator::erasure::StepLimits;
 use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome};
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
@@ -39,6 +42,7 @@ impl Names for Zone {
 struct Town {
     world: TestWorld,
     zone: Arc<Zone>,
+    limits: StepLimits,
 }
 
 fn challenge(n: u64) -> Challenge {
@@ -51,7 +55,7 @@ impl Town {
         accept(&world, "a", TEXT).await;
         accept(&world, "b", "A curlew is a curlew.").await;
         world.index().publish(2026).await.unwrap();
-        Town { world, zone: Arc::default() }
+        Town { world, zone: Arc::default(), limits: StepLimits::default() }
     }
 
     fn blocks(&self) -> Blocks {
@@ -63,7 +67,7 @@ impl Town {
     }
 
     fn own(&self) -> Own {
-        self.world.program().looking_up(self.zone.clone()).own
+        Own { limits: self.limits, ..self.world.program().looking_up(self.zone.clone()).own }
     }
 
     /// Runs the requested jobs, each when it is due.
@@ -280,11 +284,7 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
 async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let town = Town::proven().await;
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
-    let late = async |request| {
-        let job =
-            OwnJob { host: HOST.into(), challenge: challenge(1), request, dns_only: false, looked: None, deferrals: 0 };
-        town.own().run(&job).await.unwrap()
-    };
+    let late = async |request| town.own().run(&OwnJob::new(HOST.into(), challenge(1), request)).await.unwrap();
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);

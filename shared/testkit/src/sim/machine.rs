@@ -18,6 +18,7 @@ use crate::memory::CountingSeeds;
 use curlew_model::{Millis, Stage as Of};
 use curlew_policy::rules::Rules;
 use curlew_ports::{Blobs, Clock, Delivery, GroupLeases, HostLedger, Inbox, PortError};
+use curlew_stages::operator::erasure::StepLimits;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::worker::{Mailbox, Worker};
@@ -92,6 +93,8 @@ impl Machine {
         }
         if shared.plan.owners {
             program = program.looking_up(Arc::new(Zone(shared.clone())));
+            // So that a request takes several steps among the few pages of a simulation.
+            program.own.limits = StepLimits { rows: 7, pages: 2 };
         }
         let fetch = program.fetch.clone().remember_sent_in_host_state(few_rows(shared));
         let program = program.fetching(fetch);

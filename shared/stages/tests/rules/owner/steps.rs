@@ -1,0 +1,220 @@
+//! Requests of owners that read the rows of all pages: in steps of bounded work they come to the same as in a single run.
+
+use super::*;
+use crate::index::accept_on;
+use curlew_model::{HostReport, Timestamp};
+use std::collections::BTreeSet;
+
+/// Another host, which nobody asks anything about.
+const OTHER: &str = "other.example";
+/// Number of pages of each of the two hosts.
+const PAGES: usize = 25;
+/// So few rows that the pages of both hosts take 8 steps.
+const FEW_ROWS: StepLimits = StepLimits { rows: 7, pages: 1_000 };
+/// So few pages that those of one host take 9 steps.
+const FEW_PAGES: StepLimits = StepLimits { rows: 1_000, pages: 3 };
+
+/// A host with a proven owner and another host, each with its pages.
+async fn two_hosts(limits: StepLimits) -> Town {
+    let town = Town { limits, ..Town::proven().await };
+    for n in 2..PAGES {
+        accept(&town.world, &format!("page-{n}"), &format!("A whimbrel is no curlew, says page {n}.")).await;
+    }
+    for n in 0..PAGES {
+        accept_on(&town.world, OTHER, &format!("page-{n}"), &format!("A godwit is no curlew, says page {n}.")).await;
+    }
+    town.world.index().publish(2026).await.unwrap();
+    town.pass(Millis::from_mins(10)).await;
+    town
+}
+
+impl Town {
+    async fn pass(&self, time: Millis) {
+        self.world.politeness.clock.sleep(time).await;
+    }
+
+    async fn begin(&self, request: OwnerRequest) {
+        let outcome = self.owners().request(HOST, &challenge(1), request, true).await.unwrap();
+        assert_eq!(outcome, RequestOutcome::Granted, "{request:?}");
+    }
+
+    /// Takes the next job from the queue of removals.
+    async fn next_job(&self) -> Option<OwnJob> {
+        let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
+        let delivery = deliveries.into_iter().next()?;
+        self.world.jobs.ack(&delivery.receipt).await.unwrap();
+        match delivery.job {
+            Ok(Job::Own(job)) => Some(job),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Makes a request and runs its jobs, the one of a given index twice. Returns, as it is known after each job, when the
+    /// request was done.
+    async fn in_steps(&self, request: OwnerRequest, twice: Option<usize>) -> Vec<Option<Timestamp>> {
+        self.begin(request).await;
+        let mut done = vec![];
+        while let Some(job) = self.next_job().await {
+            let deliveries = if twice == Some(done.len()) { 2 } else { 1 };
+            for _ in 0..deliveries {
+                self.own().run(&job).await.unwrap();
+            }
+            done.push(self.done_at(request).await);
+            self.pass(Millis::from_secs(1)).await;
+        }
+        done
+    }
+
+    async fn done_at(&self, request: OwnerRequest) -> Option<Timestamp> {
+        let claim = self.owners().claimed(HOST, &challenge(1)).await.unwrap().claim.unwrap();
+        claim.done.get(&request).copied()
+    }
+
+    async fn report(&self) -> HostReport {
+        self.owners().claimed(HOST, &challenge(1)).await.unwrap().held.unwrap().report.unwrap()
+    }
+
+    /// Returns the numbers of accepted pages of the host and of the other one.
+    async fn accepted(&self) -> (usize, usize) {
+        let rows = self.world.pages.list(None, 1_000).await.unwrap();
+        let of = |name: &str| {
+            let is_accepted = |state: &PageState| matches!(state, PageState::Accepted { .. });
+            rows.iter().filter(|page| page.host == host(name) && is_accepted(&page.state)).count()
+        };
+        (of(HOST), of(OTHER))
+    }
+
+    /// Returns the number of segments that contain a word.
+    async fn segments_with(&self, word: &str) -> usize {
+        traces(&self.world, &[word]).await.iter().filter(|key| key.starts_with("segments/")).count()
+    }
+}
+
+fn all_gone() -> BTreeMap<String, u64> {
+    BTreeMap::from([("gone: blocked".to_owned(), PAGES as u64)])
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_an_erasure_in_steps_comes_to_the_same_as_in_a_single_run() {
+    for (limits, steps) in [(StepLimits::default(), 1), (FEW_ROWS, 8), (FEW_PAGES, 9)] {
+        // No step, the first one, one of the others, and the last one.
+        let twice = BTreeSet::from([None, Some(0), Some(steps / 2), Some(steps - 1)]);
+        for twice in twice {
+            let town = two_hosts(limits).await;
+            town.world.with_feed(|_| {}).await;
+            assert_eq!((town.accepted().await, town.segments_with("whimbrel").await), ((PAGES, PAGES), PAGES - 2));
+            let done = town.in_steps(OwnerRequest::Forget, twice).await;
+            let context = format!("{limits:?}, twice: {twice:?}, {done:?}");
+            assert_eq!(town.accepted().await, (0, PAGES), "{context}");
+            assert_eq!(town.segments_with("whimbrel").await, 0, "{context}");
+            assert_eq!(town.segments_with("godwit").await, PAGES, "{context}");
+            assert_eq!(town.report().await.counts, all_gone(), "{context}");
+            assert!(town.world.feed().await.gone, "{context}");
+            let times: BTreeSet<Timestamp> = done.iter().copied().flatten().collect();
+            assert_eq!(times.len(), 1, "it is written once that it is done: {context}");
+            if twice.is_none() {
+                assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "the last step says so: {context}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_in_steps_tells_the_same_as_one_of_a_single_run() {
+    let mut town = two_hosts(StepLimits::default()).await;
+    assert_eq!(town.in_steps(OwnerRequest::Report, None).await.len(), 1);
+    let single = town.report().await;
+    assert_eq!(single.counts, BTreeMap::from([("accepted".to_owned(), PAGES as u64)]));
+    assert_eq!(single.pages.len(), PAGES);
+    let is_renewed = async |town: &Town, before: Timestamp| {
+        let report = town.report().await;
+        assert!(report.at > before);
+        assert_eq!(HostReport { at: single.at, ..report }, single);
+    };
+    town.limits = FEW_ROWS;
+    for (twice, jobs) in [(None, 8), (Some(3), 12), (Some(7), 8)] {
+        town.pass(Millis::from_mins(10)).await;
+        let before = town.world.now();
+        assert_eq!(town.in_steps(OwnerRequest::Report, twice).await.len(), jobs, "{twice:?}");
+        is_renewed(&town, before).await;
+    }
+    // What follows from a proof that is found goes on in steps as well.
+    let before = town.world.now();
+    assert_eq!(town.look(1).await.0, Some(Way::Dns));
+    is_renewed(&town, before).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_in_steps_has_every_page_rechecked_and_every_feed_polled_once() {
+    for (limits, steps) in [(StepLimits::default(), 1), (FEW_ROWS, 8), (FEW_PAGES, 9)] {
+        let town = two_hosts(limits).await;
+        town.world.with_feed(|_| {}).await;
+        let done = town.in_steps(OwnerRequest::Visit, None).await;
+        assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "{limits:?}");
+        assert_eq!(town.world.queued(QueueName::Poll).await.len(), 1, "{limits:?}");
+        let mut urls = vec![];
+        for (job, _) in town.world.queued(QueueName::Fetch).await {
+            match job {
+                Job::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(urls.iter().all(|url| url.starts_with(HOME)), "{urls:?}");
+        assert_eq!((urls.len(), urls.iter().collect::<BTreeSet<_>>().len()), (PAGES, PAGES), "{limits:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i06_the_steps_end_when_the_proof_does() {
+    let town = two_hosts(FEW_ROWS).await;
+    town.begin(OwnerRequest::Forget).await;
+    let first = town.next_job().await.unwrap();
+    assert_eq!(town.own().run(&first).await.unwrap(), Verdict::Done);
+    let left = town.accepted().await;
+    assert!(left.0 >= PAGES - FEW_ROWS.rows, "{left:?}");
+    town.pass(PROOF_LIFE).await;
+    let second = town.next_job().await.unwrap();
+    assert!(matches!(town.own().run(&second).await.unwrap(), Verdict::Drop(_)));
+    assert_eq!((town.next_job().await, town.accepted().await), (None, left));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_what_comes_after_the_block_was_taken_back_outlives_the_steps_that_are_left() {
+    const NEW: usize = 10;
+    let town = two_hosts(FEW_ROWS).await;
+    town.begin(OwnerRequest::Forget).await;
+    for _ in 0..3 {
+        let job = town.next_job().await.unwrap();
+        assert_eq!(town.own().run(&job).await.unwrap(), Verdict::Done);
+    }
+    town.pass(Millis::from_secs(1)).await;
+    town.begin(OwnerRequest::Unblock).await;
+    town.pass(Millis::from_secs(1)).await;
+    for n in 0..NEW {
+        accept(&town.world, &format!("new-{n}"), TEXT).await;
+    }
+    while let Some(job) = town.next_job().await {
+        assert_eq!(town.own().run(&job).await.unwrap(), Verdict::Done);
+    }
+    assert_eq!(town.accepted().await, (NEW, PAGES));
+    let new = town.world.state("https://example.org/new-0").await;
+    assert!(matches!(new, Some(PageState::Accepted { .. })), "{new:?}");
+    assert_eq!(town.report().await.counts, all_gone());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells() {
+    let town = two_hosts(FEW_ROWS).await;
+    town.begin(OwnerRequest::Report).await;
+    let first = town.next_job().await.unwrap();
+    assert_eq!(town.own().run(&first).await.unwrap(), Verdict::Done);
+    let mut step = town.next_job().await;
+    town.pass(Millis::from_secs(1)).await;
+    town.in_steps(OwnerRequest::Forget, None).await;
+    while let Some(job) = step {
+        assert_eq!(town.own().run(&job).await.unwrap(), Verdict::Done);
+        step = town.next_job().await;
+    }
+    assert!(town.done_at(OwnerRequest::Report).await.is_some());
+    assert_eq!(town.report().await.counts, all_gone());
+}
