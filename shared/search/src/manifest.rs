@@ -224,6 +224,11 @@ impl Manifest {
         self.splits.iter().map(|split| split.docs).sum()
     }
 
+    /// Returns the number of pages in splits that this version cannot read.
+    pub fn unreadable_docs(&self) -> u64 {
+        self.splits.iter().filter(|split| !split.is_readable()).map(|split| split.docs).sum()
+    }
+
     /// Returns the number of copies of pages that a merge would leave out, as far as is known without opening a split.
     pub fn hidden_copies(&self) -> usize {
         self.tombstones.len() + self.superseded.len()

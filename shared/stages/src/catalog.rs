@@ -7,6 +7,7 @@ pub mod index;
 pub mod indexed_years;
 pub mod leaves;
 pub(crate) mod listing;
+pub(crate) mod live_index;
 pub mod local_leaves;
 pub(crate) mod manifest;
 pub(crate) mod object;

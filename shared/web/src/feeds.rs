@@ -139,8 +139,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     }
     match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
         Ok(found) => {
-            let shown = Language::English.number(found.unsearched);
-            let not_searched = (found.unsearched > 0).then(|| (t.not_searched)(&shown));
+            let not_searched = t.unsearched_parts(&found, Language::English);
             let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
             let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
             let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));

@@ -31,7 +31,7 @@ struct Results<'a> {
     notes: Vec<String>,
     /// The suggested query, and the link to it.
     meant: Option<(&'a str, String)>,
-    /// A sentence about pages that were not searched.
+    /// Sentences about pages that were not searched.
     not_searched: Option<String>,
     /// Words that no page contains, as a sentence.
     unknown: Option<String>,
@@ -107,7 +107,7 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchRe
         notice: None,
         notes: found.notes.iter().map(t.misread).collect(),
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
-        not_searched: (found.unsearched > 0).then(|| (t.not_searched)(&language.number(found.unsearched))),
+        not_searched: t.unsearched_parts(found, language),
         unknown: (!found.unknown.is_empty()).then(|| (t.in_no_page)(&quoted(&found.unknown))),
         total: in_all(found),
         total_shown: language.number(in_all(found)),

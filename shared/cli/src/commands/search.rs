@@ -45,11 +45,8 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
         output::line(&shown(&note.to_string(), 4 * LINE))?;
     }
     output::line(&heading(&found))?;
-    if found.unsearched > 0 {
-        output::line(&format!(
-            "Not searched, since a part of the index does not answer: {}.",
-            output::count(found.unsearched, "page")
-        ))?;
+    for line in not_searched(&found) {
+        output::line(&line)?;
     }
     if found.total == 0 && world.index.years().await?.is_empty() {
         output::line(EMPTY)?;
@@ -85,6 +82,23 @@ fn heading(found: &SearchResults) -> String {
     }
 }
 
+/// Returns lines about the parts of the index that were not searched.
+fn not_searched(found: &SearchResults) -> Vec<String> {
+    let mut lines = Vec::new();
+    if found.unsearched > 0 {
+        let pages = output::count(found.unsearched, "page");
+        lines.push(format!(
+            "Not searched, since a part of the index does not answer or cannot be read by this version: {pages}."
+        ));
+    }
+    if !found.unsearched_years.is_empty() {
+        let years: Vec<String> = found.unsearched_years.iter().map(ToString::to_string).collect();
+        let years = years.join(", ");
+        lines.push(format!("Not searched, since another version wrote their index: all pages of {years}."));
+    }
+    lines
+}
+
 fn show(hit: &SearchHit) -> Result<()> {
     let day = hit.published.map(|at| format!(", {}", at.day())).unwrap_or_default();
     output::line(&format!("\n{}\n  {}{day}", shown(&hit.title, LINE), shown(&hit.site, LINE)))?;
@@ -117,6 +131,14 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_of_a_part_of_the_index_says_so() {
+        assert_eq!(not_searched(&SearchResults::default()), Vec::<String>::new());
+        let part = SearchResults { unsearched: 1, unsearched_years: vec![2025, 2026], ..SearchResults::default() };
+        let lines = not_searched(&part);
+        assert!(lines.len() == 2 && lines[0].ends_with(": 1 page.") && lines[1].ends_with(" 2025, 2026."), "{lines:?}");
+    }
 
     #[test]
     fn what_the_shell_has_unquoted_is_quoted_again() {

@@ -123,6 +123,22 @@ fn splits_of_another_form_are_built_anew() {
 }
 
 #[test]
+fn pages_in_splits_of_a_newer_form_are_counted_apart() {
+    let of_form = |key: &str, form: u32, docs: u64| SplitEntry { form, docs, ..entry(key, 1) };
+    let mut year = Manifest::new(2026);
+    assert_eq!(year.unreadable_docs(), 0);
+    year.splits = vec![
+        of_form("a", crate::FORM, 100),
+        of_form("b", crate::OLDEST_FORM, 100),
+        of_form("c", crate::FORM + 1, 20),
+        of_form("d", crate::OLDEST_FORM - 1, 3),
+    ];
+    let read = Manifest::from_json(&year.to_json()).unwrap();
+    assert_eq!((read.unreadable_docs(), read.docs()), (23, 223));
+    assert_eq!(read.later_form(), Some(crate::FORM + 1));
+}
+
+#[test]
 fn it_reads_back_what_it_writes() {
     let year = Manifest::new(2026).with_split(entry("a", 1), &[segment("01")]).unwrap().with_tombstones([id('1')]);
     assert_eq!(Manifest::from_json(&year.to_json()).unwrap(), year);

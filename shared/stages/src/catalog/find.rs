@@ -2,21 +2,22 @@
 
 use crate::catalog::hidden::{self, HIDDEN_KEY};
 use crate::catalog::leaves::{Known, LeafCall, LeafPlan, LeafReply, Leaves, answers, ask_leaves};
-use crate::catalog::manifest::{manifest_key, parse_manifest, search_error};
+use crate::catalog::live_index::{LiveIndex, Unsearched};
+use crate::catalog::manifest::{manifest_key, parse_if_known, search_error};
 use crate::catalog::question::{Answered, Question};
 use crate::catalog::remembered::Remembered;
 use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
-use crate::catalog::splits::{ListedSplit, OpenSplit, ROUNDS, Splits, endless};
+use crate::catalog::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::catalog::thumbnails::thumbnail;
 use crate::stage::StageError;
 use bytes::Bytes;
-use curlew_model::{Millis, PageId, QueryError, ThumbnailId, Timestamp, Year};
+use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
     CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Leaf, LeafAnswer, LeafRequest, Manifest, OpenLeaf, Query, Results,
-    SearchError, Split, SplitEntry, sites,
+    SearchError, Split, sites,
 };
 use futures::future::{try_join, try_join_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -37,8 +38,8 @@ pub struct Finder {
     splits: Splits,
     pool: Arc<dyn CpuPool>,
     events: Arc<dyn Events>,
-    /// The manifests as they were last read, by year.
-    manifests: Mutex<BTreeMap<Year, Arc<Remembered<Manifest>>>>,
+    /// The manifests as they were last read, by year; `None` for one of another version.
+    manifests: Mutex<BTreeMap<Year, Arc<Remembered<Option<Manifest>>>>>,
     /// The blocked hosts as they were last read.
     hidden: Remembered<BTreeSet<String>>,
     /// Content of all manifests together.
@@ -67,21 +68,6 @@ struct CountedSites {
     index: Arc<LiveIndex>,
     hosts: BTreeSet<String>,
     sites: Arc<[SiteEntry]>,
-}
-
-/// The manifests of all years, and the pages that they hide. It is rebuilt only when a manifest changes or a page
-/// expires, since a split caches the positions of one set of tombstones.
-#[derive(Default)]
-struct LiveIndex {
-    tags: Vec<(Year, Option<Tag>)>,
-    entries: Vec<SplitEntry>,
-    splits: Vec<ListedSplit>,
-    /// Pages of which the split at the same index has only an outdated copy.
-    outdated: Vec<Arc<BTreeSet<PageId>>>,
-    /// The pages that no query may find, without those of blocked hosts.
-    hidden: Hidden,
-    /// Time at which the next page expires.
-    until: Option<Timestamp>,
 }
 
 impl Finder {
@@ -191,7 +177,8 @@ impl Finder {
             total,
             partial,
             is_mixed,
-            unsearched,
+            unsearched: unsearched.pages,
+            unsearched_years: unsearched.years,
             unknown,
             copies,
             hits,
@@ -204,8 +191,8 @@ impl Finder {
     }
 
     /// Searches the published splits that may match a question, here or by leaves, and once more if some of them are merged
-    /// away meanwhile. Returns the results, and the number of pages that were not searched.
-    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, u64), StageError> {
+    /// away meanwhile. Returns the results, and what was not searched.
+    async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched), StageError> {
         let mut tries = 0;
         loop {
             tries += 1;
@@ -216,21 +203,24 @@ impl Finder {
         }
     }
 
-    async fn ask_once(&self, question: &Arc<Question>) -> Result<(Answered, u64), StageError> {
+    async fn ask_once(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched), StageError> {
         let (index, hosts) = self.published().await?;
+        let mut unsearched = index.unreadable.clone();
         let wanted = index.wanted(|split| split.may_match(&question.query));
         let asked = question.clone();
         if let Some(LeafPlan { leaves, .. }) = self.leaves.as_ref().filter(|plan| wanted.len() >= plan.from.max(1)) {
             let known = Known { manifests: &index.tags, hosts: hosts.tag.as_ref(), entries: &index.entries };
             let tools = (self.clock.as_ref(), self.pool.as_ref());
             let look = move |leaves: &[&dyn Leaf]| asked.look(leaves);
-            return ask_leaves(leaves.as_ref(), tools, known, &wanted, look).await;
+            let (answer, pages) = ask_leaves(leaves.as_ref(), tools, known, &wanted, look).await?;
+            unsearched.pages += pages;
+            return Ok((answer, unsearched));
         }
         let opened = self.open(index, &hosts, &wanted).await?;
         let look = move |splits: &[&Split], hidden: &Hidden| {
             asked.look(&[&OpenLeaf::new(splits.iter().copied().enumerate(), hidden)])
         };
-        Ok((self.look_in(&opened, &look).await?, 0))
+        Ok((self.look_in(&opened, &look).await?, unsearched))
     }
 
     /// Answers a root as its leaf, over the splits that the root names and that are published.
@@ -256,7 +246,12 @@ impl Finder {
             }
         };
         let places: HashMap<&str, usize> = index.entries.iter().map(|entry| entry.key.as_str()).zip(0..).collect();
-        let unlisted = |key: &String| PortError::NotFound(key.clone());
+        let is_whole = index.unreadable == Unsearched::default();
+        let unlisted = |key: &String| match is_whole {
+            true => StageError::from(PortError::NotFound(key.clone())),
+            // A root of a newer version would read the manifests again in vain.
+            false => StageError::Job("this version cannot read a part of the index".into()),
+        };
         let wanted = call.splits.values().map(|key| places.get(key.as_str()).copied().ok_or_else(|| unlisted(key)));
         let wanted: Vec<usize> = wanted.collect::<Result<_, _>>()?;
         let opened = self.open(index, &hosts, &wanted).await?;
@@ -369,19 +364,27 @@ impl Finder {
     }
 
     async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>, StageError> {
-        let remembered: Vec<(Year, Arc<Remembered<Manifest>>)> = {
+        let remembered: Vec<(Year, Arc<Remembered<Option<Manifest>>>)> = {
             let mut known = self.manifests.lock().unwrap_or_else(PoisonError::into_inner);
             years.into_iter().map(|year| (year, known.entry(year).or_default().clone())).collect()
         };
         let loaded = remembered.iter().map(async |(year, remembered)| {
             let key = manifest_key(*year);
-            remembered.load(self.blobs.as_ref(), &key, |bytes| parse_manifest(*year, bytes)).await
+            remembered.load(self.blobs.as_ref(), &key, |bytes| parse_if_known(*year, bytes)).await
         });
-        let (manifests, tags): (Vec<Arc<Manifest>>, Vec<Option<Tag>>) = try_join_all(loaded).await?.into_iter().unzip();
+        let (manifests, tags): (Vec<_>, Vec<Option<Tag>>) = try_join_all(loaded).await?.into_iter().unzip();
         let tags: Vec<(Year, Option<Tag>)> = remembered.iter().map(|(year, _)| *year).zip(tags).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
-            *read = Arc::new(LiveIndex::of(&manifests, tags, now, &read));
+            let index = LiveIndex::of(&manifests, tags, now, &read);
+            let pages = index.unreadable.pages;
+            if pages > 0 && pages != read.unreadable.pages {
+                tracing::warn!(
+                    pages,
+                    "splits have a format that this version does not read; their pages are not searched"
+                );
+            }
+            *read = Arc::new(index);
         }
         Ok(read.clone())
     }
@@ -432,37 +435,6 @@ impl Finder {
             score: hit.score,
             copies: hit.copies,
         })
-    }
-}
-
-impl LiveIndex {
-    /// Combines the manifests of all years. What is as it was in the last ones keeps its address, by which open splits
-    /// know that they need not look it up again.
-    fn of(manifests: &[Arc<Manifest>], tags: Vec<(Year, Option<Tag>)>, now: Timestamp, last: &LiveIndex) -> LiveIndex {
-        let known: HashMap<&str, &Arc<BTreeSet<PageId>>> =
-            last.entries.iter().map(|entry| entry.key.as_str()).zip(&last.outdated).collect();
-        // Splits of a format that cannot be read are left out until the next publishing has replaced them.
-        let readable = manifests.iter().flat_map(|m| m.splits.iter().filter(|s| s.is_readable()).map(move |s| (m, s)));
-        let (mut entries, mut splits, mut outdated) = (Vec::new(), Vec::new(), Vec::new());
-        for (manifest, entry) in readable {
-            let pages = manifest.outdated_in(entry);
-            let same = known.get(entry.key.as_str()).filter(|known| BTreeSet::eq(known, &pages));
-            outdated.push(same.map_or_else(|| Arc::new(pages), |known| Arc::clone(known)));
-            splits.push(ListedSplit::of(entry));
-            entries.push(entry.clone());
-        }
-        let hidden = Hidden::of(manifests.iter().map(AsRef::as_ref), BTreeSet::new(), now);
-        let hidden = match hidden.tombstones == last.hidden.tombstones {
-            true => last.hidden.clone(),
-            false => hidden.after(&last.hidden.tombstones),
-        };
-        let until = manifests.iter().filter_map(|m| m.next_expiry(now)).min();
-        LiveIndex { tags, entries, splits, outdated, hidden, until }
-    }
-
-    /// Returns the places of the splits that may match.
-    fn wanted(&self, may_match: impl Fn(&SplitEntry) -> bool) -> Vec<usize> {
-        (0..self.entries.len()).filter(|at| may_match(&self.entries[*at])).collect()
     }
 }
 

@@ -25,6 +25,22 @@ pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifes
     bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
 }
 
+/// Reads the manifest of a year as [`parse_manifest`] does; `None` if another version has written it, which is logged.
+pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<Manifest>, StageError> {
+    match bytes.map(Manifest::from_json) {
+        None => Ok(Some(Manifest::new(year))),
+        Some(Err(SearchError::UnknownForm { found, .. })) => {
+            tracing::warn!(
+                year,
+                version = found,
+                "the manifest of a year has a format that this version does not read; its pages are not searched"
+            );
+            Ok(None)
+        }
+        Some(read) => read.map(Some).map_err(search_error),
+    }
+}
+
 /// Changes the manifest of a year by compare-and-swap. What changes nothing writes nothing: a year that has no manifest does not
 /// get one.
 pub(crate) async fn change_manifest(

@@ -1,6 +1,6 @@
 //! Results of a query, for people and for programs.
 
-use curlew_model::{QueryError, ThumbnailId, Timestamp};
+use curlew_model::{QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_search::Explanation;
 pub use curlew_search::{Query, SiteEntry};
@@ -29,10 +29,14 @@ pub struct SearchResults {
     /// True if the query is a sentence: pages with all words and pages with some are then ranked together.
     #[serde(skip)]
     pub is_mixed: bool,
-    /// Number of pages that were not searched, since a part of the index did not answer in time. What they have is missing
-    /// from the hits and from all numbers.
+    /// Number of pages that were not searched, since a part of the index did not answer in time, or has a format that this
+    /// version cannot read. What they have is missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
+    /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this version
+    /// cannot read the list of their splits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsearched_years: Vec<Year>,
     /// Words of the query that occur in no page.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,

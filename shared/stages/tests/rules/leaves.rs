@@ -6,11 +6,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Gone, Millis};
 use curlew_ports::{Blobs, Clock, PortError};
+use curlew_search::FORM;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::leaves::Leaves;
 use curlew_stages::catalog::local_leaves::LocalLeaves;
 use curlew_stages::catalog::results::{FindError, SearchResults, Start};
 use curlew_testkit::faults::{BlobFate, JudgedBlobs};
+use curlew_testkit::memory::MemoryBlobs;
+use serde_json::Value;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -18,6 +21,8 @@ use std::sync::{Arc, Mutex};
 const DAYS: usize = 6;
 /// Number of leaves.
 const LEAVES: usize = 3;
+/// Key of the manifest of those days.
+const MANIFEST: &str = "manifests/2026.json";
 
 /// How a leaf behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +163,100 @@ async fn a_leaf_that_fails_or_is_late_is_left_out_and_that_is_said() {
     (0..LEAVES).for_each(|leaf| leaves.set(leaf, Mood::Answers));
     let urls = |found: &SearchResults| found.hits.iter().map(|hit| hit.url.clone()).collect::<Vec<String>>();
     assert_eq!(urls(&find(&finder, "curlew").await), urls(&whole), "nothing is remembered of it");
+}
+
+/// Changes the manifest as a program of another version would.
+async fn change_manifest(blobs: &dyn Blobs, change: impl FnOnce(&mut Value)) {
+    let mut manifest: Value = serde_json::from_slice(&blobs.get(MANIFEST).await.unwrap().unwrap().bytes).unwrap();
+    change(&mut manifest);
+    blobs.put(MANIFEST, serde_json::to_vec(&manifest).unwrap().into()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn splits_of_a_newer_format_are_left_out_and_that_is_said() {
+    let (world, leaves, finder) = searched_by_leaves().await;
+    let one = here(&world);
+    let whole = find(&one, "curlew").await;
+    assert_eq!((whole.total, whole.unsearched), (2 * DAYS as u64, 0));
+    // As after a way back from a version that has written two splits of its own.
+    let mut newer = 0;
+    change_manifest(&*world.blobs, |manifest| {
+        for split in manifest["splits"].as_array_mut().unwrap().iter_mut().take(2) {
+            split["form"] = (FORM + 1).into();
+            newer += split["docs"].as_u64().unwrap();
+        }
+    })
+    .await;
+    for finder in [&one, &here(&world), &finder] {
+        let found = find(finder, "curlew").await;
+        assert_eq!((found.total, found.unsearched), (whole.total - newer, newer));
+        assert_eq!(found.hits.len() as u64, found.total);
+        // Of what it does not search, nobody knows whether it matches.
+        assert_eq!(find(finder, "zzzzz").await.unsearched, newer);
+        assert!(found.unsearched_years.is_empty());
+    }
+    let mut left_out = 0;
+    for leaf in 0..LEAVES {
+        leaves.set(leaf, Mood::Fails);
+        let found = find(&finder, "curlew").await;
+        assert_eq!(found.total + found.unsearched, whole.total, "{leaf}");
+        left_out += found.unsearched - newer;
+        leaves.set(leaf, Mood::Answers);
+    }
+    assert_eq!(left_out, whole.total - newer, "what leaves leave out comes on top");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_year_whose_manifest_has_a_newer_version_is_left_out_and_that_is_said() {
+    let (world, leaves, finder) = searched_by_leaves().await;
+    world.blobs.put("manifests/2025.json", r#"{"version": 9, "whatever": true}"#.into()).await.unwrap();
+    let one = here(&world);
+    for finder in [&one, &finder] {
+        let found = find(finder, "curlew").await;
+        assert_eq!((found.total, found.unsearched, found.hits.len()), (2 * DAYS as u64, 0, 2 * DAYS));
+        assert_eq!(found.unsearched_years, [2025]);
+    }
+    assert!(leaves.asked() >= LEAVES);
+    let before = world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes;
+    change_manifest(&*world.blobs, |manifest| manifest["version"] = 2_u32.into()).await;
+    for finder in [&one, &finder, &here(&world)] {
+        let found = find(finder, "curlew").await;
+        assert_eq!((found.total, found.unsearched), (0, 0), "what was read before does not stand in for it");
+        assert_eq!(found.unsearched_years, [2025, 2026]);
+    }
+    world.blobs.put(MANIFEST, before).await.unwrap();
+    let found = find(&finder, "curlew").await;
+    assert_eq!((found.total, found.unsearched_years), (2 * DAYS as u64, vec![2025]));
+    // Damage is no other version.
+    world.blobs.put(MANIFEST, "{".into()).await.unwrap();
+    let failed = finder.find("curlew", Start::Offset(0), 20).await;
+    assert!(matches!(failed, Err(FindError::Port(PortError::Corrupt { .. }))), "{failed:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leaf_of_an_older_version_than_its_root_is_left_out() {
+    let (world, _, _) = searched_by_leaves().await;
+    let whole = find(&here(&world), "curlew").await;
+    for is_of_manifest in [true, false] {
+        // To the older program, what the root reads looks as what a newer one has written.
+        let blobs = Arc::new(MemoryBlobs::default());
+        for key in world.blobs.list("", None, 100_000).await.unwrap() {
+            blobs.put(&key, world.blobs.get(&key).await.unwrap().unwrap().bytes).await.unwrap();
+        }
+        change_manifest(&*blobs, |manifest| match is_of_manifest {
+            true => manifest["version"] = 2_u32.into(),
+            false => {
+                let splits = manifest["splits"].as_array_mut().unwrap().iter_mut();
+                splits.for_each(|split| split["form"] = (FORM + 1).into());
+            }
+        })
+        .await;
+        let older = Finder::new(blobs, world.politeness.clock.clone());
+        let leaves = Arc::new(LocalLeaves(vec![Arc::new(here(&world)), Arc::new(older)]));
+        let found = find(&here(&world).with_leaves(leaves, 1), "curlew").await;
+        assert!(found.total > 0 && found.unsearched > 0, "{found:?}");
+        assert_eq!((found.total + found.unsearched, found.unsearched_years), (whole.total, vec![]));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 use crate::language::Language;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
+use curlew_stages::catalog::results::SearchResults;
 
 /// Texts of the start page and the page of results.
 #[derive(Debug)]
@@ -35,8 +36,10 @@ pub(crate) struct Search {
     pub(crate) without: &'static str,
     /// Words that occur in no page.
     pub(crate) in_no_page: fn(&str) -> String,
-    /// Number of pages that were not searched, since a part of the index did not answer.
+    /// Number of pages that were not searched, since a part of the index did not answer or cannot be read.
     pub(crate) not_searched: fn(&str) -> String,
+    /// Years whose pages were not searched, since their index cannot be read.
+    pub(crate) years_not_searched: fn(&str) -> String,
     pub(crate) none_here: &'static str,
     pub(crate) one_copy: &'static str,
     pub(crate) copies: fn(u32) -> String,
@@ -115,6 +118,15 @@ impl Search {
     pub(crate) const fn of(language: Language) -> &'static Search {
         language.choose(&ENGLISH, &ITALIAN)
     }
+
+    /// Returns sentences about the parts of the index that were not searched, if there are any.
+    pub(crate) fn unsearched_parts(&self, found: &SearchResults, language: Language) -> Option<String> {
+        let pages = (found.unsearched > 0).then(|| (self.not_searched)(&language.number(found.unsearched)));
+        let years: Vec<String> = found.unsearched_years.iter().map(ToString::to_string).collect();
+        let years = (!years.is_empty()).then(|| (self.years_not_searched)(&years.join(", ")));
+        let sentences: Vec<String> = pages.into_iter().chain(years).collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
 }
 
 const ENGLISH: Search = Search {
@@ -171,9 +183,10 @@ const ENGLISH: Search = Search {
     in_no_page: |words| format!("No page here has {words}."),
     not_searched: |shown| {
         format!(
-            "A part of the index did not answer in time: about {shown} pages were not searched. Try again in a moment."
+            "A part of the index did not answer in time or cannot be read: about {shown} pages were not searched. Try again later."
         )
     },
+    years_not_searched: |years| format!("The pages of {years} were not searched, since their index cannot be read."),
     none_here: "There are no results on this page any more.",
     one_copy: "One later page says the same.",
     copies: |n| format!("{n} later pages say the same."),
@@ -252,8 +265,11 @@ const ITALIAN: Search = Search {
     in_no_page: |words| format!("Qui nessuna pagina ha {words}."),
     not_searched: |shown| {
         format!(
-            "Una parte dell’indice non ha risposto in tempo: circa {shown} pagine non sono state esaminate. Riprova fra poco."
+            "Una parte dell’indice non ha risposto in tempo o non è leggibile: circa {shown} pagine non sono state esaminate. Riprova più tardi."
         )
+    },
+    years_not_searched: |years| {
+        format!("Le pagine del {years} non sono state esaminate, perché il loro indice non è leggibile.")
     },
     none_here: "In questa pagina non ci sono più risultati.",
     one_copy: "Un’altra pagina, più recente, dice lo stesso.",

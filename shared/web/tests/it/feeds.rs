@@ -38,22 +38,33 @@ fn world() -> World {
 async fn an_answer_of_a_part_of_the_index_says_so_wherever_it_is_given() {
     let said = "about 12,345 pages were not searched";
     let whole = world();
-    let pages = backend(vec![page("https://tide.example/a", "Curlews", "A curlew walked by.")]);
-    let part = World::of(Backend { unsearched: 12_345, ..pages });
+    let said_of_years = "The pages of 2025, 2026 were not searched";
+    let pages = || backend(vec![page("https://tide.example/a", "Curlews", "A curlew walked by.")]);
+    let part = World::of(Backend { unsearched: 12_345, ..pages() });
+    let years = World::of(Backend { unsearched_years: vec![2025, 2026], ..pages() });
     for path in ["/?q=curlew", "/?q=nothing", "/feed/atom?q=curlew", "/feed/rss?q=curlew", "/feed/json?q=curlew"] {
-        let (here, there) = (whole.get(path).await, part.get(path).await);
+        let here = whole.get(path).await;
         assert!(!here.body.contains("not searched"), "{path}: {}", here.body);
-        assert!(there.status == StatusCode::OK && there.body.contains(said), "{path}: {}", there.body);
-        assert_eq!(there.header("cache-control"), "no-cache", "{path}");
+        for (world, said) in [(&part, said), (&years, said_of_years)] {
+            let there = world.get(path).await;
+            assert!(there.status == StatusCode::OK && there.body.contains(said), "{path}: {}", there.body);
+            assert_eq!(there.header("cache-control"), "no-cache", "{path}");
+        }
     }
     let italian = part.get_in("it", "/?q=curlew").await;
     assert!(italian.body.contains("circa 12.345 pagine non sono state esaminate"), "{}", italian.body);
+    let italian = years.get_in("it", "/?q=curlew").await;
+    assert!(italian.body.contains("Le pagine del 2025, 2026 non sono state esaminate"), "{}", italian.body);
     let atom = part.get("/feed/atom?q=curlew").await;
     assert!(elements(&atom.body).contains(&"subtitle".to_owned()), "{}", atom.body);
     let json = part.get("/feed/json?q=curlew").await.json();
     assert!(json["description"].as_str().unwrap().contains(said), "{json}");
     assert_eq!(part.get("/api/search?q=curlew").await.json()["unsearched"], 12_345);
-    assert!(whole.get("/api/search?q=curlew").await.json().get("unsearched").is_none());
+    let api = years.get("/api/search?q=curlew").await.json();
+    assert_eq!(api["unsearched_years"], serde_json::json!([2025, 2026]));
+    assert!(api.get("unsearched").is_none());
+    let api = whole.get("/api/search?q=curlew").await.json();
+    assert!(api.get("unsearched").is_none() && api.get("unsearched_years").is_none());
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
     Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, OwnerRequest, Ownership, QueryError,
-    Slot, Source, Subscription, ThumbnailId, Timestamp, hex,
+    Slot, Source, Subscription, ThumbnailId, Timestamp, Year, hex,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
@@ -69,6 +69,8 @@ pub struct Backend {
     pub stuck: Option<&'static str>,
     /// Number of pages that no query searches.
     pub unsearched: u64,
+    /// Years that no query searches.
+    pub unsearched_years: Vec<Year>,
     /// Parts of each query that were left out.
     pub notes: Vec<QueryError>,
 }
@@ -149,6 +151,7 @@ impl SearchIndex for Backend {
             total,
             partial: hits.len() as u64 - total,
             unsearched: self.unsearched,
+            unsearched_years: self.unsearched_years.clone(),
             is_mixed: query.ends_with('?'),
             unknown: hits.iter().flat_map(|hit| hit.missing.clone()).filter(|word| word.starts_with('x')).collect(),
             copies: hits.iter().map(|hit| u64::from(hit.copies)).sum(),
