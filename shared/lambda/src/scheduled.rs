@@ -97,10 +97,11 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     }
     cold.check_version().await?;
     let program = cold.program(&in_force.settings, call.meter.clone())?;
-    // First what waited longest, and whatever becomes of it, what is due now.
-    let released = cold.store.jobs().release_parked(program.ports.marks.as_ref(), cold.clock.now()).await;
+    let jobs = cold.store.jobs();
+    // Boxed, so that the future of a tick stays small.
+    let release = Box::pin(jobs.release_parked(program.ports.marks.as_ref(), cold.clock.now()));
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
-    let sent = program.dispatch.tick_within(TickLimits::until(until)).await;
+    let (released, sent) = program.dispatch.tick_after(release, TickLimits::until(until)).await;
     // Whatever has failed, messages may wait.
     let was_sent_to = |stage: Stage| match (stage, &sent) {
         (Stage::Discover, Ok(sent)) => sent.discoveries > 0,
@@ -109,7 +110,7 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
         _ => false,
     };
     let until = call.deadline.saturating_sub(LAST_THINGS.saturating_mul(2));
-    cold.resting().keep(&cold.store.jobs(), cold.clock.as_ref(), until, was_sent_to).await;
+    cold.resting().keep(&jobs, cold.clock.as_ref(), until, was_sent_to).await;
     let sent = sent?;
     let released = released.map_err(StageError::from)?;
     let late_s = meant_for.map(|time| cold.clock.now().since(time).0 / 1_000);
@@ -190,8 +191,12 @@ fn paused() -> Value {
     json!({ "paused": true })
 }
 
-/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done.
+/// Ends work that would outlast the invocation. All of it may be done again: what was done is found done. Does none of it if the
+/// version of the stack is a later one.
 async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>) -> Result<Answer<Value>, Failure> {
+    if let Some(why) = &call.refusal {
+        return Err(Failure::Version(why.clone()));
+    }
     // On the heap: together, the stages' futures are large.
     let work = Box::pin(work);
     let clock = &call.cold.clock;

@@ -15,6 +15,7 @@ use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_
 use curlew_policy::rules::Rules;
 use curlew_policy::trace;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
+use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -32,6 +33,12 @@ const MARK_EVERY: usize = 2_000;
 const MOST_ROWS: usize = 100_000;
 /// Maximum number of polls of one job: about 200 KB of a message.
 const MOST_POLLS: usize = 1_000;
+/// Length of the addresses in one job's polls from which on it is sent, so that long ones do not make it longer than a message,
+/// not even with each character escaped.
+const ADDRESSES: usize = 200 << 10;
+/// Number of rows of a list for which feeds are read concurrently. At 5 ms a read, a list of further slots takes a tenth
+/// of a second, and would take 2.5 seconds one by one.
+const ROWS_AT_ONCE: usize = 32;
 
 /// The stage that sends what is due.
 pub struct Dispatch {
@@ -110,6 +117,17 @@ impl Dispatch {
         Ok(all)
     }
 
+    /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the release.
+    /// Returns the outcomes of the two.
+    pub async fn tick_after<T>(
+        &self,
+        release: impl Future<Output = T>,
+        limits: TickLimits,
+    ) -> (T, Result<Dispatched, StageError>) {
+        let released = release.await;
+        (released, self.tick_within(limits).await)
+    }
+
     /// Sends what is due, as far as the limits allow.
     ///
     /// # Errors
@@ -129,6 +147,7 @@ impl Dispatch {
             seen,
             jobs: Bulk::new(self.queue.as_ref()),
             groups: BTreeMap::new(),
+            addresses: 0,
             unmarked: 0,
             sent: Dispatched::default(),
         };
@@ -139,8 +158,16 @@ impl Dispatch {
         }
     }
 
-    /// The row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were, polled
-    /// more than once a cycle cost this read.
+    /// Returns rows in their order, with feeds in place of the further slots that list them. A feed that does not exist
+    /// any more is left out.
+    async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>, StageError> {
+        let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
+        let rows: Vec<Option<Source>> = reads.try_collect().await?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were,
+    /// polled more than once a cycle cost this read.
     async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
         match row {
             Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
@@ -185,6 +212,8 @@ struct Tick<'a> {
     jobs: Bulk<'a>,
     /// Polls that are not sent yet.
     groups: BTreeMap<PollGroup, GroupPolls>,
+    /// Length of their addresses.
+    addresses: usize,
     /// Rows looked at since the mark was moved.
     unmarked: usize,
     sent: Dispatched,
@@ -221,8 +250,7 @@ impl Tick<'_> {
             after = Some(last.key().clone());
             self.sent.rows += rows.len();
             self.unmarked += rows.len();
-            for row in rows {
-                let Some(row) = self.stage.itself(row).await? else { continue };
+            for row in self.stage.themselves(rows).await? {
                 let Some((job, due)) = self.stage.job(row, slot, self.now) else { continue };
                 match job {
                     Job::Poll(_) => self.sent.polls += 1,
@@ -256,9 +284,11 @@ impl Tick<'_> {
         let Some(group) = self.stage.group_of(&poll, slot) else {
             return Ok(self.jobs.push((Job::Poll(poll), self.now)).await?);
         };
+        self.addresses += poll.url.len();
         let empty = || GroupPolls { group, due: slot.came, polls: Vec::new() };
         self.groups.entry(group).or_insert_with(empty).polls.push(poll);
-        if self.groups.values().map(|group| group.polls.len()).sum::<usize>() >= MOST_POLLS {
+        let polls = self.groups.values().map(|group| group.polls.len()).sum::<usize>();
+        if polls >= MOST_POLLS || self.addresses >= ADDRESSES {
             self.send_polls().await?;
         }
         Ok(())
@@ -266,6 +296,7 @@ impl Tick<'_> {
 
     /// Sends the polls that were gathered.
     async fn send_polls(&mut self) -> Result<(), StageError> {
+        self.addresses = 0;
         let groups: Vec<GroupPolls> = std::mem::take(&mut self.groups).into_values().collect();
         if groups.is_empty() {
             return Ok(());

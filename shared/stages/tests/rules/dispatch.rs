@@ -2,10 +2,12 @@
 
 use crate::test_world::{TestWorld, key};
 use async_trait::async_trait;
-use curlew_model::{FeedSource, Job, Millis, Slot, Source, SourceKey, Stage as QueueName, Timestamp};
+use curlew_model::{
+    ExtraSlot, FeedSource, Job, Millis, PollJob, Slot, Source, SourceKey, Stage as QueueName, Timestamp,
+};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::slots_due;
-use curlew_ports::{Inbox, Marks, PortError, Queue, Sources, Version};
+use curlew_ports::{Clock, Inbox, Marks, PortError, Queue, Sources, Version};
 use curlew_stages::feeds::dispatch::{Dispatch, TickLimits};
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::MemoryMarks;
@@ -152,30 +154,81 @@ async fn a_tick_that_is_on_time_moves_the_mark_once_and_sends_its_jobs_together(
     assert!(stack.marks.load("dispatch").await.unwrap().1 != before);
 }
 
-/// A million feeds, each a host of its own: rows that are made when they are read, since nothing else of them is needed.
-struct Million;
+#[tokio::test(start_paused = true)]
+async fn polls_of_long_addresses_are_several_jobs_each_of_which_a_message_holds() {
+    let stack = Stack::with([]).await;
+    for n in 0..900 {
+        let key = in_slot_0(n * 480 * 7_919 * 1_000_003, n);
+        let url = format!("https://h{n}.example/?{}", "\\".repeat(2_000));
+        let feed = FeedSource::new(key, Slot::of(0), url);
+        assert!(stack.world.sources.insert(&Source::Feed(feed)).await.unwrap());
+    }
+    let dispatch = Dispatch { groups_polls: true, ..stack.dispatch() };
+    assert_eq!(dispatch.tick().await.unwrap().polls, 900);
+    let sent = stack.world.jobs.receive(QueueName::Poll, 100, Millis(1), stack.world.now()).await.unwrap();
+    let lengths: Vec<usize> = sent.iter().map(|sent| sent.job.as_ref().unwrap().to_message().unwrap().len()).collect();
+    assert!(lengths.iter().all(|length| *length < 1 << 20), "{lengths:?}");
+    let polls = sent.iter().map(|sent| if let Ok(Job::Polls(job)) = &sent.job { job.polls().count() } else { 0 });
+    assert_eq!(polls.sum::<usize>(), 900);
+}
+
+/// A million feeds, each a host of its own, some of which are listed under a further slot: rows that are made when they
+/// are read, since nothing else of them is needed.
+struct Million {
+    clock: Arc<dyn Clock>,
+}
 
 /// Number of feeds in each slot.
 const IN_SLOT: u64 = 1_000_000 / Slot::COUNT as u64;
+/// Number of all feeds.
+const FEEDS: usize = Slot::COUNT as usize * IN_SLOT as usize;
+/// One feed of so many is polled twice a cycle.
+const TWICE: u64 = 4;
+/// Time that each read of the store takes.
+const READ: Millis = Millis(5);
+/// Time that the function of a stack gives to a tick.
+const TICK: Millis = Millis::from_secs(47);
 
 impl Million {
     fn feed(slot: Slot, number: u64) -> FeedSource {
         // Ascending within a slot, and spread over all groups.
-        let key = SourceKey::new(&format!("{:016x}{:016x}", number << 52, slot.index())).unwrap();
-        FeedSource::new(key, slot, format!("https://s{}n{number}.example/feed", slot.index()))
+        let key = Million::key(number << 52, slot);
+        let interval = Millis::from_hours(if number.is_multiple_of(TWICE) { 4 } else { 8 });
+        FeedSource {
+            interval,
+            ..FeedSource::new(key, slot, format!("https://s{}n{number}.example/feed", slot.index()))
+        }
     }
 
-    /// The number of a feed among all of them.
-    fn number(key: &SourceKey) -> usize {
+    fn key(first_half: u64, slot: Slot) -> SourceKey {
+        SourceKey::new(&format!("{first_half:016x}{:016x}", slot.index())).unwrap()
+    }
+
+    /// Returns the slot of a feed, and its number in there.
+    fn place(key: &SourceKey) -> (Slot, u64) {
         let half = |range| u64::from_str_radix(&key.as_str()[range], 16).unwrap();
-        usize::try_from(half(16..32) * IN_SLOT + (half(0..16) >> 52)).unwrap()
+        (Slot::of(half(16..32)), half(0..16) >> 52)
+    }
+
+    /// Returns the rows of a slot with this number, in the order of their keys: a feed, and the feed that the slot is a
+    /// further one of.
+    fn rows(slot: Slot, number: u64) -> impl Iterator<Item = Source> {
+        let own = Source::Feed(Million::feed(slot, number));
+        let further = number.is_multiple_of(TWICE).then(|| {
+            let half_a_cycle_before = Slot::of(u64::from(slot.index() + Slot::COUNT / 2));
+            let FeedSource { key: feed, url, .. } = Million::feed(half_a_cycle_before, number);
+            Source::Extra(ExtraSlot { key: Million::key((number << 52) + 1, slot), slot, feed, url })
+        });
+        [Some(own), further].into_iter().flatten()
     }
 }
 
 #[async_trait]
 impl Sources for Million {
-    async fn get(&self, _: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
-        unreachable!("dispatch reads feeds by their slot")
+    async fn get(&self, key: &SourceKey) -> Result<Option<(Source, Version)>, PortError> {
+        self.clock.sleep(READ).await;
+        let (slot, number) = Million::place(key);
+        Ok(Some((Source::Feed(Million::feed(slot, number)), Version(1))))
     }
 
     async fn insert(&self, _: &Source) -> Result<bool, PortError> {
@@ -187,12 +240,10 @@ impl Sources for Million {
     }
 
     async fn in_slot(&self, slot: Slot, after: Option<&SourceKey>, most: usize) -> Result<Vec<Source>, PortError> {
-        let first = after.map_or(0, |after| {
-            let number = u64::from_str_radix(&after.as_str()[..16], 16).unwrap() >> 52;
-            number + u64::from(Million::feed(slot, number).key <= *after)
-        });
-        let feeds = (first..IN_SLOT).take(most).map(|number| Source::Feed(Million::feed(slot, number)));
-        Ok(feeds.collect())
+        self.clock.sleep(READ).await;
+        let first = after.map_or(0, |after| Million::place(after).1);
+        let rows = (first..IN_SLOT).flat_map(|number| Million::rows(slot, number));
+        Ok(rows.skip_while(|row| after.is_some_and(|after| row.key() <= after)).take(most).collect())
     }
 
     async fn list(&self, _: Option<&SourceKey>, _: usize) -> Result<Vec<Source>, PortError> {
@@ -200,20 +251,49 @@ impl Sources for Million {
     }
 }
 
-/// Counts the polls of each feed that fall due until a time.
+/// Counts the polls of each row that fall due until a time.
 struct Counted {
+    clock: Arc<dyn Clock>,
     until: Timestamp,
+    /// Number of polls of each feed that its own slot sent, then of each that its further slot sent.
     counts: Mutex<Vec<u8>>,
+    /// Parked polls that have fallen due.
+    parked: Mutex<Vec<PollJob>>,
+}
+
+impl Counted {
+    /// Sends the parked polls; returns their number.
+    async fn release(&self) -> usize {
+        self.clock.sleep(READ).await;
+        std::mem::take(&mut *self.parked.lock().unwrap()).len()
+    }
+
+    /// Returns the place of a poll among the counts.
+    fn place(poll: &PollJob) -> usize {
+        let (slot, number) = Million::place(&poll.feed);
+        let came = Slot::of(poll.due.unwrap().minute().unsigned_abs());
+        let feed = usize::from(slot.index()) * IN_SLOT as usize + usize::try_from(number).unwrap();
+        if came == slot { feed } else { FEEDS + feed }
+    }
+
+    /// Returns how often the row at a place is sent in a cycle.
+    fn expected(place: usize) -> u8 {
+        u8::from(place < FEEDS || (place as u64 % IN_SLOT).is_multiple_of(TWICE))
+    }
 }
 
 #[async_trait]
 impl Queue for Counted {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        assert!(self.parked.lock().unwrap().is_empty(), "parked polls wait behind others");
         let mut counts = self.counts.lock().unwrap();
         for (job, _) in jobs {
             let Job::Polls(job) = job else { panic!("{job:?}") };
+            for group in &job.groups {
+                assert!(group.polls.is_sorted_by_key(|poll| (poll.due, Million::place(&poll.feed).1)), "{group:?}");
+            }
             let in_time = job.polls().filter(|poll| poll.due.unwrap() <= self.until);
-            in_time.for_each(|poll| counts[Million::number(&poll.feed)] += 1);
+            in_time.for_each(|poll| counts[Counted::place(poll)] += 1);
         }
         Ok(())
     }
@@ -222,28 +302,45 @@ impl Queue for Counted {
 #[tokio::test(start_paused = true)]
 async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     let world = TestWorld::new();
-    let stop = Millis::from_hours(24);
-    let counts = Mutex::new(vec![0; usize::from(Slot::COUNT) * IN_SLOT as usize]);
-    // Not those that fall due while the tick catches up.
-    let counted = Arc::new(Counted { until: world.now() + stop, counts });
-    let dispatch =
-        Dispatch { sources: Arc::new(Million), queue: counted.clone(), groups_polls: true, ..world.dispatch_stage() };
-    dispatch.tick().await.unwrap();
-    counted.counts.lock().unwrap().fill(0);
-    let clock = &world.politeness.clock;
+    let (clock, stop) = (world.politeness.clock.clone(), Millis::from_hours(24));
+    // Polls that were put back before the stop.
+    let put_back = |slot: u16| {
+        let feed = Million::feed(Slot::of(slot.into()), 1);
+        PollJob { deferrals: 1, ..PollJob::new(feed.key, feed.url) }
+    };
+    let counted = Arc::new(Counted {
+        clock: clock.clone(),
+        // Not those that fall due while the tick catches up.
+        until: world.now() + stop,
+        counts: Mutex::new(vec![0; 2 * FEEDS]),
+        parked: Mutex::new((0..Slot::COUNT).map(put_back).collect()),
+    });
+    let sources = Arc::new(Million { clock: clock.clone() });
+    let dispatch = Dispatch { sources, queue: counted.clone(), groups_polls: true, ..world.dispatch_stage() };
+    dispatch.marks.swap("dispatch", Version::ABSENT, world.now()).await.unwrap();
     clock.sleep(stop).await;
     let began = world.now();
-    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read.
-    let mut ticks = 1;
-    while dispatch.tick_within(TickLimits::until(Millis(u64::MAX))).await.unwrap().is_behind {
-        clock.sleep(Millis::from_mins(3)).await;
+    let (mut ticks, mut released) = (0, 0);
+    // As the function of a stack is called: every three minutes, each time for no more rows than a tick may read, and for
+    // no longer than it may run.
+    loop {
         ticks += 1;
+        let limits = TickLimits::until(clock.monotonic() + TICK);
+        let (parked, sent) = dispatch.tick_after(counted.release(), limits).await;
+        released += parked;
+        if !sent.unwrap().is_behind {
+            break;
+        }
+        clock.sleep(Millis::from_mins(3)).await;
     }
-    assert!(world.now().since(began) < Millis::from_hours(1));
+    assert!(world.now().since(began) < Millis::from_hours(1), "{ticks} ticks");
+    assert_eq!(released, usize::from(Slot::COUNT));
     let counts = counted.counts.lock().unwrap();
-    let wrong = counts.iter().filter(|count| **count != 1).count();
-    // A tick begins at the last feed of the one before it. The poll itself is made once, since the feed's row tells of it.
-    let again = counts.iter().filter(|count| **count == 2).count();
-    assert_eq!(wrong, again, "of {} feeds, {} were sent never or often", counts.len(), wrong - again);
-    assert!(again < ticks, "{again} in {ticks} ticks");
+    let sent =
+        |times: u8| counts.iter().enumerate().filter(move |(at, count)| **count == times * Counted::expected(*at));
+    let (once, again) = (sent(1).count(), sent(2).filter(|(at, _)| Counted::expected(*at) > 0).count());
+    assert_eq!(once + again, counts.len(), "{} rows were sent never or often", counts.len() - once - again);
+    // A tick begins at the last rows of the one before it, a feed and a further slot with nearly the same key. The poll
+    // itself is made once, since the feed's row tells of it.
+    assert!(again < 2 * ticks, "{again} in {ticks} ticks");
 }
