@@ -8,8 +8,8 @@ use curlew_ports::{PortError, Version};
 
 /// Version that this program writes; it reads this and all earlier ones.
 /// Since 2 a host key's state names the poll groups whose leases count as its own; since 3 rows are compressed with
-/// a dictionary.
-pub const KNOWN_VERSION: u32 = 3;
+/// a dictionary; since 4 the bytes of jobs are attributes of their messages.
+pub const KNOWN_VERSION: u32 = 4;
 /// Key of the item, among the marks: the functions that read it may read those.
 const KEY: &str = "m#version";
 
@@ -23,6 +23,14 @@ impl Store {
         check(self.marks().table(), self.name()).await
     }
 
+    /// Checks that no later program has written the stack, without writing anything: an eventually consistent read of one item.
+    ///
+    /// # Errors
+    /// [`PortError::Corrupt`] if a later program has written it, or if it is no version; transport errors.
+    pub async fn check_not_later(&self) -> Result<(), PortError> {
+        known(self.name(), self.version().await?)
+    }
+
     /// Returns the version of the stack, without writing anything; `None` if no function or command has begun to use it.
     ///
     /// # Errors
@@ -33,14 +41,10 @@ impl Store {
 }
 
 async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
-    let seen = match read(table, stack).await? {
+    let found = read(table, stack).await?;
+    known(stack, found.map(|(version, _)| version))?;
+    let seen = match found {
         None => Version::ABSENT,
-        Some((found, _)) if found > KNOWN_VERSION => {
-            let why = format!(
-                "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
-            );
-            return Err(corrupt(name(stack), why));
-        }
         Some((KNOWN_VERSION, _)) => return Ok(()),
         Some((_, seen)) => seen,
     };
@@ -48,6 +52,20 @@ async fn check(table: &Table, stack: &str) -> Result<(), PortError> {
         // Another process was first.
         Ok(_) | Err(PortError::Conflict) => Ok(()),
         Err(other) => Err(other),
+    }
+}
+
+/// Decides whether this program may work on a stack of this version: it reads what all earlier ones have written, and a stack
+/// without a version is new.
+fn known(stack: &str, found: Option<u32>) -> Result<(), PortError> {
+    match found {
+        Some(found) if found > KNOWN_VERSION => {
+            let why = format!(
+                "it is {found}, but this program knows only versions up to {KNOWN_VERSION}: use or deploy a newer curlew"
+            );
+            Err(corrupt(name(stack), why))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -62,4 +80,22 @@ async fn read(table: &Table, stack: &str) -> Result<Option<(u32, Version)>, Port
 
 fn name(stack: &str) -> String {
     format!("the version of the stack {stack}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_later_version_is_refused() {
+        for found in [None, Some(0), Some(KNOWN_VERSION - 1), Some(KNOWN_VERSION)] {
+            assert!(known("s", found).is_ok(), "{found:?}");
+        }
+        for found in [KNOWN_VERSION + 1, u32::MAX] {
+            let refused = known("s", Some(found)).expect_err("is refused").to_string();
+            assert!(refused.starts_with("the version of the stack s cannot be read: it is "), "{refused}");
+            assert!(refused.contains(&format!("it is {found}, ")), "{refused}");
+            assert!(refused.ends_with("deploy a newer curlew"), "{refused}");
+        }
+    }
 }

@@ -158,9 +158,17 @@ enum Outcome {
 #[derive(Debug, Default)]
 struct Board {
     outcomes: Vec<Option<Outcome>>,
-    /// Jobs to be sent again, and when they are due.
-    waiting: Vec<(usize, Timestamp)>,
+    waiting: Vec<Waiting>,
     busy: Millis,
+}
+
+/// A job to be sent again.
+#[derive(Debug)]
+struct Waiting {
+    n: usize,
+    due: Timestamp,
+    /// The job as its worker leaves it, which knows what came of it; `None` if it was not begun.
+    job: Option<Box<Job>>,
 }
 
 /// The messages of one invocation, read.
@@ -276,7 +284,7 @@ impl Batch {
     pub(crate) async fn put_off(self, until: Timestamp) -> Summary {
         for n in 0..self.jobs.len() {
             if self.jobs[n].is_some() {
-                self.wait(n, until);
+                self.wait(n, until, None);
             }
         }
         self.send_again(1).await;
@@ -400,26 +408,33 @@ impl Batch {
     fn leave(&self, members: &[usize]) {
         let now = self.clock.now();
         for n in members {
-            self.wait(*n, now);
+            self.wait(*n, now, None);
         }
     }
 
-    fn wait(&self, n: usize, until: Timestamp) {
+    fn wait(&self, n: usize, due: Timestamp, job: Option<Box<Job>>) {
         let mut board = self.board();
-        board.waiting.push((n, until));
+        board.waiting.push(Waiting { n, due, job });
         board.outcomes[n] = Some(Outcome::Waiting);
     }
 
     /// Sends the waiting jobs in the order of arrival, if there are at least this many. A new message and not the old
-    /// one put back: waiting is no failure and must not count as one.
+    /// one put back: waiting is no failure and must not count as one. The new message is a first delivery, so the job itself
+    /// says if an earlier one did not come to its end.
     async fn send_again(&self, at_least: usize) {
         let mut waiting = match self.board() {
             mut board if board.waiting.len() >= at_least => std::mem::take(&mut board.waiting),
             _ => return,
         };
-        waiting.sort_unstable();
+        waiting.sort_unstable_by_key(|waiting| (waiting.n, waiting.due));
+        let job_of = |waiting: &mut Waiting| match waiting.job.take() {
+            Some(job) => Some(*job),
+            None if self.messages[waiting.n].receives > 1 => self.jobs[waiting.n].clone().map(Job::again),
+            None => self.jobs[waiting.n].clone(),
+        };
         let jobs: Vec<(Job, Timestamp)> =
-            waiting.iter().filter_map(|(n, until)| Some((self.jobs[*n].clone()?, *until))).collect();
+            waiting.iter_mut().filter_map(|waiting| Some((job_of(waiting)?, waiting.due))).collect();
+        let waiting: Vec<(usize, Timestamp)> = waiting.into_iter().map(|waiting| (waiting.n, waiting.due)).collect();
         if let Err(error) = self.queue.send(&jobs).await {
             let error = with_causes(&error);
             tracing::warn!(jobs = jobs.len(), error, "jobs could not be sent again; their messages are put back");
@@ -473,8 +488,8 @@ impl Settlement for Batch {
     }
 
     /// Jobs that wait are sent several at a time.
-    async fn defer(&self, n: &usize, _: &Job, until: Timestamp) -> Result<(), PortError> {
-        self.wait(*n, until);
+    async fn defer(&self, n: &usize, job: &Job, until: Timestamp) -> Result<(), PortError> {
+        self.wait(*n, until, Some(Box::new(job.clone())));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use crate::in_force::{Machine, StackSettings};
 use crate::leaves::LeafSettings;
 use crate::outside::Outside;
 use crate::resting::{RestPlan, Resting};
+use crate::stack_version::VersionCheck;
 use curlew_aws::{Connection, Functions, Mappings, Names, Store};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
 use curlew_rekognition::Rekognition;
@@ -62,7 +63,9 @@ pub(crate) struct Cold {
     memory: Memory,
     init: Duration,
     first: AtomicBool,
-    /// Set once the stack's version is known to be one that this program reads.
+    /// Remembers if a later program has written the stack.
+    version: VersionCheck,
+    /// Set once the stack's version is known to be the one that this program writes.
     known_version: OnceCell<()>,
 }
 
@@ -129,12 +132,20 @@ impl Cold {
             memory,
             init,
             first: AtomicBool::new(true),
+            version: VersionCheck::default(),
             known_version: OnceCell::new(),
         }
     }
 
-    /// Checks the stack's version, once a process. For the functions that give out work: what a later program has written,
-    /// this one must not go on with.
+    /// Returns the reason for refusing all work, if a later program has written the stack.
+    pub(crate) async fn refusal(&self) -> Option<String> {
+        // On the heap, since it is large.
+        let read = Box::pin(self.store.check_not_later());
+        self.version.refusal(self.clock.monotonic(), read).await
+    }
+
+    /// Checks the stack's version, once a process, and writes this program's one if the stack has none or an earlier one. For the
+    /// functions that give out work, which may write it.
     ///
     /// # Errors
     /// That it is a later version, or the store's error.

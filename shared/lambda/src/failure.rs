@@ -13,6 +13,9 @@ pub(crate) enum Failure {
     /// The settings, or the function's own limits; the operator has to change them.
     #[error("{0}")]
     Settings(String),
+    /// The version of the stack is a later one; the operator has to deploy a program that knows it.
+    #[error("{0}")]
+    Version(String),
     /// The work itself; the next invocation does it again.
     #[error("{0}")]
     Work(String),
@@ -29,6 +32,7 @@ impl From<Failure> for Diagnostic {
         let error_type = match failure {
             Failure::Event(_) => "Curlew.Event",
             Failure::Settings(_) => "Curlew.Settings",
+            Failure::Version(_) => "Curlew.Version",
             Failure::Work(_) => "Curlew.Work",
         };
         Diagnostic { error_type: error_type.to_owned(), error_message: failure.to_string() }

@@ -6,7 +6,8 @@
 //! to hand out again.
 //!
 //! **Invariants.** What a cold start makes (the way to AWS) lives as long as the process and makes no request by itself.
-//! Settings are those of the moment: [`in_force`] reads the stack's own once a minute. What talks to sites is made anew for each invocation, since sockets may be dead after a thaw. Nothing that an
+//! Settings are those of the moment: [`in_force`] reads the stack's own once a minute. No function works on a stack that a later
+//! program has written: [`stack_version`] reads that as often. What talks to sites is made anew for each invocation, since sockets may be dead after a thaw. Nothing that an
 //! invocation began runs on after its answer.
 
 mod batch;
@@ -29,12 +30,14 @@ mod outside;
 mod plan;
 mod queue;
 mod range_cache;
+mod refused;
 pub mod rehearsal;
 mod resting;
 mod scheduled;
 mod serve;
 mod smoke;
 mod sqs_queue;
+mod stack_version;
 mod stored_status;
 #[cfg(test)]
 mod test_world;

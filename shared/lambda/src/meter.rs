@@ -19,6 +19,7 @@ pub(crate) struct Meter {
     tally: Tally,
     holds: AtomicU64,
     rejected_settings: AtomicU64,
+    failed_batches: AtomicU64,
     throttled: AtomicU64,
 }
 
@@ -36,6 +37,11 @@ impl Meter {
     /// Notes that the stack states settings that cannot be used.
     pub(crate) fn note_rejected_settings(&self) {
         self.rejected_settings.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that no message of the invocation's batch did well.
+    pub(crate) fn note_failed_batch(&self) {
+        self.failed_batches.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes calls that tables refused because they were too many.
@@ -60,6 +66,7 @@ impl Meter {
             ("TablesThrottled", self.throttled.load(Ordering::Relaxed)),
             ("GivenUp", given_up),
             ("SettingsRejected", self.rejected_settings.load(Ordering::Relaxed)),
+            ("BatchesFailed", self.failed_batches.load(Ordering::Relaxed)),
         ];
         let told: Vec<(&str, u64)> = all.into_iter().filter(|(_, count)| *count > 0).collect();
         if told.is_empty() {
@@ -128,9 +135,10 @@ mod tests {
         }
         meter.note(&Event::EntriesSeen(9));
         meter.note_throttled(4);
+        meter.note_failed_batch();
         let line = meter.line("curlew", "poll", 0, Timestamp::from_millis(1_795_000_000_000)).unwrap();
         let line: Value = serde_json::from_str(&line).unwrap();
-        let told = ["Polls", "PollsLate", "NewEntries", "Holds", "Refusals", "TablesThrottled"].map(|name| &line[name]);
-        assert_eq!(told, [3, 1, 9, 4, 3, 4].map(Value::from).each_ref());
+        let told = ["Polls", "PollsLate", "NewEntries", "Holds", "Refusals", "TablesThrottled", "BatchesFailed"];
+        assert_eq!(told.map(|name| &line[name]), [3, 1, 9, 4, 3, 4, 1].map(Value::from).each_ref());
     }
 }

@@ -1,9 +1,10 @@
 //! The functions that SQS wakes: discover, poll, fetch, extract, remove.
 
-use crate::batch::{Batch, Bounds, Message};
+use crate::batch::{Batch, Bounds, Message, Summary};
 use crate::cold::by_rekognition;
 use crate::deaths::Deaths;
 use crate::failure::Failure;
+use crate::refused::put_back_all;
 use crate::serve::{Answer, Call, serve, serve_with};
 use crate::sqs_queue::SqsQueue;
 use curlew_aws::put_back;
@@ -54,8 +55,13 @@ pub(crate) async fn handle(
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
 ) -> Result<Answer<BatchResponse>, Failure> {
-    let Call { cold, in_force, payload, deadline, meter } = call;
+    let Call { cold, in_force, refusal, payload, deadline, meter } = call;
     let messages = messages(payload)?;
+    let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs(), deaths: Deaths(cold.store.objects()) });
+    if let Some(error) = refusal {
+        tracing::error!(error, messages = messages.len(), "all work is refused; the messages go back to their queue");
+        return Ok(answer(put_back_all(&messages, queue.as_ref(), cold.clock.as_ref()).await));
+    }
     let settings = &in_force.settings;
     let bounds =
         Bounds { slots: settings.workers, rules: settings.rules.clone(), groups: settings.groups.clone(), deadline };
@@ -67,14 +73,13 @@ pub(crate) async fn handle(
             stage.as_str()
         )));
     }
-    let queue = Arc::new(SqsQueue { stage, jobs: cold.store.jobs(), deaths: Deaths(cold.store.objects()) });
     let batch = Batch::open(stage, messages, queue, cold.clock.clone(), bounds).await;
     let summary = if settings.paused {
         tracing::warn!("crawling is paused; every job waits");
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(settings, meter)?.listening().looking_up(names(settings));
+        let program = cold.program(settings, meter.clone())?.listening().looking_up(names(settings));
         if stage == Stage::Poll {
             keep_directory(&program).await;
         }
@@ -82,8 +87,21 @@ pub(crate) async fn handle(
         let program = program.fetching(fetch);
         batch.run(plan, Arc::new(program)).await
     };
+    if has_failed(&summary) {
+        meter.note_failed_batch();
+    }
+    Ok(answer(summary))
+}
+
+/// True if there were messages, and each of them failed or was given up. To Lambda such an invocation has succeeded.
+fn has_failed(summary: &Summary) -> bool {
+    summary.messages > 0 && summary.failures.len() + summary.given_up == summary.messages
+}
+
+/// Returns the answer about messages that ended so.
+fn answer(summary: Summary) -> Answer<BatchResponse> {
     let batch_item_failures = summary.failures.iter().cloned().map(|id| ItemFailure { item_identifier: id }).collect();
-    Ok(Answer { response: BatchResponse { batch_item_failures }, summary })
+    Answer { response: BatchResponse { batch_item_failures }, summary }
 }
 
 /// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which the
@@ -194,7 +212,19 @@ mod tests {
 
     #[test]
     fn the_answer_has_the_form_that_lambda_expects() {
-        let answer = BatchResponse { batch_item_failures: vec![ItemFailure { item_identifier: "a".into() }] };
-        assert_eq!(serde_json::to_value(answer).unwrap(), json!({"batchItemFailures": [{"itemIdentifier": "a"}]}));
+        let answer = answer(Summary { messages: 2, done: 1, failures: vec!["a".into()], ..Summary::default() });
+        let response = serde_json::to_value(answer.response).unwrap();
+        assert_eq!(response, json!({"batchItemFailures": [{"itemIdentifier": "a"}]}));
+    }
+
+    #[test]
+    fn a_batch_has_failed_if_no_message_of_it_did_well() {
+        let failed = |messages: usize, failures: usize, given_up: usize| {
+            let failures = vec![String::new(); failures];
+            has_failed(&Summary { messages, failures, given_up, ..Summary::default() })
+        };
+        assert!(failed(1, 1, 0) && failed(1, 0, 1) && failed(5, 3, 2));
+        assert!(!failed(0, 0, 0), "nothing came");
+        assert!(!failed(5, 3, 1), "one was done, or waits");
     }
 }

@@ -272,6 +272,7 @@ mod tests {
             let call = Call {
                 cold: self.cold.clone(),
                 in_force: self.cold.settings.current().await.map_err(|failure| failure.to_string()).unwrap(),
+                refusal: None,
                 payload: json!({}),
                 deadline: self.cold.clock.monotonic() + Millis::from_mins(1),
                 meter: Arc::default(),

@@ -24,6 +24,8 @@ const WORN_OUT: i32 = 1;
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
     pub(crate) in_force: Arc<InForce>,
+    /// Reason for refusing all work, if a later program has written the stack.
+    pub(crate) refusal: Option<String>,
     pub(crate) payload: Value,
     /// End of the invocation, by the monotonic clock.
     pub(crate) deadline: Millis,
@@ -157,17 +159,27 @@ impl Invocation {
     pub(crate) async fn call(&self, payload: Value) -> Result<Call, Failure> {
         let clock = &self.cold.clock;
         let deadline = time::deadline(self.given_deadline, clock.now(), clock.monotonic())?;
-        let in_force = self.in_force().await?;
-        Ok(Call { cold: self.cold.clone(), in_force, payload, deadline, meter: self.meter.clone() })
+        let (in_force, refusal) = self.read().await?;
+        Ok(Call { cold: self.cold.clone(), in_force, refusal, payload, deadline, meter: self.meter.clone() })
     }
 
-    /// Answers the smoke test.
+    /// Answers the smoke test, unless all work is refused.
     async fn smoke<R>(&self) -> Result<Answer<Reply<R>>, Failure> {
-        Ok(Answer::of(Reply::Smoke(Smoke::of(self.function, self.in_force().await?.as_ref()))))
+        match self.read().await? {
+            (_, Some(why)) => Err(Failure::Version(why)),
+            (in_force, None) => Ok(Answer::of(Reply::Smoke(Smoke::of(self.function, in_force.as_ref())))),
+        }
+    }
+
+    /// Returns what the stack states, read side by side: the settings in force, and the reason for refusing all work, if there is
+    /// one.
+    async fn read(&self) -> Result<(Arc<InForce>, Option<String>), Failure> {
+        let (in_force, refusal) = tokio::join!(self.in_force(), self.cold.refusal());
+        Ok((in_force?, refusal))
     }
 
     /// Returns the settings in force, and counts if they are not those that the stack states.
-    pub(crate) async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
+    async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
         let in_force = self.cold.settings.current().await?;
         if in_force.is_rejected {
             self.meter.note_rejected_settings();

@@ -113,15 +113,19 @@ impl TestWorld {
     }
 
     pub(crate) async fn batch(&self, messages: Vec<Message>) -> Batch {
-        let queue = Arc::new(MemoryMessages {
+        Batch::open(self.stage, messages, self.queue(), self.clock.clone(), self.bounds.clone()).await
+    }
+
+    /// Returns the queue as a batch sees it.
+    pub(crate) fn queue(&self) -> Arc<MemoryMessages> {
+        Arc::new(MemoryMessages {
             jobs: self.jobs.clone(),
             queue: self.jobs.clone(),
             inbox: self.jobs.clone(),
             deaths: Deaths(self.ports.blobs.clone()),
             put_backs_hang: self.put_backs_hang,
             sends_fail: self.sends_fail,
-        });
-        Batch::open(self.stage, messages, queue, self.clock.clone(), self.bounds.clone()).await
+        })
     }
 
     pub(crate) async fn run(&self, messages: &[(&str, u32)]) -> Summary {

@@ -18,18 +18,24 @@ use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, LambdaEvent, Request, RequestExt, Service, service_fn};
 use lambda_runtime::Context;
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 use tower::ServiceExt;
 
+/// Seconds after which a browser may ask again that was refused: about the time that a release takes over bit by bit.
+const COME_AGAIN_S: u32 = 600;
+
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
     let opened = &Mutex::new(None);
     serve("web", |call| async move {
+        if let Some(why) = call.refusal {
+            return refused(&call.payload, why).map(Answer::of);
+        }
         // Not at the start: settings and secret are in the bucket, and a start makes no request.
         let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
         answered(opened.router, &opened.finder, call.payload).await.map(Answer::of)
@@ -53,6 +59,8 @@ enum WebAnswer<P> {
     Page(P),
     /// To a root, whose leaf it is.
     Leaf(Box<RawValue>),
+    /// To a request to its URL, while all work is refused.
+    Refusal(Value),
 }
 
 /// Returns the page for these settings: the one of the last invocation, unless they have changed.
@@ -78,6 +86,22 @@ async fn answered(
     let request: LambdaRequest = serde_json::from_value(event).map_err(wrong)?;
     let mut page = Adapter::from(service_fn(move |request| answer(router.clone(), request)));
     page.call(LambdaEvent::new(request, Context::default())).await.map(WebAnswer::Page)
+}
+
+/// Refuses an event: a browser is told when to come again, and a root leaves out the part of the search that its leaf refuses.
+fn refused<P>(event: &Value, why: String) -> Result<WebAnswer<P>, Failure> {
+    if leaf_request(event).is_some() {
+        return Err(Failure::Version(why));
+    }
+    tracing::error!(error = why, "all work is refused; the page answers 503");
+    let headers = json!({
+        "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "retry-after": COME_AGAIN_S.to_string()
+    });
+    let body = "This page cannot be shown while its program is being exchanged. Please try again in some minutes.\n";
+    Ok(WebAnswer::Refusal(json!({
+        "statusCode": http::StatusCode::SERVICE_UNAVAILABLE.as_u16(), "headers": headers, "body": body,
+        "isBase64Encoded": false
+    })))
 }
 
 /// Answers a request to a leaf.
@@ -136,7 +160,6 @@ mod tests {
     use crate::events::event;
     use crate::test_world::TestWorld;
     use curlew_model::Stage;
-    use serde_json::json;
 
     /// The members of a page's answer that a caller sees.
     async fn asked(router: &axum::Router, finder: &Finder, event: Value) -> (u64, String) {
@@ -163,6 +186,17 @@ mod tests {
         assert!(status / 100 == 4 && page.contains("<form"), "a form without its token is not taken: {status}");
         let (status, page) = asked("status").await;
         assert!(status == 200 && page.contains("Pages that can be found"), "{page}");
+    }
+
+    #[test]
+    fn what_is_refused_is_503_to_a_browser_and_an_error_to_a_root() {
+        let answer = refused::<Value>(&event("search"), "it is 4".to_owned()).unwrap_or_else(|e| panic!("{e}"));
+        let answer = serde_json::to_value(&answer).unwrap();
+        assert_eq!((&answer["statusCode"], &answer["headers"]["retry-after"]), (&json!(503), &json!("600")));
+        assert!(answer["body"].as_str().unwrap().contains("try again"), "{answer}");
+        let leaf = json!({"leaf": {"form": 1}});
+        let Err(failure) = refused::<Value>(&leaf, "it is 4".to_owned()) else { panic!("it was answered") };
+        assert!(matches!(failure, Failure::Version(why) if why == "it is 4"));
     }
 
     #[tokio::test(start_paused = true)]

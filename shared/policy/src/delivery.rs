@@ -14,6 +14,13 @@ pub const MAX_DEATHS: u32 = 3;
 /// after the first.
 pub const RETRY: Millis = Millis::from_secs(10);
 
+/// First wait of a message that a program has refused unread, since a later program has written the stack. A release that takes
+/// over bit by bit has ended by then. Each wait is three times as long as the one before.
+pub const REFUSED_RETRY: Millis = Millis::from_mins(10);
+/// Longest of these waits, within the 12 hours for which SQS hides a message. A refused delivery counts as any other, so that the
+/// one at which a job is given up ([`MAX_HANDOUTS`]) comes after a day and a half.
+pub const REFUSED_LONGEST: Millis = Millis::from_hours(11);
+
 /// First wait after a receiver of matches did not take them. Each wait is twice as long as the one before.
 pub const RECEIVER_RETRY: Millis = Millis::from_mins(1);
 /// Longest wait between two tries of a receiver.
@@ -64,6 +71,12 @@ pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterF
         }
         FailureKind::Transient | FailureKind::Permanent => AfterFailure::DeadLetter,
     }
+}
+
+/// Decides when a message is handed out again that was refused unread when it was handed out for the `receives`-th time.
+pub fn after_refused_delivery(receives: u32, now: Timestamp) -> Timestamp {
+    let wait = REFUSED_RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1)));
+    now + wait.min(REFUSED_LONGEST)
 }
 
 /// Decides when a receiver of matches is tried again that has not taken them `failures` times in a row, from `since` on, and
@@ -137,6 +150,18 @@ mod tests {
             let why = never_ends(receives, deaths);
             assert!(why.is_some_and(|why| why.contains("died while this job ran") && why.ends_with(says)), "{says}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_comes_after_a_release_and_is_not_given_up_for_a_day_and_a_half() {
+        let waits: Vec<Millis> = (1..MAX_HANDOUTS)
+            .map(|receives| after_refused_delivery(receives, Timestamp::EPOCH).since(Timestamp::EPOCH))
+            .collect();
+        assert_eq!(waits[..3], [Millis::from_mins(10), Millis::from_mins(30), Millis::from_mins(90)]);
+        assert!(waits.is_sorted() && waits.last() == Some(&REFUSED_LONGEST));
+        assert!(waits.iter().map(|wait| wait.0).sum::<u64>() > Millis::from_hours(36).0);
+        assert_eq!(after_refused_delivery(u32::MAX, Timestamp::EPOCH), Timestamp::EPOCH + REFUSED_LONGEST);
+        assert_eq!(after_refused_delivery(0, Timestamp::EPOCH), Timestamp::EPOCH + REFUSED_RETRY);
     }
 
     #[test]

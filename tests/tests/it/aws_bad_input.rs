@@ -4,7 +4,7 @@
 use curlew_fixtureweb::Uniform;
 use curlew_model::Stage;
 use curlew_tests::aws::emulator::Emulator;
-use curlew_tests::aws::stack::{DeadLetter, Stack};
+use curlew_tests::aws::stack::{DeadLetter, FUNCTIONS, Stack};
 use curlew_tests::{Steps, Web};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -77,8 +77,9 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     steps.end();
 }
 
-/// A stack that a later program has written.
+/// A stack that a later program has written: every function refuses its work, and no message is lost.
 fn later(steps: &mut Steps, stack: &Stack) {
+    let says = ["it is 99", "use or deploy a newer curlew"];
     let version = |version: &str| {
         let item = json!({"k": {"S": "m#version"}, "v": {"N": "2"}, "w": {"S": "test"}, "s": {"S": version}});
         let put = json!({"TableName": stack.called("hosts"), "Item": item});
@@ -91,12 +92,47 @@ fn later(steps: &mut Steps, stack: &Stack) {
         version("99");
         // So that the next call is that of a new process.
         stack.restart();
-        for function in ["dispatch", "sample"] {
-            refused(stack, function, &json!({}), &["it is 99", "use or deploy a newer curlew"]);
+        for function in ["dispatch", "sample", "index"] {
+            refused(stack, function, &json!({}), &says);
         }
-        stack.run(&["status"]).refused(1, &["it is 99", "use or deploy a newer curlew"]);
+        FUNCTIONS.iter().for_each(|function| refused(stack, function, &json!({ "smoke": true }), &says));
+        let (status, page) = stack.get("/", "");
+        assert!(status == 503 && page.contains("try again"), "{status} {page}");
+        stack.run(&["status"]).refused(1, &says);
+    });
+    steps.step("messages of a later version", || {
+        let dead = stack.all_dead();
+        for stage in Stage::ALL {
+            // An earlier program would give it up if it read it.
+            let record = json!({
+                "messageId": "left-alone", "receiptHandle": "none", "body": r#"{"v":9,"job":"dance"}"#,
+                "attributes": { "ApproximateReceiveCount": "1" }, "eventSource": "aws:sqs"
+            });
+            let answer = stack.invoked(stage.as_str(), &json!({ "Records": [record] }));
+            let failed = json!({ "batchItemFailures": [{ "itemIdentifier": "left-alone" }] });
+            assert_eq!(answer, failed, "{}", stage.as_str());
+            assert_eq!(refusals(stack, stage), 1, "{}", stage.as_str());
+        }
+        // Through its queue it waits there for the release that reads it.
+        let began = Instant::now();
+        stack.send(Stage::Remove, r#"{"v":9,"job":"dance"}"#);
+        while refusals(stack, Stage::Remove) < 2 {
+            assert!(began.elapsed() < CRAWL, "the message is not handed out: {}", stack.told());
+            std::thread::sleep(LOOK);
+        }
+        assert_eq!((stack.waiting(Stage::Remove), stack.all_dead()), (1, dead));
         version(&curlew_aws::KNOWN_VERSION.to_string());
     });
+}
+
+/// Returns the number of batches that the function of a stage has refused, as it has logged them.
+fn refusals(stack: &Stack, stage: Stage) -> usize {
+    let lines = stack.logged(stage.as_str());
+    let is_refusal = |line: &&Value| {
+        let says = |words: &str| line["error"].as_str().is_some_and(|error| error.contains(words));
+        line["level"] == "ERROR" && line["messages"] == 1 && says("it is 99")
+    };
+    lines.iter().filter(is_refusal).count()
 }
 
 /// Settings that name a table and a bucket that do not exist.

@@ -294,6 +294,15 @@ async fn a_stack_of_a_later_version_is_refused_and_a_new_one_gets_its_version() 
     store(&new).await.check_version().await.expect("is written");
     let asked: Vec<_> = new.asked().into_iter().map(|asked| asked.operation).collect();
     assert_eq!(asked, ["GetItem", "PutItem"]);
+    // Functions that may not write it only read it.
+    let any = Server::saying([item(KNOWN_VERSION - 1), Answer::json(200, "{}"), item(KNOWN_VERSION + 1)]).await;
+    let store_of_any = store(&any).await;
+    store_of_any.check_not_later().await.expect("an earlier version is read");
+    store_of_any.check_not_later().await.expect("a new stack has none");
+    let error = store_of_any.check_not_later().await.expect_err("is refused");
+    assert!(error.to_string().contains("deploy a newer curlew"), "{error}");
+    let asked: Vec<_> = any.asked().into_iter().map(|asked| asked.operation).collect();
+    assert_eq!(asked, ["GetItem"; 3]);
     let raced = Server::saying([
         Answer::json(200, "{}"),
         Answer::refusal(400, "ConditionalCheckFailedException", "The conditional request failed"),

@@ -17,10 +17,8 @@ use curlew_wiring::{Flags, STACK_SETTINGS};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 
-/// The functions of a stack. All but the last answer a smoke test.
-const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", "remove", "index", "sample", WEB];
-/// The function that answers requests for pages, and nothing else.
-const WEB: &str = "web";
+/// The functions of a stack.
+const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", "remove", "index", "sample", "web"];
 /// The function that knows the mappings, the first of all.
 const DISPATCH: &str = "dispatch";
 /// Variable of all functions that names the data bucket.
@@ -80,7 +78,7 @@ async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>
     for (name, deployed) in FUNCTIONS.into_iter().zip(deployed) {
         // One that cannot be looked at may answer all the same.
         let is_there = !matches!(deployed, Err(MissingFact::Failed(_)));
-        let answer = match is_there && name != WEB {
+        let answer = match is_there {
             true => Some(
                 fact(functions.smoke_test(name).await, "lambda:InvokeFunction")
                     .map(|answer| SmokeReport { version: answer.version, rejects_settings: answer.settings_rejected }),

@@ -36,7 +36,7 @@ fn stack() -> Facts {
     let function = |name: &str| FunctionFacts {
         name: name.to_owned(),
         deployed: Ok(Deployment::default()),
-        answer: (name != "web").then(|| Ok(answer(env!("CARGO_PKG_VERSION")))),
+        answer: Some(Ok(answer(env!("CARGO_PKG_VERSION")))),
     };
     let mapping = |stage| (stage, Ok(mapping("Enabled")));
     Facts {

@@ -5,7 +5,9 @@ mod simulation;
 
 use super::*;
 use crate::test_world::{TestWorld, page, stored, visit};
-use curlew_model::{Challenge, Gone, OwnJob, OwnerRequest, RemovalJob};
+use curlew_model::{
+    Challenge, DiscoverJob, Gone, OwnJob, OwnerRequest, RemovalJob, SiteSource, SiteState, Slot, Source, SourceKey,
+};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::{Delivery, Inbox, Queue};
 
@@ -110,10 +112,8 @@ async fn removals_run_a_few_at_a_time_and_a_look_for_a_proof_is_none() {
         Job::Remove(RemovalJob::remove(page, url, Gone::NotFound, world.clock.now())).to_message().unwrap()
     };
     let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS)).unwrap();
-    let own = |request| {
-        let (host, challenge) = ("example.org".to_owned(), challenge.clone());
-        Job::Own(OwnJob { host, challenge, request, dns_only: false, looked: None, deferrals: 0 }).to_message().unwrap()
-    };
+    let own =
+        |request| Job::Own(OwnJob::new("example.org".to_owned(), challenge.clone(), request)).to_message().unwrap();
     let mut messages: Vec<String> = (0..20).map(job).collect();
     messages.extend([own(OwnerRequest::Report), own(OwnerRequest::Look)]);
     let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
@@ -222,7 +222,52 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
     let summary = world.run(&[(&job, 4)]).await;
     assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));
-    assert_eq!(world.sent_again().await, [job]);
+    let [again] = world.sent_again().await.try_into().unwrap();
+    let Ok(Job::Fetch(again)) = Job::from_message(&again) else { panic!("{again}") };
+    assert_eq!((again.waits, again.items[0].url.as_str()), (1, "https://a.example/1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
+    // Its host is in use, it is not begun for want of time, or crawling is paused.
+    for case in ["busy", "late", "paused"] {
+        let mut world = TestWorld::new(Stage::Discover);
+        let host = curlew_model::HostKey::new("a.example").unwrap();
+        let politeness = world.politeness.clone();
+        let _other = politeness.open(&host, "somebody else").await.unwrap();
+        let mut messages = Vec::new();
+        for n in [1, 2] {
+            let (key, url) = (SourceKey::new(&format!("{n:032x}")).unwrap(), "https://a.example/".to_owned());
+            messages.push(Job::Discover(DiscoverJob::new(key.clone(), url.clone())).to_message().unwrap());
+            let site = SiteSource {
+                key,
+                slot: Slot::of(0),
+                url,
+                state: SiteState::Waiting,
+                image: None,
+                not_before: Timestamp::MIN,
+                failures: 0,
+                failure: None,
+            };
+            assert!(world.ports.sources.insert(&Source::Site(site)).await.unwrap());
+        }
+        let messages = [(messages[0].as_str(), 2), (messages[1].as_str(), 1)];
+        if case == "late" {
+            world.bounds.deadline = world.clock.monotonic();
+        }
+        match case {
+            "paused" => drop(world.open(&messages).await.put_off(world.clock.now()).await),
+            _ => drop(world.run(&messages).await),
+        }
+        let sent: Vec<Job> =
+            world.sent_again().await.iter().map(|message| Job::from_message(message).unwrap()).collect();
+        // What the mapping has not deleted yet is among them.
+        let is_sent = |n: u8, again: bool| {
+            let is_it = |job: &DiscoverJob| job.site.as_str().ends_with(&n.to_string()) && job.is_again == again;
+            sent.iter().any(|job| matches!(job, Job::Discover(job) if is_it(job)))
+        };
+        assert!(is_sent(1, true) && is_sent(2, false) && !is_sent(2, true), "{case}: {sent:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

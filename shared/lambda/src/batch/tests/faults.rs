@@ -215,7 +215,7 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
     let Some(mut summary) = summary.filter(|_| !faults.has_crashed()) else { return };
     if run.mutant == Some(Mutant::FailsWhatIsSent) {
         let known = this.known();
-        let is_sent = |message: &&Message| known.get(&message.body).is_some_and(|(sent, _)| *sent > 0);
+        let is_sent = |message: &&Message| known.get(&as_first(&message.body)).is_some_and(|(sent, _)| *sent > 0);
         summary.failures.extend(messages.iter().filter(is_sent).map(|message| message.id.clone()));
         summary.deferred = 0;
     }
@@ -234,14 +234,14 @@ fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
         this.run.violated(format!("of {} messages {ended} ended: {summary:?}", messages.len()));
     }
     let known = this.known();
-    let mut by_body: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut by_body: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for message in messages {
-        let counted = by_body.entry(&message.body).or_default();
+        let counted = by_body.entry(as_first(&message.body)).or_default();
         counted.0 += 1;
         counted.1 += usize::from(summary.failures.contains(&message.id));
     }
     for (body, (handed, failed)) in by_body {
-        let (sent, causes) = known.get(body).copied().unwrap_or_default();
+        let (sent, causes) = known.get(&body).copied().unwrap_or_default();
         if sent + failed > handed {
             this.run.violated(format!("sent again {sent} times and failed {failed} times of {handed}: {body}"));
         }
@@ -249,6 +249,17 @@ fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
             this.run.violated(format!("failed and was not put back: {body}"));
         }
     }
+}
+
+/// Returns a message as it was at first, without what its deliveries have left in it.
+fn as_first(body: &str) -> String {
+    let mut job = Job::from_message(body).unwrap();
+    match &mut job {
+        Job::Fetch(visit) => (visit.waits, visit.trace) = (0, None),
+        Job::Extract(page) => page.trace = None,
+        _ => {}
+    }
+    job.to_message().unwrap()
 }
 
 /// Looks at what passes to `of`.
@@ -260,7 +271,7 @@ struct Witness<T> {
 impl Witness<MemoryMessages> {
     fn note(&self, body: &str, sent: usize, cause: usize) {
         let mut known = self.invocation.known();
-        let entry = known.entry(body.to_owned()).or_default();
+        let entry = known.entry(as_first(body)).or_default();
         *entry = (entry.0 + sent, entry.1 + cause);
     }
 }
