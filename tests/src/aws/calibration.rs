@@ -1,7 +1,8 @@
 //! How fast this machine is: the processor time of a fixed piece of work, beside that on the reference core.
 //!
 //! The work is done again and again while functions run, and the median since the last reading counts: what else the machine and its
-//! neighbours do takes as much of the caches and of a shared core from the loop as from the functions, so it cancels out. Like the
+//! neighbours do takes as much of the caches and of a shared core from the loop as from the functions, so it cancels out. A loop
+//! counts as much as the work beside it: one that ran while functions waited says nothing of the core that they had. Like the
 //! functions' work the loop reads text, builds trees with many small allocations, and hashes.
 
 use rustix::time::{ClockId, clock_gettime};
@@ -22,41 +23,85 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Number of loops to begin with, and of those that a reading is made of at least.
 const LOOPS: usize = 20;
 
+/// A loop.
+#[derive(Clone, Copy, Debug)]
+struct Loop {
+    /// Its processor time, in milliseconds.
+    time: f64,
+    /// Processor time of all else on this machine since the loop before, in milliseconds.
+    beside: f64,
+}
+
 /// Loops that go on beside other work. Dropping this ends them.
 #[derive(Debug)]
 pub struct Calibration {
-    /// Processor times of the loops since the last reading, in milliseconds.
-    times: Arc<Mutex<Vec<f64>>>,
+    /// Loops since the last reading.
+    loops: Arc<Mutex<Vec<Loop>>>,
     _end: Sender<()>,
 }
 
 impl Calibration {
     /// Runs some loops, and goes on.
     pub fn start() -> Calibration {
-        let times = Arc::new(Mutex::new((0..LOOPS).map(|_| processor_time_of_loop()).collect::<Vec<f64>>()));
+        let loops = Arc::new(Mutex::new((0..LOOPS).map(|_| Loop::alone()).collect::<Vec<Loop>>()));
         let (end, ended) = channel();
-        let known = Arc::clone(&times);
+        let known = Arc::clone(&loops);
         std::thread::spawn(move || {
+            let mut busy = busy_ms();
             while ended.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                 let time = processor_time_of_loop();
-                known.lock().unwrap_or_else(PoisonError::into_inner).push(time);
+                let before = std::mem::replace(&mut busy, busy_ms());
+                let beside = (busy - before - time).max(0.0);
+                known.lock().unwrap_or_else(PoisonError::into_inner).push(Loop { time, beside });
             }
         });
-        Calibration { times, _end: end }
+        Calibration { loops, _end: end }
     }
 
     /// Returns the median of the loops' processor times since the last call, in milliseconds. Some loops are run now if there were few.
     pub fn loop_ms(&self) -> f64 {
-        let mut times = std::mem::take(&mut *self.times.lock().unwrap_or_else(PoisonError::into_inner));
-        times.extend((times.len()..LOOPS).map(|_| processor_time_of_loop()));
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
+        let mut loops = std::mem::take(&mut *self.loops.lock().unwrap_or_else(PoisonError::into_inner));
+        loops.extend((loops.len()..LOOPS).map(|_| Loop::alone()));
+        median(loops)
     }
 
     /// Returns how many times the reference core's time this machine took since the last call.
     pub fn slowness(&self) -> f64 {
         self.loop_ms() / LOOP_MS
     }
+}
+
+impl Loop {
+    /// Runs the loop while nothing else is to be measured.
+    fn alone() -> Loop {
+        Loop { time: processor_time_of_loop(), beside: 0.0 }
+    }
+}
+
+/// Returns the time of the loop up to which half of the work beside loops was done; of all loops alike if there was none.
+fn median(mut loops: Vec<Loop>) -> f64 {
+    loops.sort_by(|a, b| a.time.total_cmp(&b.time));
+    let half = loops.iter().map(|one| one.beside).sum::<f64>() / 2.0;
+    if half <= 0.0 {
+        return loops[loops.len() / 2].time;
+    }
+    let mut done = 0.0;
+    let reaches_half = |one: &&Loop| {
+        done += one.beside;
+        done >= half
+    };
+    loops.iter().find(reaches_half).or(loops.last()).map_or(LOOP_MS, |one| one.time)
+}
+
+/// Returns the processor time that this machine has spent since its start, in milliseconds: of programs, of the kernel, and on
+/// interrupts (proc_stat(5)). Zero where nothing says so.
+fn busy_ms() -> f64 {
+    const TICK_MS: f64 = 10.0;
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let spent = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
+    // user, nice, system, idle, iowait, irq, softirq
+    let spent = spent.take(7).enumerate().filter(|(n, _)| ![3, 4].contains(n));
+    spent.filter_map(|(_, ticks)| ticks.parse::<f64>().ok()).sum::<f64>() * TICK_MS
 }
 
 /// Runs the loop. Returns this thread's processor time meanwhile, in milliseconds.
@@ -86,10 +131,26 @@ mod tests {
     #[test]
     fn the_median_since_the_last_reading_counts() {
         let calibration = Calibration::start();
-        let given = |times: Vec<f64>| *calibration.times.lock().unwrap() = times;
-        given(vec![1e6; 2 * LOOPS + 1]);
+        let given = |loops: Vec<Loop>| *calibration.loops.lock().unwrap() = loops;
+        given(vec![Loop { time: 1e6, beside: 0.0 }; 2 * LOOPS + 1]);
         assert!(calibration.loop_ms() >= 1e6);
         let now = calibration.loop_ms();
         assert!(now > 0.0 && now < 1e6, "{now}: those that were read are forgotten");
+    }
+
+    #[test]
+    fn a_loop_counts_as_much_as_the_work_beside_it() {
+        let one = |time: f64, beside: f64| Loop { time, beside };
+        let idle = vec![one(10.0, 0.0); 100];
+        assert_eq!(median(idle.clone()), 10.0);
+        assert_eq!(median([idle, vec![one(30.0, 400.0), one(40.0, 90.0)]].concat()), 30.0);
+        assert_eq!(median(vec![one(30.0, 1.0), one(10.0, 1.0), one(20.0, 1.0)]), 20.0);
+        let before = busy_ms();
+        assert!(before > 0.0);
+        let mut loops = 0.0;
+        while loops < 100.0 {
+            loops += processor_time_of_loop();
+        }
+        assert!(busy_ms() >= before + 50.0, "this very work is in it");
     }
 }

@@ -79,10 +79,27 @@ impl Stack {
     /// # Panics
     /// If SAM fails.
     pub fn deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)]) -> Stack {
+        // AUTO_EXPAND for the nested stack, which holds the monitoring.
+        let capabilities = ["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"];
+        let how = [["--stack-name", name].as_slice(), &["--s3-bucket", ARTIFACTS], &capabilities].concat();
+        Stack::deploy_by(emulator, name, &how, parameters)
+    }
+
+    /// Deploys the built template by a profile of `samconfig.toml`, which gives the stack this name. The parameters take the place
+    /// of the profile's own list.
+    ///
+    /// # Panics
+    /// If SAM fails.
+    pub fn of_profile(emulator: &Emulator, profile: &str, name: &str, parameters: &[(&str, &str)]) -> Stack {
+        let settings = concat!(env!("CARGO_MANIFEST_DIR"), "/../samconfig.toml");
+        Stack::deploy_by(emulator, name, &["--config-file", settings, "--config-env", profile], parameters)
+    }
+
+    fn deploy_by(emulator: &Emulator, name: &str, how: &[&str], parameters: &[(&str, &str)]) -> Stack {
         let api = Api::new(emulator.addr());
         let home = TempDir::with_prefix("curlew-sam-").unwrap();
         api.create_bucket(ARTIFACTS);
-        sam_deploy(emulator, name, parameters, home.path());
+        sam_deploy(emulator, how, parameters, home.path());
         let bucket = format!("{name}-data-");
         let bucket = api.buckets().into_iter().find(|found| found.starts_with(&bucket)).expect("a bucket for the data");
         let resolve = parameters.iter().find(|(key, _)| *key == "Resolve").map(|(_, rule)| (*rule).to_owned());
@@ -453,14 +470,15 @@ impl Stack {
 }
 
 /// Deploys the built template.
-fn sam_deploy(emulator: &Emulator, name: &str, parameters: &[(&str, &str)], home: &Path) {
+fn sam_deploy(emulator: &Emulator, how: &[&str], parameters: &[(&str, &str)], home: &Path) {
     let template = named("CURLEW_FUNCTIONS", "target/stack").join("template.yaml");
     let mut sam = Command::new(named("CURLEW_SAM", ".tools/aws-sam-cli/bin/sam"));
     on_endpoint(&mut sam, &emulator.url());
-    sam.arg("deploy").arg("--template-file").arg(&template);
-    sam.args(["--stack-name", name, "--s3-bucket", ARTIFACTS, "--region", REGION, "--no-confirm-changeset"]);
-    // AUTO_EXPAND for the nested stack, which holds the monitoring.
-    sam.args(["--capabilities", "CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]);
+    sam.arg("deploy").arg("--template-file").arg(&template).args(how).args([
+        "--region",
+        REGION,
+        "--no-confirm-changeset",
+    ]);
     sam.arg("--parameter-overrides").args(parameters.iter().map(|(key, value)| format!("{key}={value}")));
     sam.env("HOME", home).env("SAM_CLI_TELEMETRY", "0").current_dir(home).stdin(Stdio::null());
     Child::spawn(sam).wait(DEPLOY).ok();

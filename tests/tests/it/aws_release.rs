@@ -1,7 +1,9 @@
 //! Releases of a stack: whatever invokes a function names the alias of its version deployed last, and a smoke test shows that this
 //! version works.
 
+use crate::profiles::profiles;
 use curlew_tests::Web;
+use curlew_tests::aws::api::Api;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{FUNCTIONS, Stack};
 use serde_json::{Value, json};
@@ -33,6 +35,36 @@ fn a_deployment_moves_the_alias_and_every_function_answers_its_smoke_test() {
         assert_ne!(live(&stack, function), before, "{function}");
     }
     assert_eq!(stack.invoked("fetch", &json!({ "smoke": true }))["paused"], true);
+}
+
+#[test]
+fn each_profile_is_deployed_as_it_stands_but_for_its_endpoint() {
+    let emulator = Emulator::start();
+    for (profile, (overrides, how)) in profiles() {
+        if let Some((_, bucket)) = how.split_once("s3_bucket = \"") {
+            Api::new(emulator.addr()).create_bucket(bucket.split('"').next().expect("a name"));
+        }
+        let name =
+            how.split_once("stack_name = \"").and_then(|(_, rest)| rest.split('"').next()).expect("a stack's name");
+        let url = emulator.url();
+        let own = overrides.iter().filter_map(|set| set.split_once('='));
+        let own = own.filter(|(parameter, _)| !["Architecture", "EndpointUrl"].contains(parameter));
+        let mut parameters = vec![("Architecture", "x86_64"), ("EndpointUrl", url.as_str())];
+        parameters.extend(own);
+        if !parameters.iter().any(|(parameter, _)| *parameter == "ContactUrl") {
+            parameters.push(("ContactUrl", "https://search.example/bot"));
+        }
+        let stack = Stack::of_profile(&emulator, &profile, name, &parameters);
+        let answer = stack.invoked("fetch", &json!({ "smoke": true }));
+        assert_eq!(answer["has_contact"], true, "{profile}: {answer}");
+        let path = format!("/2015-03-31/functions/{}/configuration", stack.called("fetch"));
+        let configuration = stack.api().lambda("GET", &path, None);
+        let level = &configuration["Environment"]["Variables"]["RUST_LOG"];
+        assert_eq!(level, if profile == "dev" { "DEBUG" } else { "INFO" }, "{profile}: {configuration}");
+        let table = json!({ "TableName": stack.called("pages") });
+        let table = stack.api().call("DynamoDB_20120810.DescribeTable", &table);
+        assert_eq!(table["Table"]["DeletionProtectionEnabled"], profile == "prod", "{profile}: {table}");
+    }
 }
 
 /// Returns what the mappings of the stack's queues invoke.

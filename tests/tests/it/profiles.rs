@@ -10,7 +10,7 @@ fn read(name: &str) -> String {
 }
 
 /// Returns the parameters that each profile sets, and its deployment options.
-fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
+pub(crate) fn profiles() -> BTreeMap<String, (BTreeSet<String>, String)> {
     let mut profiles = BTreeMap::<String, (BTreeSet<String>, String)>::new();
     for table in read("samconfig.toml").split("\n[").skip(1) {
         let Some((name, rest)) = table.split_once(".deploy.parameters]") else { continue };
