@@ -5,7 +5,7 @@
 //! politeness comes to in the long run: polls that were missed or late, holds, circuits, an outage of our own network. What
 //! happened is judged at once and counted, since a record of millions of calls fits nowhere.
 //!
-//! Hosts do not know of each other, so a run is cut into shards, one thread each. Extraction calls no site and is left
+//! Hosts do not know of each other, so a run is cut into shards, of which each core runs one at a time. Extraction calls no site and is left
 //! out.
 
 mod driver;
@@ -15,6 +15,12 @@ mod story;
 mod web;
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
+
+/// Maximum number of hosts in a shard of the usual run: what a month of them takes fits into a gigabyte.
+const HOSTS_IN_SHARD: usize = 5_000;
 
 /// Parameters of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +31,7 @@ pub struct LongRun {
     pub hosts: usize,
     /// Days of virtual time.
     pub days: u64,
-    /// Parts of the web, each with a crawler and a thread of its own.
+    /// Parts of the web, each with a crawler of its own.
     pub shards: usize,
     /// True if the time between two polls follows the feed's own history.
     pub adaptive: bool,
@@ -34,9 +40,9 @@ pub struct LongRun {
 }
 
 impl LongRun {
-    /// The usual run.
+    /// The usual run: two shards, or more if there are more than [`HOSTS_IN_SHARD`] hosts for each.
     pub fn new(seed: u64, hosts: usize, days: u64) -> LongRun {
-        LongRun { seed, hosts, days, shards: 2, adaptive: false, without: None }
+        LongRun { seed, hosts, days, shards: hosts.div_ceil(HOSTS_IN_SHARD).max(2), adaptive: false, without: None }
     }
 }
 
@@ -110,8 +116,19 @@ const TOLD: usize = 5;
 const MISSES_TOLD: usize = 10;
 
 impl Report {
+    /// Returns the report of all shards. What is said of the time is the mean of theirs.
+    fn of(all: impl ExactSizeIterator<Item = Report>) -> Report {
+        let shards = all.len().max(1) as u64;
+        let mut whole = all.fold(Report::default(), Report::add);
+        whole.mean_lateness /= shards;
+        whole.mean_age /= shards;
+        whole.idle_per_mille /= shards;
+        whole.waiting_per_mille /= shards;
+        whole
+    }
+
     /// Adds the report of another shard.
-    fn add(mut self, other: Report, shards: u64) -> Report {
+    fn add(mut self, other: Report) -> Report {
         self.hosts += other.hosts;
         self.feeds += other.feeds;
         self.calls += other.calls;
@@ -124,10 +141,10 @@ impl Report {
         if other.worst_lateness > self.worst_lateness {
             (self.worst_lateness, self.worst) = (other.worst_lateness, other.worst);
         }
-        self.mean_lateness += other.mean_lateness / shards;
-        self.mean_age += other.mean_age / shards;
-        self.idle_per_mille += other.idle_per_mille / shards;
-        self.waiting_per_mille += other.waiting_per_mille / shards;
+        self.mean_lateness += other.mean_lateness;
+        self.mean_age += other.mean_age;
+        self.idle_per_mille += other.idle_per_mille;
+        self.waiting_per_mille += other.waiting_per_mille;
         self.at_once = self.at_once.max(other.at_once);
         for (reason, count) in other.holds {
             *self.holds.entry(reason).or_default() += count;
@@ -140,18 +157,32 @@ impl Report {
     }
 }
 
-/// Runs a plan, its shards side by side.
+/// Runs a plan, as many of its shards side by side as there are cores.
 ///
 /// # Panics
 /// If tokio cannot make a runtime, or the simulation itself has a fault.
 pub fn run(plan: LongRun) -> Report {
     let shards = plan.shards.max(1);
-    let reports: Vec<Report> = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..shards).map(|shard| scope.spawn(move || driver::run(plan, shard))).collect();
-        let ended = |thread: std::thread::ScopedJoinHandle<'_, Report>| {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    // Each thread takes the next shard that nobody has taken, so memory holds a shard a core, however many there are.
+    let work = || {
+        let mut ended = Vec::new();
+        loop {
+            let shard = next.fetch_add(1, Ordering::Relaxed);
+            if shard >= shards {
+                return ended;
+            }
+            ended.push((shard, driver::run(plan, shard)));
+        }
+    };
+    let mut reports: Vec<(usize, Report)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores.min(shards)).map(|_| scope.spawn(work)).collect();
+        let ended = |thread: ScopedJoinHandle<'_, Vec<(usize, Report)>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        threads.into_iter().map(ended).collect()
+        threads.into_iter().flat_map(ended).collect()
     });
-    reports.into_iter().fold(Report::default(), |sum, report| sum.add(report, shards as u64))
+    reports.sort_by_key(|(shard, _)| *shard);
+    Report::of(reports.into_iter().map(|(_, report)| report))
 }
