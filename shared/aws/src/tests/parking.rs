@@ -169,5 +169,5 @@ async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 3);
     assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 2);
     let count = jobs.count(Stage::Poll, wall_clock()).await.expect("counts");
-    assert_eq!(count, QueueCount { ready: 3, ..QueueCount::default() });
+    assert_eq!(count, QueueCount { ready: 3, waiting: 1, ..QueueCount::default() });
 }
