@@ -27,6 +27,9 @@ const TURNING: f64 = 0.3;
 /// Number of occurrences from which a short linked line is not part of a text.
 const OFTEN: usize = 3;
 
+/// Reason why a line that is all link is left out.
+pub(crate) const LINK_ALONE: Reason = "a link that stands alone";
+
 /// Drops such lines from the kept blocks. `title` is the headline, folded; `page` is the page's address.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [Option<Reason>]) {
     let mut prose = Vec::new();
@@ -184,7 +187,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
         return None;
     }
     if block.links() > LINKED && block.tag == Tag::Other {
-        return Some("a link that stands alone");
+        return Some(LINK_ALONE);
     }
     let line = text::fold(&block.text);
     let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();

@@ -3,6 +3,7 @@
 pub(crate) mod actions;
 pub(crate) mod candidate;
 mod cards;
+pub(crate) mod entries;
 pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;

@@ -2,7 +2,7 @@
 
 use crate::candidates::lines;
 use crate::candidates::sums::{NO_MENU, between, sums};
-use crate::read::outline::{Mark, Outline, Part, PartName, Span, Tag, Trust};
+use crate::read::outline::{Kind, Mark, Outline, Part, PartName, Span, Tag, Trust};
 use std::collections::HashSet;
 
 /// Returns the parts that do not belong to the article, except those that hold most of the readable text: a page whose
@@ -64,7 +64,17 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
     let blocks = |from: usize, to: usize| outline.blocks.get(from..to).unwrap_or_default();
     let mut folded: Vec<&Part> = outline.parts.iter().filter(|part| part.folded).collect();
     folded.sort_unstable_by_key(|part| (part.span.start, usize::MAX - part.span.end));
-    let (mut panels, mut run, mut end) = (HashSet::new(), Vec::new(), 0);
+    let chars = sums(&outline.blocks, |block| block.chars);
+    let links = sums(&outline.blocks, |block| block.link_chars);
+    let said = sums(&outline.blocks, |block| usize::from(lines::is_sentence(block)));
+    // One that its markup calls a panel needs no others beside it.
+    let is_text = |span: &Span| {
+        between(&said, span.start, span.end) > 0
+            && between(&links, span.start, span.end) * 2 <= between(&chars, span.start, span.end)
+    };
+    let marked = folded.iter().filter(|part| part.panel && is_text(&part.span));
+    let mut panels: HashSet<usize> = marked.map(|part| part.span.serial).collect();
+    let (mut run, mut end) = (Vec::new(), 0);
     for Part { span, .. } in folded {
         if span.start < end {
             continue;
@@ -75,10 +85,7 @@ fn panels(outline: &Outline<'_>) -> HashSet<usize> {
             run.clear();
         }
         end = span.end;
-        let panel = blocks(span.start, span.end);
-        let links: usize = panel.iter().map(|line| line.link_chars).sum();
-        let chars: usize = panel.iter().map(|line| line.chars).sum();
-        if !is_labelled || links * 2 > chars || !panel.iter().any(lines::is_sentence) {
+        if !is_labelled || !is_text(span) {
             run.clear();
             continue;
         }
@@ -103,10 +110,14 @@ fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
     const USUAL: usize = 80;
     /// Share of links, in percent, up to which a part is running text.
     const LINKS: usize = 10;
+    /// Width from which what is named as navigation, inside the page's `<main>` and without links, is something else: a list of dishes.
+    const DISHES: usize = 200;
     let chars = sums(&outline.blocks, |block| block.chars);
     let links = sums(&outline.blocks, |block| block.link_chars);
     let prose = sums(&outline.blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
     let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
+    let mut mains = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
+    let main = mains.next().filter(|_| mains.next().is_none());
     let mut wrong = HashSet::new();
     for parts in parts.chunk_by(|one, two| one.name == two.name) {
         let Some(name) = parts.first().and_then(|part| part.name) else { continue };
@@ -122,7 +133,13 @@ fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
         let plain = linked * 100 <= LINKS * all;
         if match name.trust {
             Trust::Layout => said > 0 && said * 100 >= LAYOUT * all,
-            Trust::Usual => plain && running * 100 >= USUAL * all && running > NO_MENU,
+            Trust::Usual => {
+                let is_long = running * 100 >= USUAL * all && running > NO_MENU;
+                let in_main = |part: &Part| main.is_some_and(|main| main.holds(&part.span));
+                let leads_nowhere =
+                    all >= DISHES && parts.iter().all(|part| part.kind == Kind::Chrome && in_main(part));
+                plain && (is_long || leads_nowhere)
+            }
             Trust::Wordy => false,
         } {
             wrong.insert(name);

@@ -244,9 +244,9 @@ const WORDY: [&str; 19] = [
     "privacy-notice",
 ];
 /// Parts of names, in lower case, that are about the layout of an element and not about its content.
-const LAYOUT: [&str; 18] = [
-    "col", "cols", "column", "columns", "flex", "gap", "grid", "has", "layout", "margin", "no", "padding", "row",
-    "space", "spacing", "template", "width", "with",
+const LAYOUT: [&str; 19] = [
+    "carousel", "col", "cols", "column", "columns", "flex", "gap", "grid", "has", "layout", "margin", "no", "padding",
+    "row", "space", "spacing", "template", "width", "with",
 ];
 
 /// Returns the kind that one class or id indicates by its parts.

@@ -56,6 +56,17 @@ pub(crate) fn folds(element: &Element) -> bool {
     attr(element, "data-nosnippet").is_none() && element.attrs().any(shut)
 }
 
+/// True if an element's role, tag or class says that it is a panel of an accordion or of tabs (ARIA Authoring Practices, Accordion and
+/// Tabs).
+pub(crate) fn is_panel(element: &Element) -> bool {
+    let class = || attr(element, "class").unwrap_or_default().to_ascii_lowercase();
+    match attr(element, "role") {
+        Some("tabpanel") => true,
+        Some("region") => attr(element, "aria-labelledby").is_some(),
+        _ => element.name() == "dd" || ["accordion", "tab-pane", "tabpanel"].iter().any(|name| class().contains(name)),
+    }
+}
+
 /// True for a button whose text is the heading of a panel, which it opens and shuts: one in a heading, or right before what is
 /// folded.
 pub(crate) fn labels_panel(node: NodeRef<'_, Node>, element: &Element) -> bool {

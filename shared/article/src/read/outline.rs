@@ -184,6 +184,8 @@ pub(crate) struct Part {
     pub(crate) name: Option<PartName>,
     /// True if it is hidden in a way in which a script shows it again, as the panels of an accordion are.
     pub(crate) folded: bool,
+    /// True if it is folded, and its role, tag or class says that it is the panel of an accordion or of tabs.
+    pub(crate) panel: bool,
 }
 
 /// A class or id that condemns an element.

@@ -7,7 +7,7 @@ use crate::read::boilerplate::Names;
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, is_layout, is_mute, is_own_link, is_short_row, labels_panel, mark,
+    block_tag, folds, heading, is_layout, is_mute, is_own_link, is_panel, is_short_row, labels_panel, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
@@ -300,13 +300,13 @@ impl<'a> Walk<'a> {
         let mut contents = open.contents;
         if let Some(anchor) = contents.comments.take_if(|anchor| anchor.block < end) {
             let span = Span { start: anchor.block, end, serial: anchor.serial, parent: open.serial };
-            self.out.parts.push(Part { kind: Kind::Comments, span, name: None, folded: false });
+            self.out.parts.push(Part { kind: Kind::Comments, span, name: None, folded: false, panel: false });
         }
         let blocks = self.out.blocks.get(open.start..).unwrap_or_default();
         if let Some(kind) = contents.judged(tag, in_line, blocks)
             && open.kind.is_none()
         {
-            self.out.parts.push(Part { kind, span, name: None, folded: false });
+            self.out.parts.push(Part { kind, span, name: None, folded: false, panel: false });
         }
         self.add_contents(contents);
         if !in_line {
@@ -314,7 +314,7 @@ impl<'a> Walk<'a> {
         }
         if let Some((kind, name)) = open.kind {
             let folded = kind == Kind::Hidden && folds(element);
-            let part = Part { kind, span, name, folded };
+            let part = Part { kind, span, name, folded, panel: folded && is_panel(element) };
             if !in_line || open.start < self.out.blocks.len() {
                 self.out.parts.push(part);
             } else if open.line == 0 {

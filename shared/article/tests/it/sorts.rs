@@ -363,3 +363,77 @@ fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
         format!("<title>A walk along the weir</title><main><h2>A walk along the weir</h2>{long}{answers}</main>");
     assert_text(&page, &["on day 1", "on day 4"], &[]);
 }
+
+/// Cards of a shop's goods, each a name in a link, a price and a line.
+fn goods() -> String {
+    let card = |n: usize| {
+        format!(
+            "<li class=card><a href=/goods/{n}><strong>Lantern number {n} in brass</strong></a><div>{n}9 €</div>\
+             <div>Burns for {n} nights on one filling of oil</div><button>Add to cart</button></li>"
+        )
+    };
+    format!("<ul class=grid>{}</ul>", (1..7).map(card).collect::<String>())
+}
+
+#[test]
+fn the_lists_that_a_page_without_an_article_consists_of_are_its_text() {
+    let page = |head: &str, text: &str| {
+        format!(
+            "<head>{head}<title>Lanterns</title></head><nav><a href=/>Home</a> <a href=/shop>Shop</a></nav><main>\
+             <h1>Lanterns</h1>{text}{}</main><footer>© Harbour shop</footer>",
+            goods()
+        )
+    };
+    let lead = "<p>All lanterns are made in our own yard by the harbour, in two weeks each.</p>";
+    let (name, line) = ("Lantern number 3 in brass", "Burns for 5 nights");
+    assert_text(&page("", lead), &["made in our own yard", name, line], &["Add to cart", "Harbour shop"]);
+    // Below an article, on a page that is dated, or under such a heading they are about other pages.
+    let dated = "<meta property=article:published_time content=2026-05-01T09:00:00Z>";
+    let more = format!("<p>{}</p><h2>Related posts</h2>", WALK[0]);
+    for other in [page("", &(walk() + &walk().replace("weir", "quay"))), page(dated, lead), page("", &more)] {
+        let article = read(&other);
+        assert!(article.from != "entries", "{other}");
+    }
+}
+
+#[test]
+fn a_menu_without_links_is_one_of_dishes() {
+    let dish = |n: usize| {
+        format!(
+            "<div class=menu-item><div class=menu-item-title>Dish {n} of the evening</div>\
+             <div class=menu-item-description>With butter, herbs of our garden and bread number {n}</div></div>"
+        )
+    };
+    let dishes: String = (1..8).map(dish).collect();
+    let menu = "<div class=menu><a href=/>Home</a> <a href=/menu>Menu</a> <a href=/book>Book a table</a></div>";
+    let page = format!(
+        "{menu}<main><h1>Menu</h1><p>We cook what the boats land before noon, over oak.</p><div class=menus>{dishes}</div>\
+         </main><footer>Harbour inn</footer>"
+    );
+    assert_text(&page, &["what the boats land", "Dish 2 of", "bread number 6"], &["Book a table", "Harbour inn"]);
+}
+
+#[test]
+fn what_is_marked_as_a_panel_is_text_though_it_is_folded_alone() {
+    for panel in ["role=tabpanel", "role=region aria-labelledby=t2", "class=accordion-body", "class='tab-pane fade'"] {
+        for how in ["hidden", "style='display:none'", "aria-hidden=true"] {
+            let page = format!(
+                "<main><h1>Walks along the weir</h1><ul role=tablist><li role=tab>One</li><li role=tab id=t2>Two</li></ul>\
+                 <div role=tabpanel><p>{}</p></div><div {panel} {how}><p>{}</p></div>\
+                 <div class=dialog {how}><p>{}</p></div></main>",
+                WALK[0], WALK[1], WALK[2]
+            );
+            assert_text(&page, &[WALK[0], WALK[1]], &[WALK[2]]);
+        }
+    }
+}
+
+#[test]
+fn a_carousel_of_quotes_is_text_and_one_of_teasers_is_not() {
+    let quotes = "<div class='carousel slide'><div><blockquote><p>We had to switch the lights off to get our guests out.</p>\
+                  </blockquote></div><div><blockquote><p>It rained all day and nobody minded at all.</p></blockquote></div></div>";
+    let teasers = "<div class='carousel slide'><div><a href=/1>The other walk along the canal</a></div><div>\
+                   <a href=/2>The walk up to the tower</a></div></div>";
+    let page = format!("<main><h1>A walk along the weir</h1>{}{quotes}{}{teasers}</main>", walk(), SHORT[0]);
+    assert_text(&page, &[WALK[0], "switch the lights off"], &["along the canal"]);
+}

@@ -181,6 +181,7 @@ fn place(candidate: &str) -> Option<&'static str> {
         "content" => "the container that is named as a post's text (such as entry-content)",
         "article" => "the <article> element",
         "main" => "the <main> element",
+        "entries" => "the lists that the page consists of",
         "density" => "the part of the page with the most text and the fewest links",
         "readability" => "the part that the readability rules find",
         "jsonld" => "the articleBody or the steps of the JSON-LD, for the page itself shows much less",
