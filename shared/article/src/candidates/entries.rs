@@ -61,6 +61,10 @@ pub(crate) fn listed(outline: &Outline<'_>, parts: &[Part], title: &str, best: &
     let chars = sums(&outline.blocks, |block| block.chars);
     let of_entries = covered(outline.blocks.len(), entries.iter().map(|span| (span.start, span.end)));
     let inside = |at: usize| of_entries.get(at) == Some(&true);
+    // What bears a date outside of its lists is an article with lists around it, however short.
+    if outline.moments.iter().any(|moment| !moment.outside && !inside(moment.block)) {
+        return None;
+    }
     let all: usize = entries.iter().map(|span| between(&chars, span.start, span.end)).sum();
     let (mut beside, mut prose) = (0, 0);
     for (_, block) in best.kept(outline).filter(|(at, _)| !inside(*at)) {

@@ -390,7 +390,9 @@ fn the_lists_that_a_page_without_an_article_consists_of_are_its_text() {
     // Below an article, on a page that is dated, or under such a heading they are about other pages.
     let dated = "<meta property=article:published_time content=2026-05-01T09:00:00Z>";
     let more = format!("<p>{}</p><h2>Related posts</h2>", WALK[0]);
-    for other in [page("", &(walk() + &walk().replace("weir", "quay"))), page(dated, lead), page("", &more)] {
+    let timed = format!("<p><time datetime=2026-05-01>1 May</time></p>{lead}");
+    let long = walk() + &walk().replace("weir", "quay");
+    for other in [page("", &long), page(dated, lead), page("", &timed), page("", &more)] {
         let article = read(&other);
         assert!(article.from != "entries", "{other}");
     }
