@@ -44,12 +44,17 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
 /// and a sentence after it. However long, they are no article (HTML, section 4.4.14): a site's notice or its introduction.
 pub(crate) fn before_main(outline: &Outline<'_>) -> usize {
     *outline.before_main.get_or_init(|| {
-        let mut all = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
-        let (Some(Span { start, end, .. }), None) = (all.next(), all.next()) else { return 0 };
+        let Some(Span { start, end, .. }) = only_main(outline) else { return 0 };
         let inside = outline.blocks.get(*start..*end).unwrap_or_default();
         let mut below = inside.iter().skip_while(|block| block.tag != Tag::Heading(1));
         if below.any(lines::is_sentence) { *start } else { 0 }
     })
+}
+
+/// Returns the page's `<main>`, if there is one and no other.
+fn only_main<'o>(outline: &'o Outline<'_>) -> Option<&'o Span> {
+    let mut mains = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
+    mains.next().filter(|_| mains.next().is_none())
 }
 
 /// Returns the serial numbers of the panels of accordions: some folded parts one after the other, each with sentences and below
@@ -116,8 +121,7 @@ fn wrong_names(outline: &Outline<'_>, parts: &[Part]) -> HashSet<PartName> {
     let links = sums(&outline.blocks, |block| block.link_chars);
     let prose = sums(&outline.blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
     let sentences = sums(&outline.blocks, |block| if lines::is_sentence(block) { block.chars } else { 0 });
-    let mut mains = outline.marks.iter().filter(|(mark, ..)| *mark == Mark::Main).map(|(_, span, _)| span);
-    let main = mains.next().filter(|_| mains.next().is_none());
+    let main = only_main(outline);
     let mut wrong = HashSet::new();
     for parts in parts.chunk_by(|one, two| one.name == two.name) {
         let Some(name) = parts.first().and_then(|part| part.name) else { continue };
