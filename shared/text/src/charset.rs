@@ -17,17 +17,13 @@ const DECLARATION_BYTES: usize = 1_024;
 /// Number of bytes from which the encoding is guessed; the detector is slow.
 const GUESS_BYTES: usize = 64 * 1024;
 
-/// Kind of a document. It decides where the document may name its encoding, and how far that is trusted.
+/// Kind of a document. It decides where the document may name its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// A page: the charset of the header wins, else that of the first `meta` tag with a known one (HTML, "determining
-    /// the character encoding"). Unlike in browsers, the bytes can refute a label: text beyond ASCII that is valid
-    /// UTF-8 throughout is UTF-8, and text with more broken sequences than whole ones is not. Invalid bytes become
-    /// U+FFFD.
+    /// A page: in the first `meta` tag with a known charset (HTML, "determining the character encoding").
     Page,
-    /// A feed: the charset of the header comes first, then the XML declaration (RFC 7303 §3). Two checks override a
-    /// label: text that is not valid UTF-8 is not UTF-8, and text that is valid UTF-8 and declares it is not Latin-1.
-    /// XML may name encodings that the Encoding Standard leaves out, and be written in EBCDIC.
+    /// A feed: in the XML declaration (RFC 7303 §3), else in a `meta` tag. XML may name encodings that the Encoding
+    /// Standard leaves out, and be written in EBCDIC.
     Feed,
 }
 
@@ -43,7 +39,17 @@ pub struct DecodedText<'a> {
 /// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
 ///
 /// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 and UTF-32 beside the first `<`
-/// or `{`. Without a label, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4).
+/// or `{`. Then the charset of the header counts, then the one that the document names, unless the bytes refute it:
+///
+/// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8. In another encoding that happens by chance only: in one
+///   of a byte a character if each letter beyond ASCII is a capital followed by a sign, which no word is; in one of two
+///   bytes with each seventh character, so that a few words suffice. A label that was left behind is far more frequent.
+/// - Text with more broken sequences than whole ones in an encoding is not in that encoding.
+/// - Text with a broken sequence is not in that encoding if it has none in the other one that is named. UTF-8 that is
+///   named comes first here: each other encoding of a byte a character would fit.
+///
+/// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What cannot
+/// be decoded becomes U+FFFD.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
@@ -58,36 +64,17 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
         return decode_as(body, encoding, false);
     }
     let header = content_type.and_then(charset_parameter);
-    match document {
-        Document::Page => {
-            let label = header.and_then(known).or_else(|| meta_labels(head(body, META_BYTES)).find_map(of_meta));
-            by_checked_label(body, label)
-        }
-        Document::Feed => {
-            let declared_label = declared(head(body, DECLARATION_BYTES));
-            match code_page(body, header, declared_label) {
-                Some(page) => decode_by_page(body, page),
-                None => match legacy::decode_ebcdic(body, declared) {
-                    Some(text) => DecodedText { text: Cow::Owned(text), faulty: false },
-                    None => by_doubted_labels(body, header, declared_label),
-                },
-            }
-        }
+    if document == Document::Page {
+        let declared = meta_labels(head(body, META_BYTES)).find(|label| known(label).is_some());
+        return by_labels(body, header, declared);
     }
-}
-
-/// Decodes a page by its label, unless the bytes refute it. Hardly any text in another encoding is valid UTF-8 by chance,
-/// while pages that were moved to UTF-8 often keep their old label. A body cut off within a character is still valid.
-fn by_checked_label<'a>(body: &'a [u8], label: Option<&'static Encoding>) -> DecodedText<'a> {
-    match std::str::from_utf8(body) {
-        Ok(text) if !text.is_ascii() || label.is_none_or(|e| e == UTF_8) => {
-            DecodedText { text: Cow::Borrowed(text), faulty: label.is_some_and(|e| e != UTF_8) }
-        }
-        Err(cut) if cut.error_len().is_none() && cut.valid_up_to() > 0 && !body[..cut.valid_up_to()].is_ascii() => {
-            decode_as(body, UTF_8, true)
-        }
-        Err(_) if label == Some(UTF_8) && !is_mostly_utf_8(body) => decode_as(body, guess(body), true),
-        _ => decode_as(body, label.unwrap_or_else(|| guess(body)), false),
+    let declared_label = declared(head(body, DECLARATION_BYTES));
+    if let Some(page) = code_page(body, header, declared_label) {
+        return decode_by_page(body, page);
+    }
+    match legacy::decode_ebcdic(body, declared) {
+        Some(text) => DecodedText { text: Cow::Owned(text), faulty: false },
+        None => by_labels(body, header, declared_label),
     }
 }
 
@@ -107,26 +94,33 @@ fn decode_by_page<'a>(body: &[u8], page: &CodePage) -> DecodedText<'a> {
     DecodedText { text: Cow::Owned(text), faulty }
 }
 
-/// Decodes by the label of the server or the document, unless the bytes contradict it.
-fn by_doubted_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
-    let named = |label: &str| known(label).or_else(|| legacy::by_other_name(label));
-    let plain = |label: Option<&str>| label.and_then(named).filter(|e| is_plain(e));
-    let unknown = |label: Option<&str>| label.is_some() && plain(label).is_none();
-    let faulty = unknown(header) || unknown(declared);
-    let (header, declared) = (plain(header), plain(declared));
-    if let Ok(text) = std::str::from_utf8(body) {
-        let mislabelled = header.is_some_and(|e| e != UTF_8) && declared.is_none_or(|e| e == UTF_8) && !text.is_ascii();
-        let wanted = header.or(declared).unwrap_or(UTF_8);
-        if wanted == UTF_8 || mislabelled && (wanted.is_single_byte() && declared.is_some()) {
-            return DecodedText { text: Cow::Borrowed(text), faulty: mislabelled || faulty };
+/// Decodes by the label of the server or the document, unless the bytes refute it; see [`decode`].
+fn by_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -> DecodedText<'a> {
+    let labels = [header, declared].into_iter().flatten();
+    let is_named = labels.clone().count();
+    let mut named: Vec<_> = labels.filter_map(plain).collect();
+    let is_unknown = named.len() < is_named;
+    let first = named.first().copied();
+    let is_utf_8 = match std::str::from_utf8(body) {
+        Ok(text) => first.is_none_or(|e| e == UTF_8) || !text.is_ascii(),
+        // It may be cut off within a character.
+        Err(cut) => cut.error_len().is_none() && !body[..cut.valid_up_to()].is_ascii(),
+    };
+    if is_utf_8 {
+        return decode_as(body, UTF_8, is_unknown || first.is_some_and(|e| e != UTF_8));
+    }
+    named.sort_by_key(|e| *e != UTF_8);
+    let mut next_best = None;
+    for encoding in named {
+        let (text, is_broken) = encoding.decode_without_bom_handling(body);
+        let is_mostly_whole = !is_broken || is_mostly_whole(&text);
+        let read = DecodedText { text, faulty: is_broken || is_unknown || Some(encoding) != first };
+        if !is_broken || is_mostly_whole && encoding == UTF_8 {
+            return read;
         }
-        return decode_as(body, wanted, faulty);
+        next_best = next_best.or(Some(read).filter(|_| is_mostly_whole));
     }
-    match header.into_iter().chain(declared).find(|e| *e != UTF_8) {
-        Some(encoding) => decode_as(body, encoding, faulty),
-        None if header.or(declared).is_some() && is_mostly_utf_8(body) => decode_as(body, UTF_8, true),
-        None => decode_as(body, guess(body), faulty || header.or(declared).is_some()),
-    }
+    next_best.unwrap_or_else(|| decode_as(body, guess(body), is_unknown || first.is_some()))
 }
 
 fn decode_as<'a>(body: &'a [u8], encoding: &'static Encoding, faulty: bool) -> DecodedText<'a> {
@@ -139,22 +133,12 @@ fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(label.as_bytes())
 }
 
-/// True if the bytes of `<?xml` have their ASCII meaning in an encoding; a UTF-16 label on such bytes is wrong.
-fn is_plain(encoding: &'static Encoding) -> bool {
-    encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP"
-}
-
-/// Returns the encoding for the label of a `meta` tag. A tag readable as ASCII is not in UTF-16, whatever it says
-/// (HTML, "prescan a byte stream").
-fn of_meta(label: &str) -> Option<&'static Encoding> {
-    let encoding = known(label)?;
-    Some(if encoding == UTF_16BE || encoding == UTF_16LE {
-        UTF_8
-    } else if encoding == X_USER_DEFINED {
-        WINDOWS_1252
-    } else {
-        encoding
-    })
+/// Returns the encoding that a label names for a text in which ASCII has its meaning; a UTF-16 label on such bytes is
+/// wrong (HTML, "prescan a byte stream").
+fn plain(label: &str) -> Option<&'static Encoding> {
+    let encoding = known(label).or_else(|| legacy::by_other_name(label))?;
+    let is_plain = encoding.is_ascii_compatible() || encoding.name() == "ISO-2022-JP";
+    is_plain.then_some(if encoding == X_USER_DEFINED { WINDOWS_1252 } else { encoding })
 }
 
 /// Returns the charset parameter of a media type (RFC 9110 §8.3.1).
@@ -223,24 +207,21 @@ fn guess(body: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     detector.feed(sample, start + sample.len() == body.len());
     let guessed = detector.guess(None, Utf8Detection::Allow);
-    if guessed == UTF_8 && !is_mostly_utf_8(body) { WINDOWS_1252 } else { guessed }
+    let is_wrong = guessed == UTF_8 && !is_mostly_whole(&String::from_utf8_lossy(body));
+    if is_wrong { WINDOWS_1252 } else { guessed }
 }
 
-/// True if a document that is not valid UTF-8 is UTF-8 with some stray bytes, rather than in another encoding.
-fn is_mostly_utf_8(body: &[u8]) -> bool {
-    let (mut good, mut bad) = (0_usize, 0_usize);
-    for chunk in body.utf8_chunks() {
-        good += chunk.valid().bytes().filter(|b| *b >= 0xC0).count();
-        bad += usize::from(!chunk.invalid().is_empty());
-    }
-    good >= bad
+/// True if a text beyond ASCII has no more broken sequences than characters.
+fn is_mostly_whole(text: &str) -> bool {
+    let beyond = text.chars().filter(|c| !c.is_ascii()).count();
+    beyond >= 2 * text.chars().filter(|c| *c == char::REPLACEMENT_CHARACTER).count()
 }
 
-/// Recognizes UTF-16 without a mark by the zero beside the first `<` or `{`.
+/// Recognizes UTF-16 without a mark by the zero beside the first `<` or `{`, or white space.
 fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
     match body {
-        [0, b'<' | b'{', 0, ..] => Some(UTF_16BE),
-        [b'<' | b'{', 0, second, 0, ..] if *second != 0 => Some(UTF_16LE),
+        [0, b'<' | b'{' | b'\t' | b'\n' | b'\r' | b' ', 0, ..] => Some(UTF_16BE),
+        [b'<' | b'{' | b'\t' | b'\n' | b'\r' | b' ', 0, second, 0, ..] if *second != 0 => Some(UTF_16LE),
         _ => None,
     }
 }

@@ -33,6 +33,10 @@ fn utf_16_and_utf_32_are_known_with_and_without_a_mark() {
         let be: Vec<u8> = source.encode_utf16().flat_map(u16::to_be_bytes).collect();
         let le32: Vec<u8> = source.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
         let be32: Vec<u8> = source.chars().flat_map(|c| u32::from(c).to_be_bytes()).collect();
+        let with_line_break: Vec<u8> = format!("\n{source}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+        if !mark {
+            assert_eq!(feed(&with_line_break, None).trim(), "<a>\u{e9}\u{1F426}</a>");
+        }
         for body in [le, be, le32, be32] {
             assert_eq!(feed(&body, None).trim_start_matches('\u{FEFF}'), "<a>\u{e9}\u{1F426}</a>");
             assert_eq!(page(&body, None).trim_start_matches('\u{FEFF}'), "<a>\u{e9}\u{1F426}</a>");
@@ -65,6 +69,67 @@ fn a_page_that_is_valid_utf_8_is_utf_8_whatever_its_labels_say() {
     assert_eq!(page(b"\x1B$B<V\x1B(B", Some("text/html; charset=iso-2022-jp")), "車");
     assert_eq!(page(b"\x8E\xD4\x82\xCC", Some("text/html; charset=shift_jis")), "車の");
     assert_eq!(page(b"\xCC\xEE\xF1\xF2", Some("text/html; charset=windows-1251")), "Мост");
+}
+
+/// One rule for pages and feeds, header and declaration.
+#[test]
+fn a_label_that_the_bytes_refute_loses_wherever_it_stands() {
+    let labels = [
+        "gbk",
+        "gb2312",
+        "shift_jis",
+        "euc-jp",
+        "euc-kr",
+        "big5",
+        "us-ascii",
+        "iso-8859-1",
+        "iso-8859-2",
+        "windows-1251",
+        "windows-1252",
+        "koi8-r",
+        "tis-620",
+        "utf-16",
+        "cp850",
+    ];
+    for label in labels {
+        for text in ["café", "Café — menu", "Мост", "港の灯台", "그 배"] {
+            let declared = format!("<?xml version='1.0' encoding='{label}'?><meta charset={label}>{text}");
+            let right = format!("<?xml version='1.0' encoding='utf-8'?><meta charset=utf-8>{text}");
+            let header = format!("text/xml; charset={label}");
+            for (body, header) in [(&declared, None), (&declared, Some(&*header)), (&right, Some(&*header))] {
+                for document in [Document::Page, Document::Feed] {
+                    let read = decode(body.as_bytes(), header, document);
+                    assert_eq!(&*read.text, &**body, "{label} {document:?} {header:?}");
+                    assert!(read.faulty || document == Document::Page, "{label} {header:?}");
+                }
+            }
+            assert_eq!(page(text.as_bytes(), Some(&header)), text, "{label}");
+            assert_eq!(feed(text.as_bytes(), Some(&header)), text, "{label}");
+        }
+        // Text in ASCII is the same either way.
+        assert_eq!(feed(b"<a>plain</a>", Some(&format!("a/b; charset={label}"))), "<a>plain</a>");
+    }
+}
+
+#[test]
+fn a_label_with_broken_sequences_loses_to_one_with_none() {
+    let both = |header: &str, declared: &str, text: &[u8]| {
+        let body = [format!("<?xml version='1.0' encoding='{declared}'?>").as_bytes(), text].concat();
+        let body_of_page = [format!("<meta charset={declared}>").as_bytes(), text].concat();
+        let header = format!("text/xml; charset={header}");
+        let [feed, page] = [feed(&body, Some(&header)), page(&body_of_page, Some(&header))]
+            .map(|text| text.split_once('>').map(|(_, text)| text.to_owned()).unwrap_or_default());
+        assert_eq!(feed, page);
+        feed
+    };
+    assert_eq!(both("gbk", "windows-1251", b"\xCC\xEE\xF1\xF2 \xC0"), "Мост А");
+    assert_eq!(both("utf-8", "shift_jis", b"\x8E\xD4\x82\xCC"), "車の");
+    assert_eq!(both("windows-1251", "gbk", b"\xCC\xEE\xF1\xF2 \xC0"), "Мост А");
+    // UTF-8 with a stray byte is no text of the single bytes that its old label means.
+    assert_eq!(both("iso-8859-1", "utf-8", b"caff\xC3\xA8 \xC3\xA8 \xFF"), "caffè è \u{FFFD}");
+    // Where no label fits, the bytes decide; one that fits but for a few sequences stays.
+    assert_eq!(both("gbk", "utf-8", b"un caff\xE8 caldo, perch\xE9 cos\xEC non"), "un caffè caldo, perché così non");
+    assert_eq!(both("shift_jis", "shift_jis", b"\x8E\xD4\x82\xCC\xFF"), "車の\u{FFFD}");
 }
 
 #[test]
