@@ -17,6 +17,10 @@ pub use self::running::DaySpan;
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
 
+/// First year of an instant that a page states with its time and its zone.
+const OLDEST: i16 = 1800;
+/// Milliseconds of a day.
+const A_DAY: u64 = 86_400_000;
 /// Number of years by which the Buddhist era, used in Thailand, is ahead.
 const BUDDHIST: i16 = 543;
 /// Maximum length of text that is parsed, in bytes; a longer field is truncated.
@@ -39,7 +43,8 @@ pub enum Accept {
     Field,
     /// A field that must be a date: every word is part of it, it has a day, and the calendar has that day.
     Exact,
-    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text.
+    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text, with the time
+    /// that directly follows it.
     Anywhere,
 }
 
@@ -52,17 +57,25 @@ pub struct Hints {
     pub order: Order,
     /// Range of plausible years.
     pub years: RangeInclusive<i16>,
+    /// Language of the text, as two letters in lower case (ISO 639-1), if it is known.
+    pub language: Option<[u8; 2]>,
 }
 
 impl Hints {
     /// Dates of feeds: anything that can be understood, in any year, the month first.
-    pub const FEED: Hints = Hints { accept: Accept::Field, order: Order::MonthFirst, years: 1..=9999 };
+    pub const FEED: Hints = Hints { accept: Accept::Field, order: Order::MonthFirst, years: 1..=9999, language: None };
     /// Dates of directives (`unavailable_after`): exact.
-    pub const DIRECTIVE: Hints = Hints { accept: Accept::Exact, order: Order::MonthFirst, years: 1..=9999 };
+    pub const DIRECTIVE: Hints = Hints { accept: Accept::Exact, ..Hints::FEED };
 
-    /// Returns hints for the dates of pages, which are younger than the web.
+    /// Returns hints for the dates of pages, which are younger than the web unless they state an instant.
     pub const fn page(order: Order) -> Hints {
-        Hints { accept: Accept::Anywhere, order, years: 1990..=2100 }
+        Hints { accept: Accept::Anywhere, order, years: 1990..=2100, language: None }
+    }
+
+    /// Returns the same hints for a text in this language, given by a tag such as `hr` or `hr-HR` (BCP 47).
+    pub fn of_language(self, tag: Option<&str>) -> Hints {
+        let code = tag.and_then(|tag| tag.split(['-', '_']).next()?.to_ascii_lowercase().as_bytes().try_into().ok());
+        Hints { language: code, ..self }
     }
 
     /// Converts a year to the common era, if it is plausible.
@@ -84,16 +97,26 @@ pub struct Moment {
 /// Returns the instant that a text means, or `None`: nothing is guessed if the day is unknown.
 pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     parse_instant(text, hints).or_else(|| {
-        let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())?;
-        day.map(|day| Moment { at: day.at, zone: None })
+        let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())??;
+        Some(field::with_time(day.at, ascii_digits(text).get(day.end..)?, hints))
     })
 }
 
 /// As [`parse`], for a text that is a date as a whole. With [`Accept::Anywhere`] only machine-readable forms count: ISO
-/// 8601, RFC 5322, or a count of seconds or milliseconds since 1970.
+/// 8601, a count of seconds or milliseconds since 1970, or day, time and zone in words, as in RFC 5322 and as programs
+/// print them.
 pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     let text = text.trim();
-    (hints.accept == Accept::Field || text.len() <= MAX_BYTES).then(|| field::parse(text, hints))?
+    if hints.accept != Accept::Field && text.len() > MAX_BYTES {
+        return None;
+    }
+    // Archives state the instants of what was printed before the web; a counter that was never set states its zero.
+    let older = || {
+        let hints = Hints { accept: Accept::Exact, years: OLDEST..=*hints.years.start(), ..hints.clone() };
+        let is_set = |moment: &Moment| moment.zone.is_some() && moment.at.as_millis().unsigned_abs() > A_DAY;
+        field::parse(text, &hints).filter(is_set)
+    };
+    field::parse(text, hints).or_else(|| (hints.accept == Accept::Anywhere).then(older)?)
 }
 
 /// Returns every day written in a text of at most a few lines, in order.

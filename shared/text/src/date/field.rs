@@ -29,9 +29,31 @@ pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     if let Some(instant) = number(&normal, hints).or_else(|| iso(&normal, hints)?.moment(hints)) {
         return Some(instant);
     }
-    // In running text, words must be in the order of RFC 5322 §3.3.
-    let in_order = hints.accept != Accept::Anywhere || jiff::fmt::rfc2822::parse(text).is_ok();
-    in_order.then(|| words(&normal, hints)?.moment(hints))?
+    if hints.accept != Accept::Anywhere {
+        return words(&normal, hints)?.moment(hints);
+    }
+    // In running text, what a program has written counts: nothing but a date with its time and its zone.
+    let exact = Hints { accept: Accept::Exact, ..hints.clone() };
+    words(&normal, &exact)?.moment(&exact).filter(|moment| moment.zone.is_some())
+}
+
+/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day.
+pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Moment {
+    /// Maximum number of words before the time, and after it.
+    const MOST: usize = 3;
+    let text = normalise(text);
+    let text = text.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_time = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let mut words = text.split([' ', ',', '|']).filter(|word| !word.is_empty()).peekable();
+    let mut read = Words::new(hints);
+    for _ in 0..MOST {
+        words.next_if(|word| !is_time(word)).map(|word| read.name(word));
+    }
+    let time = words.next_if(|word| word.contains(':')).and_then(|word| read.time(word));
+    words.take(MOST).take_while(|word| !is_time(word)).for_each(|word| read.word(word));
+    let parts = time.and(read.finish_time()).unwrap_or_default();
+    let millis = (parts.seconds - parts.offset.unwrap_or(0)) * 1_000 + parts.millis;
+    Moment { at: Timestamp::from_millis(day.as_millis() + millis), zone: parts.zone() }
 }
 
 /// Removes comments (RFC 5322 §3.2.2, at any depth), and normalizes case, spaces and East Asian units.
@@ -56,9 +78,9 @@ fn normalise(text: &str) -> String {
             c => out.extend(c.to_lowercase()),
         }
     }
-    // Korean AM and PM stand before the time.
-    let out = out.replace("오전", "am ").replace("오후", "pm ");
-    let out = out.replace("- ", "-");
+    // Korean AM and PM stand before the time. In Vietnamese, months and days of the week are numbered.
+    let out = out.replace("오전", "am ").replace("오후", "pm ").replace("thg ", "tháng");
+    let out = out.replace("- ", "-").replace("tháng ", "tháng").replace("thứ ", "thứ");
     format!("{}{zone}", out.trim())
 }
 
@@ -142,7 +164,7 @@ fn iso(text: &str, hints: &Hints) -> Option<Parts> {
             _ => return None,
         }
     } else if separated {
-        parts.month = Some(month_by_beginning(at.letters())?);
+        parts.month = Some(month_by_beginning(at.letters(), hints)?);
         day_after(&mut at, &mut parts)?;
     } else if !at.0.is_empty() {
         return None;
@@ -183,7 +205,7 @@ fn time_and_zone(at: Cursor<'_>, parts: Parts, hints: &Hints) -> Option<Parts> {
     if rest.is_empty() {
         return Some(parts);
     }
-    let mut read = Words { parts, ..Words::new(hints) };
+    let mut read = Words { parts, year: Some(parts.year), ..Words::new(hints) };
     let (head, tail) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
     match head.bytes().all(|b| b.is_ascii_digit()) && head.len() != 2 {
         true => read.time(&compact_time(head)?)?,
@@ -203,11 +225,11 @@ fn compact_time(digits: &str) -> Option<String> {
     }
 }
 
-/// Inserts the colons into `040001z`; a time with colons stays.
+/// Inserts the colons into `040001z` and `0400:01`; a time with colons stays.
 fn spread_time(text: &str) -> String {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     match compact_time(&text[..digits]) {
-        Some(time) if !text[digits..].starts_with(':') => format!("{time}{}", &text[digits..]),
+        Some(time) if digits == 4 || !text[digits..].starts_with(':') => format!("{time}{}", &text[digits..]),
         _ => text.to_owned(),
     }
 }
@@ -215,7 +237,7 @@ fn spread_time(text: &str) -> String {
 /// Parses words in any order: `tue, 10 jun 2025 04:00:01 gmt`, `june 10, 2025`, `10.06.2025 4:00 pm`.
 fn words(text: &str, hints: &Hints) -> Option<Parts> {
     let mut read = Words::new(hints);
-    for word in text.split([' ', ',', ';', '|']).filter(|w| !w.is_empty()).take(MAX_WORDS) {
+    for word in text.split([' ', ',', ';', '|', '\'', '’']).filter(|w| !w.is_empty()).take(MAX_WORDS) {
         read.word(word);
     }
     read.finish()
@@ -226,6 +248,8 @@ struct Words<'h> {
     hints: &'h Hints,
     parts: Parts,
     has_time: bool,
+    /// True if the time has seconds.
+    has_seconds: bool,
     afternoon: Option<bool>,
     day: Option<i32>,
     month: Option<i32>,
@@ -237,14 +261,22 @@ struct Words<'h> {
 impl<'h> Words<'h> {
     fn new(hints: &'h Hints) -> Words<'h> {
         let parts = Parts::default();
-        Words { hints, parts, has_time: false, afternoon: None, day: None, month: None, year: None, has_other: false }
+        let (has_time, has_seconds, has_other, afternoon) = (false, false, false, None);
+        Words { hints, parts, has_time, has_seconds, afternoon, day: None, month: None, year: None, has_other }
     }
 
     fn word(&mut self, word: &str) {
-        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+        let starts_with_digit = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+        let word = word.strip_prefix('t').filter(|rest| starts_with_digit(rest)).unwrap_or(word);
+        let is_number = starts_with_digit(word);
         let is_part = if self.has_time && word.starts_with(['+', '-']) {
             offset(word).map(|seconds| self.parts.add_offset(seconds)).is_some()
+        } else if is_number && self.has_time && self.year.is_some() && matches!(word.len(), 4 | 5) {
+            self.signless_offset(word)
         } else if is_number && word.contains(':') {
+            !self.has_time && self.time(word).is_some()
+        } else if is_number && !self.has_time && word.contains('.') && self.day.and(self.month).and(self.year).is_some()
+        {
             self.time(word).is_some()
         } else if is_number {
             self.numbers(word)
@@ -252,6 +284,18 @@ impl<'h> Words<'h> {
             self.name(word)
         };
         self.has_other |= !is_part;
+    }
+
+    /// Reads `02:00` or `0200` after a whole time: an offset whose plus became a blank, as it does in addresses. After a
+    /// time without seconds it is the end of an event.
+    fn signless_offset(&mut self, word: &str) -> bool {
+        /// Greatest offset of a zone, in seconds.
+        const MOST: i64 = 14 * 3_600;
+        let seconds = offset(&format!("+{word}")).filter(|seconds| *seconds <= MOST && self.has_seconds);
+        if self.parts.offset.is_none() {
+            self.parts.offset = seconds;
+        }
+        seconds.is_some()
     }
 
     /// Reads `10`, `10th`, `2025`, `10-jun-2025`, `06/10/2025`, `10.06.2025`, and an hour as in `4pm`.
@@ -309,23 +353,24 @@ impl<'h> Words<'h> {
 
     /// Reads a month, a zone, AM or PM; any other name, such as a day's, is not needed.
     fn name(&mut self, word: &str) -> bool {
-        let word = word.trim_matches('.');
+        // Signs of abbreviations, in Hebrew and Hindi too.
+        let word = word.trim_matches(['.', '׳', '॰']);
         let name = word.split(['+', '-']).next().unwrap_or(word);
         if let "am" | "a.m" | "pm" | "p.m" = word {
             self.afternoon = Some(word.starts_with('p'));
-        } else if let Some(minutes) = zone(name).filter(|_| name != "at" || self.has_time) {
-            // "at" is Atlantic time after a time, and a filler before it.
+        } else if let Some(minutes) = zone(name).filter(|_| self.has_time) {
+            // Before the time, "pt" is a Friday, and "at" a filler.
             let further = offset(&word[name.len()..]).unwrap_or(0);
             self.parts.offset = Some(minutes * 60 + further);
         } else if word.contains('-') && !word.starts_with('-') {
             word.split('-').filter(|w| !w.is_empty()).for_each(|w| self.word(w));
-        } else if let Some(month) = month_by_beginning(name) {
+        } else if let Some(month) = month_by_beginning(name, self.hints) {
             // "mar., 10 juin": the later word is the month, the earlier one was a day's name.
             self.month = Some(month);
         } else {
             // Letters after the time are an unknown zone; taking it for UTC costs at most 14 hours.
             let is_zone = self.has_time && name.len() <= 5 && name.bytes().all(|b| b.is_ascii_alphabetic());
-            return is_zone || is_filler(name) || weekday(name).is_some();
+            return is_zone || is_filler(name) || weekday(name).is_some() || zone(name).is_some();
         }
         true
     }
@@ -335,7 +380,9 @@ impl<'h> Words<'h> {
         let mut at = Cursor(word);
         let (hour, _) = at.digits(2)?;
         let minute = at.take(&[':', '.']).and_then(|_| at.digits(2)).map_or(0, |(m, _)| m);
-        let second = at.take(&[':', '.']).and_then(|_| at.digits(2)).map_or(0, |(s, _)| s);
+        let second = at.take(&[':', '.']).and_then(|_| at.digits(2)).map(|(s, _)| s);
+        self.has_seconds = second.is_some();
+        let second = second.unwrap_or(0);
         if let Some(mark) = at.take(&['.', ',', ':']) {
             self.has_other |= mark == ':';
             let digits = at.0.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,5 +1,6 @@
 //! Names in dates: months, weekdays, zones and eras. The tables are in `data/`.
 
+use super::Hints;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -16,8 +17,9 @@ fn rows(table: &'static str, sign: &'static str) -> impl Iterator<Item = (&'stat
     })
 }
 
-/// Returns the month that a whole word names or abbreviates. Two letters are too few in the Latin script.
-pub(super) fn month(word: &str) -> Option<i8> {
+/// Returns the month that a whole word names or abbreviates; a word that names several only in a language that is known.
+/// Two letters are too few in the Latin script.
+pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " = ").collect());
     /// Length of the longest name in characters.
     const LONGEST: usize = 12;
@@ -26,18 +28,20 @@ pub(super) fn month(word: &str) -> Option<i8> {
     if !(shortest..=LONGEST).contains(&chars) || word.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    NUMBERS.get(word.to_lowercase().as_str()).and_then(|number| i8::try_from(*number).ok())
+    let word = word.to_lowercase();
+    let of_language = || {
+        let language = hints.language?;
+        NUMBERS.get(format!("{word}@{}", std::str::from_utf8(&language).ok()?).as_str())
+    };
+    NUMBERS.get(word.as_str()).or_else(of_language).and_then(|number| i8::try_from(*number).ok())
 }
 
-/// Returns the month of a lower-case word by the word's beginning; only for texts that are known to be dates.
-pub(super) fn month_by_beginning(word: &str) -> Option<i32> {
+/// As [`month`], or else by the word's beginning, in lower case; only for texts that are known to be dates.
+pub(super) fn month_by_beginning(word: &str, hints: &Hints) -> Option<i32> {
     static BEGINNINGS: LazyLock<Vec<(&str, i16)>> = LazyLock::new(|| rows(MONTHS, " ~ ").collect());
-    if word.chars().count() < 3 {
-        return None;
-    }
-    let fitting = BEGINNINGS.iter().filter(|(beginning, _)| word.starts_with(beginning));
-    let longest = fitting.max_by_key(|(beginning, _)| beginning.len()).map(|(_, number)| i32::from(*number));
-    longest.or_else(|| month(word).map(i32::from))
+    let fitting = || BEGINNINGS.iter().filter(|(beginning, _)| word.starts_with(beginning));
+    let longest = || fitting().max_by_key(|(beginning, _)| beginning.len()).map(|(_, number)| i32::from(*number));
+    month(word, hints).map(i32::from).or_else(longest)
 }
 
 /// Returns the minutes east of Greenwich of a zone by its lower-case name.
@@ -67,6 +71,6 @@ pub(super) fn era(word: &str) -> Option<i16> {
 pub(super) fn is_filler(word: &str) -> bool {
     matches!(
         word.to_lowercase().as_str(),
-        "st" | "nd" | "rd" | "th" | "of" | "de" | "del" | "di" | "er" | "º" | "the" | "den" | "năm" | "г"
+        "st" | "nd" | "rd" | "th" | "of" | "de" | "del" | "d" | "di" | "er" | "º" | "the" | "den" | "năm" | "г"
     )
 }

@@ -31,8 +31,12 @@ impl Parts {
         let midnight = midnight(date)?.as_millis();
         let offset = self.offset.unwrap_or(0);
         let seconds = i64::from(further) * 86_400 + self.seconds - offset;
-        let zone = self.offset.and_then(|seconds| i16::try_from(seconds / 60).ok());
-        Some(Moment { at: Timestamp::from_millis(midnight + seconds * 1_000 + self.millis), zone })
+        Some(Moment { at: Timestamp::from_millis(midnight + seconds * 1_000 + self.millis), zone: self.zone() })
+    }
+
+    /// Returns the offset in minutes.
+    pub(super) fn zone(self) -> Option<i16> {
+        self.offset.and_then(|seconds| i16::try_from(seconds / 60).ok())
     }
 
     pub(super) fn add_offset(&mut self, seconds: i64) {

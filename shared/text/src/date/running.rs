@@ -102,7 +102,7 @@ fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
     let mut rest = words.iter().enumerate().filter(|(_, word)| !is_filler(word.text)).take(4);
     let mut next = || rest.next().map(|(at, word)| (at, word.text));
     let ((_, first), (_, second), (third_at, third)) = (next()?, next()?, next()?);
-    let (date, last) = if let Some(month) = month(first) {
+    let (date, last) = if let Some(month) = month(first, hints) {
         // Month first: day and year must directly follow, as in a date.
         let fits = is_digits(second) && is_digits(third) && second.len() <= 2 && third.len() == 4;
         (fits.then(|| civil_of(hints, third, month, second)).flatten(), third_at)
@@ -110,10 +110,10 @@ fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
         let (at, year) = next()?;
         (civil(hints, year, third, first), at)
     } else if is_digits(first) && first.len() <= 2 {
-        let month = month(second).filter(|_| is_digits(third) && third.len() == 4);
+        let month = month(second, hints).filter(|_| is_digits(third) && third.len() == 4);
         (month.and_then(|month| civil_of(hints, third, month, first)), third_at)
     } else if is_digits(first) && first.len() == 4 {
-        let month = month(second).filter(|_| is_digits(third) && third.len() <= 2);
+        let month = month(second, hints).filter(|_| is_digits(third) && third.len() <= 2);
         (month.and_then(|month| civil_of(hints, first, month, third)), third_at)
     } else {
         (None, 0)
