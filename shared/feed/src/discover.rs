@@ -95,11 +95,9 @@ fn collect(html: &str) -> PageLinks {
     found
 }
 
-/// Returns the link's address, without the obsolete prefix `feed:`.
+/// Returns the link's address.
 fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
-    let href = href.strip_prefix("feed:").map_or(href, |rest| rest);
-    let href = if href.starts_with("//") { format!("{}:{href}", base.scheme()) } else { href.to_owned() };
-    let mut url: Url = crate::link::resolve(&href, base, limits.url_bytes)?.parse().ok()?;
+    let mut url: Url = crate::link::resolve(href, base, limits.url_bytes)?.parse().ok()?;
     url.set_fragment(None);
     Some(url)
 }

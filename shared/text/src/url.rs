@@ -11,15 +11,29 @@ const LABEL: usize = 63;
 /// Parses an address, relative to `base` if there is one.
 ///
 /// A name that no host can have is refused before it is decoded: the time for that grows with the square of a label's length.
+/// The scheme `feed:`, which programs once put before a feed's address, stands for the one behind it, or for that of the base
+/// or `http`.
 ///
 /// # Errors
 /// It is no URL, or its host has a name that is too long.
 pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, ParseError> {
+    let whole = without_feed_scheme(text, base);
+    let text = &*whole;
     if has_long_label(text, base) {
         return Err(ParseError::IdnaError);
     }
     let url = Url::options().base_url(base).parse(text)?;
     if url.host_str().is_some_and(|host| host.len() > NAME) { Err(ParseError::IdnaError) } else { Ok(url) }
+}
+
+/// Returns an address without `feed:` before it: that of `feed://h/rss`, `feed:https://h/rss`, `feed:://h/rss`.
+fn without_feed_scheme<'t>(text: &'t str, base: Option<&Url>) -> Cow<'t, str> {
+    let parts = text.split_once(':').filter(|(scheme, _)| scheme.trim_start().eq_ignore_ascii_case("feed"));
+    let Some(rest) = parts.map(|(_, rest)| rest.trim_start_matches(':')) else { return text.into() };
+    match rest.starts_with("//") {
+        true => format!("{}:{rest}", base.map_or("http", Url::scheme)).into(),
+        false => rest.into(),
+    }
 }
 
 /// Returns a reference of at most `max_bytes` as an address of the web, http or https, without user information.
@@ -78,6 +92,24 @@ fn characters(label: &str) -> usize {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
+
+    #[test]
+    fn the_scheme_feed_stands_for_the_one_behind_it() {
+        let base: Url = "https://example.org/a/b".parse().unwrap();
+        for (text, alone, in_a_page) in [
+            ("feed://h.example/rss", "http://h.example/rss", "https://h.example/rss"),
+            (" FEED://h.example/rss ", "http://h.example/rss", "https://h.example/rss"),
+            ("feed:https://h.example/rss", "https://h.example/rss", "https://h.example/rss"),
+            ("Feed:http://h.example/rss", "http://h.example/rss", "http://h.example/rss"),
+            ("feed:://h.example/rss", "http://h.example/rss", "https://h.example/rss"),
+            ("feed:/rss", "", "https://example.org/rss"),
+            ("https://h.example/feed:1", "https://h.example/feed:1", "https://h.example/feed:1"),
+        ] {
+            assert_eq!(parse(text, None).map(String::from).unwrap_or_default(), alone, "{text}");
+            assert_eq!(parse(text, Some(&base)).map(String::from).unwrap_or_default(), in_a_page, "{text}");
+        }
+        assert!(parse(&format!("feed://xn--{}", "a".repeat(1_985)), None).is_err());
+    }
 
     #[test]
     fn names_that_no_host_has_are_refused_before_they_are_decoded() {
