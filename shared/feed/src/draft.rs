@@ -1,7 +1,7 @@
 //! State of a feed or an entry during reading.
 
-use crate::Hints;
 use crate::paging::{Generator, Paging};
+use crate::{Hints, too_many};
 use curlew_model::Timestamp;
 
 /// Interpretation of a text.
@@ -167,6 +167,14 @@ impl RawEntry {
         let texts = [&self.link, &self.author, &self.summary, &self.content];
         self.id.len() + title + texts.into_iter().flatten().map(String::len).sum::<usize>()
     }
+}
+
+/// Keeps the newest `most` entries, in their order; returns true if others were left out.
+pub(crate) fn keep_newest(entries: &mut Vec<RawEntry>, most: usize) -> bool {
+    let too_many = too_many(entries.iter().map(|entry| entry.published.or(entry.updated)), most);
+    let mut places = 0..;
+    entries.retain(|_| places.next().is_some_and(|place| !too_many.contains(&place)));
+    !too_many.is_empty()
 }
 
 /// State of a deletion during reading (RFC 6721 §3).

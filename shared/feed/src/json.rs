@@ -1,6 +1,6 @@
 //! Reads JSON Feed 1.0 and 1.1; a field of the wrong type is lost, but not the feed.
 
-use crate::draft::RawEntry;
+use crate::draft::{RawEntry, keep_newest};
 use crate::finish::finish;
 use crate::paging::Paging;
 use crate::work::Work;
@@ -17,7 +17,14 @@ use url::Url;
 /// Reads a JSON Feed.
 pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Result<Feed, FeedError> {
     work.add(text.len());
-    let document = Document::deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|e| {
+    let read = |text: &str| Document::deserialize(&mut serde_json::Deserializer::from_str(text));
+    let mut is_mended = false;
+    let document = read(text).or_else(|error| {
+        let mended = mended(text, work).ok_or(error)?;
+        is_mended = true;
+        read(&mended)
+    });
+    let document = document.map_err(|e| {
         if text.contains("jsonfeed.org/version") {
             FeedError::unreadable(&e.to_string())
         } else {
@@ -30,12 +37,16 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     else {
         return Err(FeedError::NotAFeed(NotAFeed::Other("a JSON object".to_owned())));
     };
-    let mut mender = JsonMender { url, limits, repairs: Vec::new() };
+    let language = document.language.take();
+    let mut mender = JsonMender { url, limits, repairs: Vec::new(), language: language.as_deref() };
     let odd = [&document.title, &document.language, &document.description].iter().any(|f| f.odd)
         || items.0.iter().any(|item| item.0.is_none());
     let items: Vec<Item> = items.0.into_iter().filter_map(|item| item.0).collect();
     if document.version.get().is_none() || odd {
         mender.repaired(Repair::FieldType);
+    }
+    if is_mended {
+        mender.repaired(Repair::BareMarkup);
     }
     let mut hints = Hints { self_url: mender.link(&document.feed_url), ..Hints::default() };
     // Other kinds of hub, such as rssCloud, use other protocols.
@@ -51,7 +62,7 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         title_html: None,
         description: document.description.take(),
         link: mender.link(&document.home_page_url),
-        language: document.language.take().map(|l| l.trim().to_ascii_lowercase()),
+        language: language.as_ref().map(|l| l.trim().to_ascii_lowercase()),
         image: mender.link(&document.icon).or_else(|| mender.link(&document.favicon)),
         updated: None,
         hints,
@@ -61,19 +72,47 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
         deleted: Vec::new(),
         repairs: Vec::new(),
         faults: Faults::default(),
-        truncated: items.len() > limits.entries,
+        truncated: false,
     };
-    let kept = items.into_iter().take(limits.entries);
-    let entries = kept.map(|item| mender.entry(item, author.as_deref())).collect();
+    let mut entries = items.into_iter().map(|item| mender.entry(item, author.as_deref())).collect();
+    feed.truncated = keep_newest(&mut entries, limits.entries);
     feed.repairs = mender.repairs;
     finish(&mut feed, document.title.take().map(|t| (false, t)), entries, limits, work);
     Ok(feed)
+}
+
+/// Returns a document with its raw control characters in strings escaped, and without commas before closing brackets; none
+/// if that is all the same.
+fn mended(text: &str, work: &Work) -> Option<String> {
+    work.add(text.len());
+    let mut out = String::with_capacity(text.len());
+    let (mut in_string, mut is_escaped, mut is_mended) = (false, false, false);
+    for c in text.chars() {
+        match c {
+            '"' if !is_escaped => in_string = !in_string,
+            '}' | ']' if !in_string && out.trim_end().ends_with(',') => {
+                out.truncate(out.trim_end().len() - 1);
+                is_mended = true;
+            }
+            '\0'..='\u{1f}' if in_string => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+                (is_escaped, is_mended) = (false, true);
+                continue;
+            }
+            _ => {}
+        }
+        is_escaped = in_string && c == '\\' && !is_escaped;
+        out.push(c);
+    }
+    is_mended.then_some(out)
 }
 
 struct JsonMender<'a> {
     url: &'a Url,
     limits: &'a Limits,
     repairs: Vec<Repair>,
+    /// Tag of the feed's language.
+    language: Option<&'a str>,
 }
 
 impl JsonMender<'_> {
@@ -92,7 +131,7 @@ impl JsonMender<'_> {
     }
 
     fn date(&mut self, field: &LooseText) -> Option<curlew_model::Timestamp> {
-        let time = text::date(field.get()?);
+        let time = text::date(field.get()?, self.language);
         if time.is_none() {
             self.repaired(Repair::Date);
         }
@@ -201,7 +240,7 @@ struct Author(Option<String>);
 /// An object with a name, of which nothing else is kept.
 struct Named(LooseText);
 
-/// A list, truncated to [`MAX_LIST`]; anything but a list is read as an empty one.
+/// A list, truncated to [`MAX_LIST`]; an object is read as its only member, anything else as an empty list.
 struct List<T>(Vec<T>);
 
 impl<T> Default for List<T> {
@@ -264,8 +303,9 @@ impl<'de> Deserialize<'de> for Named {
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<List<T>, D::Error> {
-        Ok(match d.deserialize_any(LooseVisitor::<IgnoredAny, T>(PhantomData))? {
+        Ok(match d.deserialize_any(LooseVisitor::<T, T>(PhantomData))? {
             LooseValue::List(members) => List(members),
+            LooseValue::Object(only) => List(vec![only]),
             _ => List::default(),
         })
     }

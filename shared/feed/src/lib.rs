@@ -59,7 +59,7 @@ mod work;
 
 pub use discover::{FeedLink, discover, speaks_of_comments};
 pub use limits::Limits;
-pub use model::{DeletedEntry, Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair};
+pub use model::{DeletedEntry, Entry, Feed, FeedError, Format, Hints, NotAFeed, Repair, too_many};
 pub use opml::{NotOpml, OpmlFeed, feeds_of_opml};
 
 use curlew_text::charset::{self, Document};

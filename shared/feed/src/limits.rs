@@ -6,8 +6,8 @@
 pub struct Limits {
     /// Maximum size of the document in bytes; a larger one is refused.
     pub bytes: usize,
-    /// Maximum number of entries, from the top of the document; the rest is left out and [`crate::Feed::truncated`]
-    /// set.
+    /// Maximum number of entries: the newest, and of those without a date the first ones; the rest is left out and
+    /// [`crate::Feed::truncated`] set.
     pub entries: usize,
     /// Maximum length of a title or an author's name, in characters.
     pub title_chars: usize,
@@ -21,7 +21,8 @@ pub struct Limits {
     pub attributes: usize,
     /// Maximum number of namespace declarations in force at one time; more are refused.
     pub namespaces: usize,
-    /// Maximum number of addresses and dates parsed in one document; parsing each is expensive for its length.
+    /// Maximum number of addresses and dates parsed in one document; parsing each is expensive for its length, so that
+    /// one counts once more for each 256 bytes that it has with its base.
     pub values: usize,
     /// Maximum number of repairs listed in [`crate::Feed::repairs`].
     pub repairs: usize,
@@ -40,7 +41,7 @@ impl Default for Limits {
             depth: 256,
             attributes: 256,
             namespaces: 64,
-            values: 20_000,
+            values: 100_000,
             repairs: 16,
             faults: 50,
         }

@@ -1,11 +1,18 @@
 //! Addresses: absolute, `http(s)`, short, without a password.
 
 use curlew_text::url::{parse, web};
+use std::borrow::Cow;
 use url::Url;
 
-/// Resolves the address `text` in a document with base `base`; `None` if it may not be kept.
+/// Resolves the address `text` in a document with base `base`; `None` if it may not be kept. One that begins with `www.` or
+/// with the base's host lacks only its scheme: a feed with an address such as `www.example.org/1` means that host.
 pub(crate) fn resolve(text: &str, base: &Url, max_bytes: usize) -> Option<String> {
-    let url = web(text, base, max_bytes)?;
+    let text = text.trim();
+    let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();
+    let is_www = || host.get(..4).is_some_and(|www| www.eq_ignore_ascii_case("www.")) && host[4..].contains('.');
+    let is_own = || host.contains('.') && base.host_str().is_some_and(|own| own.eq_ignore_ascii_case(host));
+    let whole = if is_www() || is_own() { Cow::Owned(format!("//{text}")) } else { Cow::Borrowed(text) };
+    let url = web(&whole, base, max_bytes)?;
     (url.as_str().len() <= max_bytes).then(|| url.into())
 }
 

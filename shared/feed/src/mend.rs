@@ -6,7 +6,7 @@
 mod fill;
 mod root;
 
-use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry};
+use crate::draft::{Deletion, EntryDraft, FeedDraft, Kind, RawEntry, keep_newest};
 use crate::entity::Entities;
 use crate::finish::{deletions, finish};
 use crate::leaf::Leaf;
@@ -93,6 +93,8 @@ struct Mender<'a> {
     truncated: bool,
     /// Number of addresses and dates that may still be parsed.
     values_left: usize,
+    /// The page that an RSS channel names as its own.
+    channel: Option<Url>,
     /// Remaining growth of texts, in bytes, as their addresses are made absolute.
     growth_left: usize,
 }
@@ -117,6 +119,7 @@ impl<'a> Mender<'a> {
             repairs: Vec::new(),
             truncated: false,
             values_left: limits.values,
+            channel: None,
             growth_left: text.len().saturating_mul(4).max(LEAST_GROWTH),
         }
     }
@@ -160,18 +163,24 @@ impl<'a> Mender<'a> {
     fn close_entry(&mut self) {
         let Some(entry) = self.entry.take() else { return };
         self.entries.push(entry.into_raw(self.atom));
+        if self.entries.len() > self.limits.entries.saturating_mul(2) {
+            self.truncated |= keep_newest(&mut self.entries, self.limits.entries);
+        }
     }
 
     fn own_base(&mut self, tag: &Tag<'_>) -> Option<Url> {
-        let value = attribute(tag, "xml:base").filter(|_| self.may_read_value())?;
-        let outer = self.bases.last().unwrap_or(self.page);
-        self.work.add(value.len() + outer.as_str().len());
-        link::rebase(&value, outer, self.limits.url_bytes)
+        let value = attribute(tag, "xml:base")?;
+        let outer = self.bases.last().unwrap_or(self.page).clone();
+        let is_read = self.may_read_value(value.len() + outer.as_str().len());
+        is_read.then(|| link::rebase(&value, &outer, self.limits.url_bytes))?
     }
 
-    /// True if one more address or date may be parsed; counts it.
-    fn may_read_value(&mut self) -> bool {
-        self.values_left.checked_sub(1).map(|left| self.values_left = left).is_some()
+    /// True if one more address or date of that many bytes, with its base, may be parsed; counts it.
+    fn may_read_value(&mut self, bytes: usize) -> bool {
+        /// Bytes for which a value counts once more.
+        const MORE: usize = 256;
+        self.work.add(bytes);
+        self.values_left.checked_sub(1 + bytes / MORE).map(|left| self.values_left = left).is_some()
     }
 
     fn start(&mut self, tag: &Tag<'a>) -> Result<(), FeedError> {
@@ -244,7 +253,7 @@ impl<'a> Mender<'a> {
         mark: usize,
     ) -> Result<bool, FeedError> {
         match role {
-            Role::Entry => return Ok(self.begin_entry(tag, mark)),
+            Role::Entry => self.begin_entry(tag, mark),
             // One channel is enough: the content of a second one counts as if it were in the first.
             Role::Channel if self.open.len() > 1 => return Ok(false),
             Role::Channel => self.enter(Place::Feed, tag, mark),
@@ -288,18 +297,12 @@ impl<'a> Mender<'a> {
         Ok(true)
     }
 
-    fn begin_entry(&mut self, tag: &Tag<'a>, mark: usize) -> bool {
+    fn begin_entry(&mut self, tag: &Tag<'a>, mark: usize) {
         while self.open.last().is_some_and(|o| o.place != Place::Feed) {
             self.repaired(Repair::Unbalanced);
             self.leave();
         }
-        if self.entries.len() >= self.limits.entries {
-            self.truncated = true;
-            self.tokens.stop();
-            return false;
-        }
         self.enter(Place::Entry, tag, mark);
-        true
     }
 
     /// Opens a deletion, unless the limit of entries is reached.
@@ -309,7 +312,7 @@ impl<'a> Mender<'a> {
             return false;
         }
         let id = attribute(tag, "ref").unwrap_or_default();
-        let when = attribute(tag, "when").and_then(|text| text::date(&text));
+        let when = attribute(tag, "when").and_then(|text| text::date(&text, None));
         self.feed.deleted.push(Deletion { id, when, ..Deletion::default() });
         self.enter(Place::Deleted, tag, mark);
         true
@@ -430,7 +433,8 @@ impl<'a> Mender<'a> {
         while !self.open.is_empty() {
             self.leave();
         }
-        if self.tokens.cut || !whole && !self.truncated {
+        self.truncated |= keep_newest(&mut self.entries, self.limits.entries);
+        if self.tokens.cut || !whole {
             self.truncated = true;
             self.repaired(Repair::Cut);
         }

@@ -5,6 +5,8 @@ use crate::text;
 use curlew_model::{Faults, Millis, Timestamp};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use std::cmp::Reverse;
+use std::collections::HashSet;
 
 /// Dialect of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -128,6 +130,17 @@ pub struct Entry {
     pub content: Option<String>,
 }
 
+/// Returns the places of the entries that are too many, if at most `most` are wanted: all but the newest by these times. Of
+/// entries of one time, or of none, those further down are too many; without a time an entry counts as older.
+pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: usize) -> HashSet<usize> {
+    if times.len() <= most {
+        return HashSet::new();
+    }
+    let mut newest: Vec<_> = times.map(Reverse).zip(0..).collect();
+    newest.sort_unstable();
+    newest.into_iter().skip(most).map(|(_, place)| place).collect()
+}
+
 /// An entry that its feed declares deleted (RFC 6721, `at:deleted-entry`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DeletedEntry {
@@ -141,6 +154,11 @@ pub struct DeletedEntry {
 }
 
 impl Entry {
+    /// Returns the time by which the newest entries of a feed are chosen.
+    pub fn time(&self) -> Option<Timestamp> {
+        self.published.or(self.updated)
+    }
+
     /// Returns a stable 64-bit hash of id and link, by which entries already seen are recognized.
     pub fn key(&self) -> u64 {
         let mut hash = Sha256::new();
@@ -238,9 +256,12 @@ pub enum NotAFeed {
 }
 
 impl NotAFeed {
-    /// Creates [`NotAFeed::Other`] from the name of the first element as written.
-    pub(crate) fn other(name: &str) -> NotAFeed {
-        NotAFeed::Other(text::plain(name, true, MAX_NAME).unwrap_or_default())
+    /// Tells what a document is by the name of its first element.
+    pub(crate) fn beginning_with(name: &str) -> NotAFeed {
+        match name.to_ascii_lowercase().as_str() {
+            "html" | "head" | "body" | "script" | "div" | "meta" | "title" => NotAFeed::WebPage,
+            _ => NotAFeed::Other(text::plain(name, true, MAX_NAME).unwrap_or_default()),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Second reader: feed-rs may recognize a feed that this crate's reader does not. It is stricter about XML and handles
 //! fewer broken documents, but it is independent, and a document that both refuse is not a feed.
 
-use crate::draft::RawEntry;
+use crate::draft::{RawEntry, keep_newest};
 use crate::finish::finish;
 use crate::paging::Paging;
 use crate::work::Work;
@@ -24,7 +24,7 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
         // It generates random ids; this crate's are made in `finish`, from the entry's content.
         .id_generator(|_, _, _| String::new())
         .sanitize_content(false)
-        .timestamp_parser(|text| text::date(text)?.to_string().parse().ok())
+        .timestamp_parser(|text| text::date(text, None)?.to_string().parse().ok())
         .build();
     // It is known to panic on some documents, and one feed must not end a process.
     let read = catch_unwind(AssertUnwindSafe(|| parser.parse(text.as_bytes()))).ok()?.ok()?;
@@ -55,9 +55,10 @@ pub(crate) fn read(text: &str, url: &Url, limits: &Limits, work: &Work) -> Optio
         deleted: Vec::new(),
         repairs: Vec::new(),
         faults: Faults::default(),
-        truncated: read.entries.len() > limits.entries,
+        truncated: false,
     };
-    let entries = read.entries.into_iter().take(limits.entries).map(|e| entry(e, atom, &address)).collect();
+    let mut entries = read.entries.into_iter().map(|e| entry(e, atom, &address)).collect();
+    feed.truncated = keep_newest(&mut entries, limits.entries);
     finish(&mut feed, read.title.map(|t| title(t, atom)), entries, limits, work);
     Some(feed)
 }

@@ -98,11 +98,11 @@ pub fn parse(
     let mut sitemap = match text.bytes().next() {
         None => Err(SitemapError::NotASitemap("the document is empty".to_owned())),
         Some(b'{') => feed(&body, content_type, url, limits),
-        Some(b'<') => match xml::read(text, url, limits) {
+        Some(first) => match xml::read(text, url, limits) {
             Err(xml::NotXml::Feed) => feed(&body, content_type, url, limits),
+            Err(_) if first != b'<' => lines(text, url, limits),
             read => read.map_err(|other| SitemapError::NotASitemap(other.to_string())),
         },
-        Some(_) => lines(text, url, limits),
     }?;
     sitemap.is_cut |= is_cut;
     Ok(sitemap)

@@ -19,9 +19,9 @@ pub(crate) fn body(text: &str, max_chars: usize) -> Option<String> {
     (!body.is_empty()).then(|| body.to_owned())
 }
 
-/// Parses a date in the forms of feeds.
-pub(crate) fn date(text: &str) -> Option<Timestamp> {
-    date::parse(text, &Hints::FEED).map(|moment| moment.at)
+/// Parses a date in the forms of feeds; `language` is the tag of the feed's, if it is known.
+pub(crate) fn date(text: &str, language: Option<&str>) -> Option<Timestamp> {
+    date::parse(text, &Hints::FEED.of_language(language)).map(|moment| moment.at)
 }
 
 /// Removes HTML tags. Text that only looks like a tag stays, since titles mention `Vec<T>` and 1 < 2.

@@ -98,6 +98,15 @@ impl<'a> Tokens<'a> {
         self.at = self.text.len();
     }
 
+    /// Skips an element whose content a page does not treat as markup, after its start.
+    pub(crate) fn pass_over(&mut self, name: &str) {
+        while let Some(token) = self.next() {
+            if matches!(token, Token::End(end) if end.eq_ignore_ascii_case(name)) {
+                return;
+            }
+        }
+    }
+
     /// Returns the next token, or `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         let from = self.at;

@@ -68,7 +68,7 @@ pub(crate) enum Role {
 
 /// Returns the role of an element inside an entry.
 pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
-    use Ns::{Atom, Content, Core, Dc, Itunes, Media, Xhtml};
+    use Ns::{Atom, Content, Core, Dc, Itunes, Media, Other, Xhtml};
     match (ns, local) {
         (Core | Atom, "title") => Role::Title(u8::from(ns == Atom && !atom)),
         (Dc, "title") => Role::Title(2),
@@ -79,7 +79,9 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Core, "source") if atom => Role::Source,
         (Atom, "link") => Role::AtomLink,
         (Core, "link") if atom => Role::AtomLink,
-        (Core, "link") => Role::Link(0),
+        // A proxy that counts readers leaves the article's own address here.
+        (Other, "origlink") => Role::Link(0),
+        (Core, "link") => Role::Link(1),
         (Core | Atom, "guid" | "id") => Role::Id(u8::from(local == "id" && !atom)),
         (Dc, "identifier") => Role::Id(3),
         (Core | Atom, "published") => Role::Published(1),
@@ -118,7 +120,7 @@ pub(crate) fn in_feed(ns: Ns, local: &str, atom: bool) -> Role {
         (Itunes, "title") => Role::Title(3),
         (Atom, "link") => Role::AtomLink,
         (Core, "link") if atom => Role::AtomLink,
-        (Core, "link") => Role::Link(0),
+        (Core, "link") => Role::Link(1),
         (Core | Atom, "description" | "subtitle" | "tagline") => Role::Summary(0),
         (Dc, "description") => Role::Summary(1),
         (Itunes, "summary" | "description") => Role::Summary(2),

@@ -38,9 +38,9 @@ impl<'a> Mender<'a> {
             self.repaired(Repair::Reference);
         }
         let text = leaf.finish(&mut self.growth_left);
-        let base = in_force.unwrap_or_else(|| self.page.clone());
+        let base = in_force.unwrap_or_else(|| self.base_of_links());
         match (role, attribute(tag, "src").or_else(|| attribute(tag, "href"))) {
-            (Role::Content(_), Some(src)) if self.atom => self.offer_link(5, &src, &base),
+            (Role::Content(_), Some(src)) if self.atom => self.offer_link(6, &src, &base),
             (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
             (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
             (Role::Generator, _) => self.generator(&text, tag),
@@ -76,18 +76,25 @@ impl<'a> Mender<'a> {
                 _ => {}
             }
         }
-        let base = self.own_base(tag).or_else(|| self.bases.last().cloned()).unwrap_or_else(|| self.page.clone());
+        let stated = self.own_base(tag).or_else(|| self.bases.last().cloned());
+        let base = stated.unwrap_or_else(|| self.base_of_links());
         let Some(href) = href else {
-            return self.leaf(Role::Link(4), tag, ns, local);
+            return self.leaf(Role::Link(5), tag, ns, local);
         };
         let foreign = u8::from(!self.atom && ns == Ns::Atom);
         let page = media.is_empty() || media.contains("html");
         match rel.strip_prefix("http://www.iana.org/assignments/relation/").unwrap_or(&rel) {
-            "" | "alternate" => self.offer_link(foreign + u8::from(!page), &href, &base),
+            "" | "alternate" => self.offer_link(1 + foreign + u8::from(!page), &href, &base),
             relation if self.is_about_the_feed() => self.offer_relation(relation, &href, &base),
             _ => {}
         }
         self.skip(tag, local)
+    }
+
+    /// Returns the base of links where none is stated: in an entry of RSS the channel's page, as in other readers, since
+    /// the feed may be served elsewhere.
+    fn base_of_links(&self) -> Url {
+        self.channel.as_ref().filter(|_| self.entry.is_some()).unwrap_or(self.page).clone()
     }
 
     /// Stores the address of another resource of the feed, the first of each relation.
@@ -115,8 +122,8 @@ impl<'a> Mender<'a> {
 
     /// Resolves the address in a text, if one more may be parsed.
     fn resolve(&mut self, text: &str, base: &Url) -> Option<String> {
-        self.work.add(text.len() + base.as_str().len());
-        if self.may_read_value() { link::resolve(text, base, self.limits.url_bytes) } else { None }
+        let is_read = self.may_read_value(text.len() + base.as_str().len());
+        is_read.then(|| link::resolve(text, base, self.limits.url_bytes))?
     }
 
     /// Returns the slot for the link of the current item.
@@ -142,6 +149,9 @@ impl<'a> Mender<'a> {
         } else {
             // If an RSS entry has several links, the last one counts, as in other feed readers.
             slot.offer_last(rank, link, Kind::Plain);
+            if self.entry.is_none() {
+                self.channel = self.feed.link.get().and_then(|link| Url::parse(link).ok());
+            }
         }
     }
 
@@ -161,7 +171,7 @@ impl<'a> Mender<'a> {
         entry.id.offer_last(rank, text.trim().to_owned(), Kind::Plain);
         let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
         if permalink && !self.atom && link::is_absolute(text) {
-            self.offer_link(3, text, base);
+            self.offer_link(4, text, base);
         }
     }
 
@@ -187,8 +197,9 @@ impl<'a> Mender<'a> {
         if text.trim().is_empty() {
             return;
         }
-        self.work.add(text.len());
-        let Some(time) = Some(text).filter(|_| self.may_read_value()).and_then(text::date) else {
+        let is_read = self.may_read_value(text.len());
+        let language = self.feed.language.get().map(String::as_str);
+        let Some(time) = is_read.then(|| text::date(text, language)).flatten() else {
             return self.repaired(Repair::Date);
         };
         let (slot, rank) = match (&mut self.entry, role) {

@@ -30,7 +30,7 @@ impl<'a> Mender<'a> {
                     }
                     self.in_page |= local == "html";
                     if self.in_page && matches!(&*local, "script" | "style" | "textarea") {
-                        self.pass_over(tag.name);
+                        self.tokens.pass_over(tag.name);
                     }
                     if self.enter_root(&tag, ns, &local, first.is_none()) {
                         return Ok(());
@@ -43,13 +43,7 @@ impl<'a> Mender<'a> {
                 _ => self.repaired(Repair::LeadingJunk),
             }
         }
-        Err(FeedError::NotAFeed(match first {
-            Some(name) if matches!(name.as_str(), "html" | "head" | "body" | "script" | "div" | "meta" | "title") => {
-                NotAFeed::WebPage
-            }
-            Some(name) => NotAFeed::other(&name),
-            None => NotAFeed::NoMarkup,
-        }))
+        Err(FeedError::NotAFeed(first.map_or(NotAFeed::NoMarkup, |name| NotAFeed::beginning_with(&name))))
     }
 
     /// True if a web page may contain a feed, as served by some programs.
@@ -59,15 +53,6 @@ impl<'a> Mender<'a> {
         rest.contains("<rss")
             || rest.contains(ATOM_ADDRESS) && (rest.contains("<feed") || rest.contains(":feed"))
             || rest.contains(RSS_1_ADDRESS) && rest.contains("<rdf:RDF")
-    }
-
-    /// Skips content that a page does not treat as markup.
-    fn pass_over(&mut self, name: &str) {
-        while let Some(token) = self.tokens.next() {
-            if matches!(token, Token::End(end) if end.eq_ignore_ascii_case(name)) {
-                return;
-            }
-        }
     }
 
     /// Enters the root if this tag is one. A lone channel or entry has to be the first element of all.

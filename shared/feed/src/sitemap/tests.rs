@@ -167,6 +167,32 @@ fn a_document_that_ends_in_the_middle_is_cut_and_its_last_address_is_not_guessed
 }
 
 #[test]
+fn what_precedes_a_sitemap_is_passed_over_as_before_a_feed() {
+    for junk in [
+        "<br />\n<b>Warning</b>: line 3 in <b>/srv/a.php</b><br />\n",
+        "PHP Notice: undefined index in /srv/a.php\n",
+        "https://a.example/broken.php: line 3\n",
+        "<script>document.write('<urlset><url><loc>/x</loc></url>')</script>",
+        "<html><body><p>Debug</p>",
+        "[1] notice\n",
+    ] {
+        let index = "<sitemapindex><sitemap><loc>https://a.example/s.xml</loc></sitemap></sitemapindex>";
+        assert_eq!(read(&format!("{junk}{index}")).sitemaps.len(), 1, "{junk}");
+        for xml in ["<?xml version='1.0'?>", ""] {
+            assert_eq!(locs(&read(&format!("{junk}{xml}{}", urlset(&page(1))))), ["https://a.example/1"], "{junk}");
+        }
+        let item = "<item><link>https://a.example/1</link></item>";
+        let feed = format!("{junk}<rss version='2.0'><channel><title>W</title>{item}</channel></rss>");
+        // A web page that holds no sitemap is none, whatever else is in it.
+        if !junk.starts_with("<html>") {
+            assert_eq!(locs(&read(&feed)), ["https://a.example/1"], "{junk}");
+        }
+    }
+    // A list of addresses may hold a sign that looks like a tag.
+    assert_eq!(locs(&read("https://a.example/?q=<b>x\nhttps://a.example/2")).len(), 2);
+}
+
+#[test]
 fn what_is_no_sitemap_is_said_to_be_none() {
     for (body, why) in [
         ("", "the document is empty"),

@@ -3,7 +3,7 @@
 use super::{Sitemap, SitemapLimits, SitemapLink, SitemapUrl};
 use crate::token::{Token, Tokens};
 use crate::work::Work;
-use crate::{link, text};
+use crate::{NotAFeed, link, text};
 use curlew_text::references;
 use url::Url;
 
@@ -13,12 +13,9 @@ pub(super) enum NotXml {
     /// It is a feed.
     #[error("it is a feed")]
     Feed,
-    /// It is a web page.
-    #[error("it is a web page")]
-    WebPage,
-    /// It is something else; contains the beginning of its first element's name.
-    #[error("its first element is '{0}'")]
-    Root(String),
+    /// It is something else, such as a web page.
+    #[error("{0}")]
+    Other(NotAFeed),
     /// It contains no element.
     #[error("there is no element in it")]
     NoElement,
@@ -28,11 +25,11 @@ pub(super) enum NotXml {
 pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Sitemap, NotXml> {
     let work = Work::default();
     let mut tokens = Tokens::new(text, &work);
-    let mut reader = Reader::new(url, limits);
+    let mut reader = Reader::new(url, limits, find_root(&mut tokens)?);
     while !reader.is_over {
         match tokens.next() {
             Some(Token::Start(tag)) => {
-                reader.start(tag.name)?;
+                reader.start(tag.name);
                 if tag.empty {
                     reader.end(tag.name);
                 }
@@ -40,7 +37,6 @@ pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Site
             Some(Token::End(name)) => reader.end(name),
             Some(Token::Text(text)) => reader.text(text, true),
             Some(Token::CData(text)) => reader.text(text, false),
-            None if reader.root.is_none() => return Err(NotXml::NoElement),
             None => {
                 reader.stop();
                 reader.out.is_cut = true;
@@ -48,6 +44,35 @@ pub(super) fn read(text: &str, url: &Url, limits: &SitemapLimits) -> Result<Site
         }
     }
     Ok(reader.out)
+}
+
+/// Skips everything before the first element of a sitemap, as is done for a feed, and returns that element's name.
+fn find_root<'a>(tokens: &mut Tokens<'a>) -> Result<&'a str, NotXml> {
+    let (mut first, mut in_page) = (None, false);
+    while let Some(token) = tokens.next() {
+        let Token::Start(tag) = token else { continue };
+        let name = local(tag.name).to_ascii_lowercase();
+        let is_root = match name.as_str() {
+            "rss" | "feed" | "rdf" => return Err(NotXml::Feed),
+            "urlset" | "sitemapindex" => true,
+            // A lone entry has to be the first element of all.
+            "url" | "sitemap" => first.is_none(),
+            "html" if !in_page && !["<urlset", "<sitemapindex"].iter().any(|root| tokens.rest().contains(root)) => {
+                return Err(NotXml::Other(NotAFeed::WebPage));
+            }
+            _ => false,
+        };
+        if is_root {
+            tokens.rewind();
+            return Ok(tag.name);
+        }
+        in_page |= name == "html";
+        if matches!(name.as_str(), "script" | "style" | "textarea") {
+            tokens.pass_over(tag.name);
+        }
+        first.get_or_insert(tag.name);
+    }
+    Err(first.map_or(NotXml::NoElement, |name| NotXml::Other(NotAFeed::beginning_with(local(name)))))
 }
 
 /// An entry as written.
@@ -94,8 +119,8 @@ enum Extension {
 struct Reader<'a> {
     url: &'a Url,
     limits: &'a SitemapLimits,
-    /// The document's first element, by its name as written.
-    root: Option<&'a str>,
+    /// The sitemap's first element, by its name as written.
+    root: &'a str,
     entry: Option<EntryTexts>,
     extension: Option<Extension>,
     /// The part whose text is being read.
@@ -108,24 +133,14 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(url: &'a Url, limits: &'a SitemapLimits) -> Reader<'a> {
+    fn new(url: &'a Url, limits: &'a SitemapLimits, root: &'a str) -> Reader<'a> {
         let out = Sitemap::default();
-        Reader { url, limits, root: None, entry: None, extension: None, field: None, begun: 0, is_over: false, out }
+        Reader { url, limits, root, entry: None, extension: None, field: None, begun: 0, is_over: false, out }
     }
 
-    fn start(&mut self, name: &'a str) -> Result<(), NotXml> {
+    fn start(&mut self, name: &str) {
         let local = local(name);
         let is = |known: &str| local.eq_ignore_ascii_case(known);
-        if self.root.is_none() {
-            if is("rss") || is("feed") || is("rdf") {
-                return Err(NotXml::Feed);
-            } else if is("html") {
-                return Err(NotXml::WebPage);
-            } else if !["urlset", "sitemapindex", "url", "sitemap"].into_iter().any(is) {
-                return Err(NotXml::Root(text::plain(name, true, MAX_NAME).unwrap_or_default()));
-            }
-            self.root = Some(name);
-        }
         self.field = None;
         if is("url") || is("sitemap") {
             self.begin(is("sitemap"));
@@ -146,7 +161,6 @@ impl<'a> Reader<'a> {
             let entry = self.entry.as_mut();
             self.field = self.field.zip(entry).and_then(|(field, e)| e.text(field).is_empty().then_some(field));
         }
-        Ok(())
     }
 
     fn end(&mut self, name: &str) {
@@ -157,7 +171,7 @@ impl<'a> Reader<'a> {
             self.extension = None;
         } else if is("url") || is("sitemap") {
             self.close();
-        } else if self.root.is_some_and(|root| root.eq_ignore_ascii_case(name)) {
+        } else if self.root.eq_ignore_ascii_case(name) {
             self.stop();
         }
     }
@@ -188,7 +202,8 @@ impl<'a> Reader<'a> {
         self.extension = None;
         let Some(texts) = self.entry.take() else { return };
         let resolve = |text: &str| link::resolve(text, self.url, self.limits.url_bytes);
-        let date = |text: &str| Some(text).filter(|text| text.len() <= MAX_DATE).and_then(text::date);
+        let date =
+            |text: &str| Some(text).filter(|text| text.len() <= MAX_DATE).and_then(|text| text::date(text, None));
         let Some(loc) = resolve(&texts.loc) else { return };
         let lastmod = date(&texts.lastmod);
         if texts.is_sitemap {
@@ -209,8 +224,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Maximum length of an element's name in a message, in characters.
-const MAX_NAME: usize = 32;
 /// Maximum length of a date, in bytes.
 const MAX_DATE: usize = 100;
 

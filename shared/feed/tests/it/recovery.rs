@@ -462,7 +462,9 @@ fn what_the_document_says_is_told_without_controls() {
     for body in [
         format!("<rdf{escape}x><a/></rdf{escape}x>"),
         format!("<x{escape}>"),
-        format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"T\", \"items\": [\"{escape}\"]}}"),
+        format!(
+            "{{\"version\": \"https://jsonfeed.org/version/1.1\", \"title\": \"T\", \"items\": [\"a\" \"{escape}\"]}}"
+        ),
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [\"{}", "x".repeat(9_000)),
         format!("{{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": {escape}}}"),
     ] {
@@ -473,4 +475,138 @@ fn what_the_document_says_is_told_without_controls() {
     let feed = read(&rss(&format!("<item><pubDate>{escape}</pubDate><x{escape}>a</item>")));
     let told: String = feed.faults.first.iter().map(|f| format!("{f} {} {}", f.at, f.found)).collect();
     assert!(!feed.faults.is_empty() && !told.contains(|c: char| c.is_control() || c == '\u{202e}'), "{told:?}");
+}
+
+/// An item of a document with its number, in the order of its age.
+fn aged(n: usize) -> String {
+    let (day, hour) = (1 + n / 24, n % 24);
+    format!(
+        "<item><title>T{n}</title><link>/{n}</link><guid>https://a.example/{n}</guid>\
+         <pubDate>2026-05-{day:02}T{hour:02}:00:00Z</pubDate></item>"
+    )
+}
+
+#[test]
+fn a_feed_beyond_the_limit_keeps_its_newest_entries_in_any_order() {
+    let limits = Limits { entries: 5, ..Limits::default() };
+    let url = "https://mudflat.example/feed".parse().unwrap();
+    let titles = |body: &str| {
+        let feed = parse(body.as_bytes(), None, &url, &limits).unwrap();
+        assert!(feed.truncated && !feed.repairs.contains(&Repair::Cut));
+        feed.entries.into_iter().map(|entry| entry.title.unwrap()).collect::<Vec<_>>()
+    };
+    let oldest_first: Vec<usize> = (0..37).collect();
+    let mixed: Vec<usize> = (0..37).map(|n| n * 11 % 37).collect();
+    for order in [oldest_first.clone(), oldest_first.iter().rev().copied().collect(), mixed] {
+        let newest: Vec<String> = order.iter().filter(|n| **n >= 32).map(|n| format!("T{n}")).collect();
+        let items = |item: &dyn Fn(usize) -> String| order.iter().map(|n| item(*n)).collect::<String>();
+        assert_eq!(titles(&rss(&items(&aged))), newest);
+        let json = |n: usize| {
+            let (day, hour) = (1 + n / 24, n % 24);
+            format!("{{\"id\":\"{n}\",\"title\":\"T{n}\",\"date_published\":\"2026-05-{day:02}T{hour:02}:00:00Z\"}},")
+        };
+        let json = items(&json);
+        assert_eq!(titles(&format!("{{\"title\":\"W\",\"items\":[{}]}}", json.trim_end_matches(','))), newest);
+    }
+    // Without dates the first ones are kept; an entry with a date comes before those without.
+    let bare: String = (0..37).map(|n| format!("<item><title>T{n}</title></item>")).collect();
+    assert_eq!(titles(&rss(&bare)), ["T0", "T1", "T2", "T3", "T4"]);
+    assert_eq!(titles(&rss(&(bare + &aged(40)))), ["T0", "T1", "T2", "T3", "T40"]);
+}
+
+#[test]
+fn the_last_entries_of_a_long_archive_are_whole() {
+    let items: String = (0..15_000)
+        .map(|n| {
+            let (year, month, day) = (1980 + n / 336, 1 + n / 28 % 12, 1 + n % 28);
+            format!(
+                "<item><title>T</title><link>/{n}</link><guid>https://a.example/{n}</guid><comments>/c</comments>\
+                 <pubDate>{year}-{month:02}-{day:02}</pubDate></item>"
+            )
+        })
+        .collect();
+    let feed = read(&rss(&items));
+    assert_eq!(feed.entries.len(), Limits::default().entries);
+    assert_eq!(feed.entries.last().unwrap().link.as_deref(), Some("https://mudflat.example/14999"));
+    assert!(feed.entries.iter().all(|entry| entry.link.is_some() && entry.published.is_some()));
+}
+
+#[test]
+fn relative_links_of_rss_belong_to_the_channels_page() {
+    let link = |channel: &str, item: &str| {
+        let item = format!("<item><title>T</title>{item}</item>");
+        read(&rss(&format!("{channel}{item}"))).entries[0].link.clone().unwrap_or_default()
+    };
+    let item = "<link>2026/a</link>";
+    assert_eq!(link("<link>https://www.example.org/blog/</link>", item), "https://www.example.org/blog/2026/a");
+    assert_eq!(link("<link>/notes/</link>", item), "https://mudflat.example/notes/2026/a");
+    assert_eq!(link("<link>ftp://a.example/</link>", item), "https://mudflat.example/2026/a");
+    assert_eq!(link("", item), "https://mudflat.example/2026/a");
+    let channel = "<link>https://www.example.org/</link>";
+    assert_eq!(link(channel, "<link xml:base='https://b.example/x/'>a</link>"), "https://b.example/x/a");
+    assert_eq!(link(channel, "<atom:link href='/a'/>"), "https://www.example.org/a");
+    assert_eq!(link(channel, "<link>https://c.example/a</link>"), "https://c.example/a");
+    // Atom has a rule of its own (RFC 4287 §4.2.7.1).
+    let atom = "<feed xmlns='http://www.w3.org/2005/Atom'><link href='https://www.example.org/'/>\
+        <entry><id>urn:1</id><link href='/a'/></entry></feed>";
+    assert_eq!(read(atom).entries[0].link.as_deref(), Some("https://mudflat.example/a"));
+}
+
+#[test]
+fn an_address_without_its_scheme_is_that_of_the_host_that_it_names() {
+    let link = |link: &str| {
+        let feed = read(&rss(&format!("<item><title>T</title><link>{link}</link></item>")));
+        feed.entries[0].link.clone().unwrap_or_default()
+    };
+    for (written, meant) in [
+        ("www.example.org/a/1", "https://www.example.org/a/1"),
+        ("WWW.example.org", "https://www.example.org/"),
+        ("www.example.org:8080/a", "https://www.example.org:8080/a"),
+        ("mudflat.example/a?b", "https://mudflat.example/a?b"),
+        ("www.html", "https://mudflat.example/www.html"),
+        ("other.example/a", "https://mudflat.example/other.example/a"),
+        ("feed://a.example/1", "https://a.example/1"),
+    ] {
+        assert_eq!(link(written), meant, "{written}");
+    }
+}
+
+#[test]
+fn the_articles_own_address_counts_before_that_of_a_proxy() {
+    let proxy = "https://feeds.proxy.example/~r/notes/~3/x/";
+    let own = "<feedburner:origLink>https://example.org/a</feedburner:origLink>";
+    for item in [
+        format!("<link>{proxy}</link><guid>https://example.org/?p=1</guid>{own}"),
+        format!("{own}<atom:link href='{proxy}'/><link>{proxy}</link>"),
+    ] {
+        let feed = read(&rss(&format!("<item><title>T</title>{item}</item>")));
+        assert_eq!(feed.entries[0].link.as_deref(), Some("https://example.org/a"));
+    }
+    let atom = format!(
+        "<feed xmlns='http://www.w3.org/2005/Atom' xmlns:feedburner='http://rssnamespace.org/feedburner/ext/1.0'>\
+         <entry><id>urn:1</id><link rel='alternate' type='text/html' href='{proxy}'/>{own}</entry></feed>"
+    );
+    assert_eq!(read(&atom).entries[0].link.as_deref(), Some("https://example.org/a"));
+}
+
+#[test]
+fn a_month_that_two_languages_share_is_that_of_the_feeds() {
+    let month = |language: &str| {
+        let feed = read(&rss(&format!("{language}<item><title>T</title><pubDate>5 listopada 2026</pubDate></item>")));
+        feed.entries[0].published.map(|at| at.to_string()[5..7].to_owned())
+    };
+    assert_eq!(month("<language>hr</language>").as_deref(), Some("10"));
+    assert_eq!(month("<language>pl-PL</language>").as_deref(), Some("11"));
+    assert_eq!(month(""), None);
+}
+
+#[test]
+fn json_with_raw_line_breaks_and_commas_at_ends_is_read() {
+    let json = "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"W\",\"items\":[\n\
+        {\"id\":\"1\",\"title\":\"One\ntwo \\\"three\\\" ,]\",\"content_text\":\"a\tb\",},\n\
+        {\"id\":\"2\",\"title\":\"T\\\\\",\"authors\":{\"name\":\"Ana\"}},\n]\n}";
+    let feed = read(json);
+    assert!(feed.repairs.contains(&Repair::BareMarkup), "{:?}", feed.repairs);
+    assert_eq!((feed.entries.len(), first_title(&feed)), (2, "One two \"three\" ,]"));
+    assert_eq!((feed.entries[1].title.as_deref(), feed.entries[1].author.as_deref()), (Some("T\\"), Some("Ana")));
 }
