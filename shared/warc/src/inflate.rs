@@ -41,22 +41,30 @@ impl Form {
     }
 }
 
+/// Part of a compressed file, in bytes, that must hold more than half as many: whoever compresses does not make a document
+/// longer, while empty members and blocks take time and yield nothing.
+const SPARSE: u64 = 1 << 20;
+
 /// Returns a reader of a file's uncompressed content. Reading fails once the content is more than 200 times as large as
-/// what was read of the file, from 64 MiB on.
+/// what was read of the file, from 64 MiB on, or half as large as [`SPARSE`] bytes in a row.
 ///
 /// # Errors
 /// If the file cannot be read, or its form is not understood: compressed twice, or with a dictionary.
 pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    let coded = Arc::new(AtomicU64::new(0));
-    let mut file = BufReader::with_capacity(STEP, Counted { inner: file, count: coded.clone() });
+    let (coded, made) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let counted = Counted { inner: file, count: coded.clone(), made: made.clone(), seen: (0, 0) };
+    let mut file = BufReader::with_capacity(STEP, counted);
     let form = Form::of(file.fill_buf()?);
     let decoder: Box<dyn Read + Send> = match form {
-        Form::Plain => return Ok(Box::new(file)),
+        Form::Plain => {
+            file.get_mut().seen.0 = u64::MAX;
+            return Ok(Box::new(file));
+        }
         Form::Gzip => Box::new(MultiGzDecoder::new(file)),
         Form::Zstd => Box::new(zstd::Decoder::with_buffer(file)?),
         Form::WithDictionary => return Err(invalid("it is compressed with a dictionary, which is not understood")),
     };
-    let mut content = BufReader::with_capacity(STEP, Bounded { inner: decoder, coded, made: 0 });
+    let mut content = BufReader::with_capacity(STEP, Bounded { inner: decoder, coded, made });
     if Form::of(content.fill_buf()?) != Form::Plain {
         return Err(invalid("it is compressed twice"));
     }
@@ -67,16 +75,27 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Counts what is read.
+/// Counts what is read, and refuses to read on for nothing.
 struct Counted<R> {
     inner: R,
     count: Arc<AtomicU64>,
+    /// Bytes made of it so far.
+    made: Arc<AtomicU64>,
+    /// Both counts when they were last compared.
+    seen: (u64, u64),
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.count.fetch_add(read as u64, Ordering::Relaxed);
+        let (count, made) = (self.count.fetch_add(read as u64, Ordering::Relaxed), self.made.load(Ordering::Relaxed));
+        let part = count.saturating_sub(self.seen.0);
+        if part > SPARSE {
+            if (made - self.seen.1) * 2 < part {
+                return Err(invalid("a part of it holds hardly anything"));
+            }
+            self.seen = (count, made);
+        }
         Ok(read)
     }
 }
@@ -85,14 +104,14 @@ impl<R: Read> Read for Counted<R> {
 struct Bounded {
     inner: Box<dyn Read + Send>,
     coded: Arc<AtomicU64>,
-    made: u64,
+    made: Arc<AtomicU64>,
 }
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.made += read as u64;
-        if self.made > RATIO_FLOOR && self.made > self.coded.load(Ordering::Relaxed).saturating_mul(MAX_RATIO) {
+        let made = self.made.fetch_add(read as u64, Ordering::Relaxed) + read as u64;
+        if made > RATIO_FLOOR && made > self.coded.load(Ordering::Relaxed).saturating_mul(MAX_RATIO) {
             return Err(invalid("what it holds is more than 200 times its size"));
         }
         Ok(read)

@@ -250,6 +250,23 @@ mod tests {
     }
 
     #[test]
+    fn members_that_hold_nothing_are_not_read_to_their_end() {
+        let (none, noise) = (gzip(b""), (0..6_000_000_u32).map(|n| n.wrapping_mul(n) as u8 ^ (n >> 9) as u8));
+        let empty = [gzip(&record(b"a")), none.repeat((8 << 20) / none.len())].concat();
+        let (number, error) = read(&empty);
+        assert_eq!(number, 1);
+        assert!(error.is_some_and(|error| error.ends_with("hardly anything")));
+        // What cannot be compressed is as long as before.
+        let noise: Vec<u8> = noise.collect();
+        assert_eq!(read(&gzip(&record(&noise))), (1, None));
+        let stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        let mut stored = stored;
+        stored.write_all(&record(&noise)).unwrap();
+        assert_eq!(read(&stored.finish().unwrap()), (1, None));
+        assert_eq!(read(&record(&noise)), (1, None));
+    }
+
+    #[test]
     fn a_file_that_is_cut_says_where_and_gives_what_was_before() {
         let (one, two) = (record(b"a"), [record(b"a"), record(b"bbbb")].concat());
         for cut in [one.len() + 3, one.len() + 200, two.len() - 6] {
