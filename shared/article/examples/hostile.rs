@@ -309,6 +309,9 @@ const PAGES: &[(&str, Make)] = &[
     ("text-ampersands", || fill("&")),
     ("text-less-than", || fill("< ")),
     ("text-references", || fill("&nbsp;")),
+    ("text-dots", || format!("<p>{}", fill("·"))),
+    ("text-soft-hyphens", || format!("<p>{}", fill("a\u{AD}"))),
+    ("text-quotes", || format!("<p>{}", fill("« a »"))),
     ("text-streamed", || {
         let parts = (0..45_000).map(|n| format!("<div hidden id=S:{n}>t<template id=B:{}></template></div>", n + 1));
         "<template id=B:0></template>".to_owned() + &parts.collect::<String>()

@@ -23,9 +23,9 @@ const WORK: usize = 500_000;
 const EACH: usize = 20;
 /// Bytes of the longest heading that count as one unit of work for each of them: one is the title, and the fallback compares all with it.
 const HEADING_BYTES: usize = 8;
-/// Maximum number of characters of text that are written as references; the fallback, when it writes one, needs time in
-/// proportion to the text after it. Code listings have some hundreds.
-const REFERENCES: usize = 1_000;
+/// First of the private characters (plane 16) that stand in for `&`, `<`, `>`, `"` and all that begin with the byte of a
+/// no-break space. The fallback writes its tree anew, and for each of these searches all of the text after it.
+const STAND_INS: u32 = 0x10_FF00;
 /// Bytes of text that count as one unit of work: each element around a text reads it.
 const TEXT_BYTES: usize = 64;
 
@@ -45,7 +45,7 @@ fn found(reduced: String, limits: &Limits) -> Option<String> {
     let mut left = limits.text_chars;
     let mut last = String::new();
     for paragraph in article.text_content.lines() {
-        let paragraph = hygiene::line(paragraph, left);
+        let paragraph = hygiene::line(&paragraph.chars().map(meant).collect::<String>(), left);
         // The same line twice in a row is a copy for another width of screen.
         if paragraph.is_empty() || paragraph == last {
             continue;
@@ -69,7 +69,7 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
     let mut out = String::from("<!DOCTYPE html><html><body>");
     let mut names = Names::default();
     let mut skipping = None;
-    let (mut depth, mut work, mut references) = (0, 0, REFERENCES);
+    let (mut depth, mut work) = (0, 0);
     let mut headings = Headings::default();
     for edge in tree.tree.root().traverse() {
         match edge {
@@ -77,7 +77,7 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 Node::Text(text) => {
                     let end = text.floor_char_boundary(LONGEST.saturating_sub(out.len()));
                     headings.text(end);
-                    escape(&mut out, text.get(..end).unwrap_or_default(), &mut references);
+                    out.extend(text.get(..end).unwrap_or_default().chars().map(stand_in));
                     let weight = if text.is_ascii() { 1 } else { NOT_ASCII };
                     work += depth * end * weight / TEXT_BYTES;
                     if work > WORK {
@@ -107,7 +107,7 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                                 out.push(' ');
                                 out.push_str(key);
                                 out.push_str("=\"");
-                                escape(&mut out, value, &mut references);
+                                out.extend(value.chars().map(stand_in));
                                 out.push('"');
                             }
                         }
@@ -211,22 +211,38 @@ fn emitted(tag: &str) -> bool {
             && tag.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// Writes a text, with references in it as long as there are some left, and blanks after that.
-fn escape(out: &mut String, text: &str, references: &mut usize) {
-    for c in text.chars() {
-        let reference = match c {
-            '&' => "&amp;",
-            '<' => "&lt;",
-            '>' => "&gt;",
-            '"' => "&quot;",
-            // White space is folded, and this character would become a reference again.
-            '\u{A0}' => " ",
-            c => {
-                out.push(c);
-                continue;
-            }
-        };
-        out.push_str(if *references > 0 { reference } else { " " });
-        *references = references.saturating_sub(usize::from(reference.len() > 1));
+/// Returns what is handed on for a character; see [`STAND_INS`]. White space is folded, so a no-break space is a blank.
+fn stand_in(c: char) -> char {
+    match c {
+        '\u{A0}' => ' ',
+        '&' | '<' | '>' | '"' | '\u{80}'..='\u{BF}' => char::from_u32(STAND_INS + u32::from(c)).unwrap_or(' '),
+        c => c,
+    }
+}
+
+/// Returns the character that a stand-in means; any other one is itself.
+fn meant(c: char) -> char {
+    let byte = u32::from(c).checked_sub(STAND_INS).and_then(|byte| u8::try_from(byte).ok());
+    byte.map_or(c, char::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_handed_on_that_the_fallback_searches_the_text_for() {
+        let signs: String = ('\u{80}'..='\u{BF}').collect();
+        let prose =
+            "The ferry sails again once the storm has passed over the bay, and takes the mail with it. ".repeat(8);
+        let page = format!("<p class='a&amp;b\u{B7}'>{prose}a &lt;b&gt; &amp; \"c\" · «d» 5 µ\u{AD}m {signs}</p>");
+        let tree = Html::parse_document(&page);
+        let (reduced, _) = reduced(&tree).unwrap_or_default();
+        assert!(reduced.contains("ferry") && !reduced.bytes().any(|byte| matches!(byte, b'&' | 0xC2)), "{reduced}");
+        let (text, _) = read(&tree, &Limits::default());
+        assert!(text.contains("a <b> & \"c\" · «d» 5 µm") && text.contains('¿'), "{text}");
+        for c in ('\0'..='\u{2FF}').filter(|c| *c != '\u{A0}') {
+            assert_eq!(meant(stand_in(c)), c);
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Chooses the author of a page: structured data first, then the lines near its headline.
 
 use crate::choose::byline::{
-    after_by, after_of, before_time, has_day, introduces, is_address, is_company, is_login, is_office, is_person,
-    is_reporter, name, starts_with_by, without_paper,
+    after_by, after_of, any_day, before_time, has_day, introduces, is_address, is_company, is_login, is_office,
+    is_person, is_reporter, name, starts_with_by, without_paper,
 };
 use crate::markup::jsonld::{AUTHORS, JsonLd};
 use crate::markup::microdata::Microdata;
@@ -10,7 +10,7 @@ use crate::markup::opengraph::OpenGraph;
 use crate::read::gate::Limits;
 use crate::read::outline::{Byline, Outline};
 use crate::text::{ends_with_title, fold};
-use curlew_text::date::{Hints, Order, find};
+use curlew_text::date::find;
 
 /// Names of meta tags for the author.
 const METAS: [&str; 9] = [
@@ -151,7 +151,7 @@ fn before_day(line: &str) -> Option<&str> {
 
 /// Returns the name after the day of a line: "1 May 2026, 9:30 by Ada Example", or "1 May 2026 — Ada Example".
 fn after_day(line: &str) -> Option<&str> {
-    let day = find(line, &Hints::page(Order::DayFirst)).pop()?;
+    let day = find(line, &any_day()).pop()?;
     let rest = line.get(day.end..)?;
     let name = rest.trim_start_matches(|c: char| !c.is_alphabetic());
     let between = &rest[..rest.len() - name.len()];

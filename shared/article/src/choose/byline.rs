@@ -104,9 +104,14 @@ fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     if begins { Some(letters.as_str()) } else { None }
 }
 
+/// Hints where the place of a day counts and not which one it is: a month's name may be that of another one elsewhere.
+pub(super) fn any_day() -> Hints {
+    Hints::page(Order::DayFirst).of_language(Some("pl"))
+}
+
 /// True if a day is written in a text.
 pub(super) fn has_day(text: &str) -> bool {
-    !find(text, &Hints::page(Order::DayFirst)).is_empty()
+    !find(text, &any_day()).is_empty()
 }
 
 /// Returns what stands before the day or the time of a line, and before the word that leads to it, or to the section.
@@ -114,7 +119,7 @@ pub(super) fn before_time(line: &str) -> &str {
     /// Maximum length of such a word, in bytes.
     const WORD: usize = 4;
     let end = line.find(|c: char| c.is_ascii_digit()).unwrap_or(line.len());
-    let day = find(line, &Hints::page(Order::DayFirst)).first().map_or(end, |day| day.start);
+    let day = find(line, &any_day()).first().map_or(end, |day| day.start);
     let end = [" in ", " on ", " at ", " am ", " | ", " - ", " (", "\n"]
         .iter()
         .filter_map(|mark| line.find(mark))

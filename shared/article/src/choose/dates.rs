@@ -68,7 +68,7 @@ pub(crate) struct Evidence<'a> {
 
 /// Chooses the dates.
 pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
-    let hints = &Hints::page(order(told.outline, told.language));
+    let hints = &Hints::page(order(told.outline, told.language)).of_language(told.language);
     let modified = modified(told, hints);
     let published = match marked(told, hints) {
         Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
