@@ -37,6 +37,10 @@ pub(crate) fn challenge(secret: &[u8; 32], host: &str, key: &str, now: Timestamp
         return None;
     }
     signer(secret, host, begun, serial).verify_truncated_left(&signature).ok()?;
+    // The challenge is derived from the text, so the same key in other digits would open another claim.
+    if key != issue(secret, host, Timestamp::from_millis(begun), serial) {
+        return None;
+    }
     let mut hash = Sha256::new_with_prefix(PUBLISHED);
     hash.update(key.as_bytes());
     hash.update(host.as_bytes());
@@ -69,6 +73,17 @@ mod tests {
         assert_eq!(challenge(&[8; 32], "example.org", &key, T0), None, "another secret");
         let other = challenge(&SECRET, "example.org", &issue(&SECRET, "example.org", T0, 4), T0).unwrap();
         assert_ne!(ours, other, "another claim");
+        let (begun, rest) = key.split_once('.').unwrap();
+        let (serial, signature) = rest.split_once('.').unwrap();
+        for other_text in [
+            format!("+{key}"),
+            format!("0{key}"),
+            format!("{begun}.+{serial}.{signature}"),
+            format!("{begun}.00{serial}.{signature}"),
+            key.to_uppercase(),
+        ] {
+            assert_eq!(challenge(&SECRET, "example.org", &other_text, T0), None, "{other_text}");
+        }
         assert!(!key.contains(ours.as_str()) && !ours.as_str().contains(&key[key.len() - 32..]));
     }
 
