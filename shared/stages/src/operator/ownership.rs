@@ -147,6 +147,9 @@ impl Owners {
         let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
         let name = name.trim_end_matches('.').to_owned();
+        if name.contains('*') {
+            return Err(refused(Refusal::Form("'*' is no part of a host's name".to_owned())));
+        }
         if address::has_keys_below(&name, &self.blocks.groups) {
             return Err(refused(Refusal::Shared));
         }
