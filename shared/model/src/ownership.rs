@@ -4,7 +4,7 @@ use crate::backfill::BackfillLine;
 use crate::hex::is_hex;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Challenge that a claimant publishes: 160 bits as hexadecimal digits, which do not reveal the claimant's own key.
@@ -151,6 +151,9 @@ pub struct Claim {
     /// Time of the last request of each kind.
     #[serde(default)]
     pub asked: BTreeMap<OwnerRequest, Timestamp>,
+    /// Requests whose jobs are not known to be sent, and which may be made again at once.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unsent: BTreeSet<OwnerRequest>,
     /// Time at which a request of each kind was last carried out.
     #[serde(default)]
     pub done: BTreeMap<OwnerRequest, Timestamp>,
@@ -223,6 +226,7 @@ mod tests {
         let claim = Claim {
             challenge: Challenge::new(&"a".repeat(Challenge::DIGITS))?,
             asked: BTreeMap::from([(OwnerRequest::Look, at)]),
+            unsent: BTreeSet::from([OwnerRequest::Look]),
             done: BTreeMap::new(),
             misses: vec![(Way::Dns, Miss::Absent)],
             proof: Some((Way::File, at)),

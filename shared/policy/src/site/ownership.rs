@@ -135,15 +135,16 @@ pub fn ask(
     let again = known.and_then(|claim| {
         let asked = *claim.asked.get(&request)?;
         let is_done = claim.done.get(&request).is_some_and(|done| *done >= asked);
-        Some(asked + if is_done { pause(request) } else { pause(request).min(LOST) })
+        let may_be_lost = claim.unsent.contains(&request) && !is_done;
+        (!may_be_lost).then_some(asked + if is_done { pause(request) } else { pause(request).min(LOST) })
     });
     if let Some(again) = again.filter(|again| *again > now) {
         return (all, Err(NotNow::Until(again)));
     }
     let is_new = known.is_none();
-    if place(&mut all, challenge, now).map(|claim| claim.asked.insert(request, now)).is_none() {
-        return (all, Err(NotNow::Full));
-    }
+    let Some(claim) = place(&mut all, challenge, now) else { return (all, Err(NotNow::Full)) };
+    claim.asked.insert(request, now);
+    claim.unsent.insert(request);
     if request != OwnerRequest::Look {
         return (all, Ok(GrantExtent::Whole));
     }
@@ -169,6 +170,7 @@ fn place<'a>(all: &'a mut Ownership, challenge: &Challenge, now: Timestamp) -> O
             all.claims.push(Claim {
                 challenge: challenge.clone(),
                 asked: Default::default(),
+                unsent: Default::default(),
                 done: Default::default(),
                 misses: vec![],
                 proof: None,
@@ -196,6 +198,14 @@ pub fn looked(mut all: Ownership, challenge: &Challenge, look: LookResult) -> Ow
         None => claim.proof,
     };
     claim.misses = misses;
+    all
+}
+
+/// Records that the job of a request was sent. Until then the request may be made again: it would never be carried out.
+pub fn sent(mut all: Ownership, challenge: &Challenge, request: OwnerRequest) -> Ownership {
+    if let Some(claim) = all.claims.iter_mut().find(|claim| claim.challenge == *challenge) {
+        claim.unsent.remove(&request);
+    }
     all
 }
 
@@ -316,6 +326,10 @@ mod tests {
     fn what_is_asked_for_again_has_to_wait() {
         let (all, first) = ask(proven(1), &challenge(1), OwnerRequest::Visit, true, T0);
         assert_eq!(first, Ok(GrantExtent::Whole));
+        let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0);
+        assert_eq!(again, Ok(GrantExtent::Whole), "its job was not sent");
+        let all = sent(all, &challenge(1), OwnerRequest::Visit);
+        assert_eq!(ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0).1, Err(NotNow::Until(T0 + LOST)));
         let later = T0 + LOST;
         assert_eq!(
             ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, later).1,

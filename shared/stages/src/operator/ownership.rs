@@ -223,6 +223,7 @@ impl Owners {
             let job = OwnJob { dns_only, ..OwnJob::new(host, challenge, request) };
             self.queue.send(&[(Job::Own(job), now)]).await?;
         }
+        change_claims(self.blobs.as_ref(), host, |all| (ownership::sent(all, challenge, request), ())).await?;
         Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })
     }
 

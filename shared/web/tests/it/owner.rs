@@ -38,6 +38,7 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
     let mut claim = Claim {
         challenge: challenge.clone(),
         asked: BTreeMap::new(),
+        unsent: Default::default(),
         done: BTreeMap::new(),
         misses: vec![],
         proof: Some((Way::Dns, world.clock.now())),
