@@ -415,19 +415,22 @@ fn other_scheme(url: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Returns the row of a source that is not tried any more, if it was tried and never reached.
+/// Returns the row of a source that is not tried any more, if it was never reached: tried in vain, or not tried yet.
 fn replaced(row: Source, by: &str) -> Option<Source> {
     match row {
         Source::Site(site) => {
             let is_open = matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. });
             let cause = site.failure.as_ref().map(|failure| failure.cause);
-            let was_missed = cause.is_some_and(|cause| cause.is_unreached() || cause == FailureCause::Held);
+            let was_missed = match cause {
+                Some(cause) => cause.is_unreached() || cause == FailureCause::Held,
+                None => site.not_before == Timestamp::MIN,
+            };
             let state = SiteState::Replaced { by: by.to_owned() };
             (is_open && was_missed).then_some(Source::Site(SiteSource { state, failure: None, ..site }))
         }
         // A feed that was read has a format.
         Source::Feed(feed) => {
-            let was_missed = !feed.gone && feed.format.is_empty() && feed.trouble.is_some() && feed.site.is_none();
+            let was_missed = !feed.gone && feed.format.is_empty() && feed.site.is_none();
             let trouble = Some(format!("{by} was named in its place"));
             was_missed.then_some(Source::Feed(FeedSource { gone: true, trouble, ..feed }))
         }

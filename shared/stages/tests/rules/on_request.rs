@@ -176,6 +176,26 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_address_gives_way_to_its_other_one_before_it_was_tried() {
+    let world = TestWorld::new();
+    let suggest = world.suggest();
+    suggest.site(HTTP_HOME, true).await.unwrap();
+    suggest.site(HOME, true).await.unwrap();
+    assert_eq!(world.site(HTTP_HOME).await.state, SiteState::Replaced { by: HOME.into() });
+    assert_eq!(world.site(HOME).await.state, SiteState::Waiting);
+    let http = FEED.replace("https://", "http://");
+    suggest.feed(&http, true).await.unwrap();
+    suggest.feed(FEED, true).await.unwrap();
+    assert!(world.feed_at(&http).await.is_some_and(|feed| feed.gone) && !world.feed().await.gone);
+    // A site that worked once, and is looked at anew, was reached.
+    let Some((Source::Site(site), seen)) = world.sources.get(&key(HOME)).await.unwrap() else { panic!("no site") };
+    let reopened = SiteSource { not_before: world.now(), ..site };
+    world.sources.swap(seen, &Source::Site(reopened)).await.unwrap();
+    suggest.site(HTTP_HOME, true).await.unwrap();
+    assert_eq!(world.site(HOME).await.state, SiteState::Waiting);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_address_that_was_given_up_is_tried_again_when_somebody_names_it_anew() {
     let world = TestWorld::new();
     let suggest = world.suggest();
