@@ -79,7 +79,11 @@ impl Status {
         lines.extend(history::lines(&self.history).into_iter().map(|line| ("back catalogue".into(), line)));
         for year in &self.index {
             let published = year.published.map(|at| format!(", published {at}")).unwrap_or_default();
-            lines.push((format!("index: {}", year.year), format!("{}{published}", output::count(year.pages, "page"))));
+            let value = match year.is_newer {
+                true => "of a newer version, which this program does not read".to_owned(),
+                false => format!("{}{published}", output::count(year.pages, "page")),
+            };
+            lines.push((format!("index: {}", year.year), value));
         }
         lines.push(("signed requests".into(), self.signatures.clone()));
         let years: Vec<String> = self.years.iter().map(i16::to_string).collect();

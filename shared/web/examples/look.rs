@@ -62,8 +62,8 @@ fn backend() -> Backend {
         |stage, ready, waiting| QueueStatus { stage, count: QueueCount { ready, waiting, ..QueueCount::default() } };
     backend.status = SystemStatus {
         index: vec![
-            IndexedYear { year: 2026, pages: 48_310, splits: 9, published },
-            IndexedYear { year: 2025, pages: 1_204, splits: 1, published },
+            IndexedYear { year: 2026, pages: 48_310, splits: 9, published, is_newer: false },
+            IndexedYear { year: 2025, pages: 1_204, splits: 1, published, is_newer: false },
         ],
         counted: Some(PublicCounts {
             sites: 310,

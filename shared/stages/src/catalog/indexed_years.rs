@@ -1,6 +1,6 @@
 //! Indexed years: the number of pages of each year, read from the manifests.
 
-use crate::catalog::manifest::load_manifest;
+use crate::catalog::manifest::load_if_known;
 use crate::stage::StageError;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
@@ -23,6 +23,9 @@ pub struct IndexedYear {
     pub splits: usize,
     /// Time at which one of its pages was last published.
     pub published: Option<Timestamp>,
+    /// True if a newer version of the program wrote its manifest: this version reads nothing else of it, and searches no page.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_newer: bool,
 }
 
 /// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no page
@@ -38,13 +41,16 @@ pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageE
         let Some(year) = key.strip_prefix(MANIFESTS).and_then(|name| name.strip_suffix(".json")?.parse().ok()) else {
             continue;
         };
-        let (manifest, _) = load_manifest(blobs, year).await?;
+        let Some(manifest) = load_if_known(blobs, year).await? else {
+            years.push(IndexedYear { year, pages: 0, splits: 0, published: None, is_newer: true });
+            continue;
+        };
         if manifest.splits.is_empty() {
             continue;
         }
         let pages = manifest.findable();
         let (splits, published) = (manifest.splits.len(), manifest.splits.iter().map(|split| split.built_at).max());
-        years.push(IndexedYear { year, pages, splits, published });
+        years.push(IndexedYear { year, pages, splits, published, is_newer: false });
     }
     Ok(years)
 }

@@ -41,6 +41,12 @@ pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<
     }
 }
 
+/// Loads the manifest of a year as [`load_manifest`] does; `None` if another version has written it, which is logged.
+pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Option<Manifest>, StageError> {
+    let blob = blobs.get(&manifest_key(year)).await?;
+    parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
+}
+
 /// Changes the manifest of a year by compare-and-swap. What changes nothing writes nothing: a year that has no manifest does not
 /// get one.
 pub(crate) async fn change_manifest(

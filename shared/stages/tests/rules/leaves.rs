@@ -8,6 +8,7 @@ use curlew_model::{Gone, Millis};
 use curlew_ports::{Blobs, Clock, PortError};
 use curlew_search::FORM;
 use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::catalog::leaves::Leaves;
 use curlew_stages::catalog::local_leaves::LocalLeaves;
 use curlew_stages::catalog::results::{FindError, SearchResults, Start};
@@ -217,6 +218,10 @@ async fn a_year_whose_manifest_has_a_newer_version_is_left_out_and_that_is_said(
         assert_eq!(found.unsearched_years, [2025]);
     }
     assert!(leaves.asked() >= LEAVES);
+    let counted = indexed_years(&*world.blobs).await.unwrap();
+    let seen: Vec<_> = counted.iter().map(|year| (year.year, year.is_newer, year.pages > 0)).collect();
+    assert_eq!(seen, [(2026, false, true), (2025, true, false)]);
+    assert!(!world.program().index.has_unpublished(2025).await.unwrap());
     let before = world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes;
     change_manifest(&*world.blobs, |manifest| manifest["version"] = 2_u32.into()).await;
     for finder in [&one, &finder, &here(&world)] {

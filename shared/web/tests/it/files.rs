@@ -49,7 +49,8 @@ async fn settings_are_text_and_nothing_else() {
 
 fn status() -> SystemStatus {
     let at = |time: &str| Some(time.parse().unwrap());
-    let year = |year, pages, published| IndexedYear { year, pages, splits: 1, published: at(published) };
+    let year =
+        |year, pages, published| IndexedYear { year, pages, splits: 1, published: at(published), is_newer: false };
     SystemStatus {
         index: vec![year(2026, 12_345, "2026-11-21T02:00:04Z"), year(2025, 1, "2026-11-01T00:00:00Z")],
         counted: Some(PublicCounts {
@@ -102,7 +103,7 @@ async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
 
 #[tokio::test]
 async fn what_is_not_counted_is_not_shown_as_nothing() {
-    let index = vec![IndexedYear { year: 2026, pages: 0, splits: 0, published: None }];
+    let index = vec![IndexedYear { year: 2026, pages: 0, splits: 0, published: None, is_newer: false }];
     let page = World::of(Backend { status: SystemStatus { index, ..SystemStatus::default() }, ..Backend::default() });
     let page = page.get("/status").await;
     assert_eq!(page.all("h2"), ["Index"]);

@@ -1,7 +1,7 @@
 //! Reports on the index: counts of a run, and the state of a year.
 
 use super::Index;
-use crate::catalog::manifest::{load_manifest, search_error};
+use crate::catalog::manifest::{load_if_known, load_manifest, search_error};
 use crate::catalog::segment::SEGMENTS;
 use crate::stage::StageError;
 use curlew_model::{PageId, Year};
@@ -89,11 +89,12 @@ impl Index {
     }
 
     /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at most.
+    /// False of a year whose manifest a newer version has written: this version publishes nothing there.
     ///
     /// # Errors
     /// The object store's error, or that the index is damaged.
     pub async fn has_unpublished(&self, year: Year) -> Result<bool, StageError> {
-        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let Some(manifest) = load_if_known(self.blobs.as_ref(), year).await? else { return Ok(false) };
         Ok(!self.new_segments(year, &manifest).await?.is_empty())
     }
 }
