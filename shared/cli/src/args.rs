@@ -683,9 +683,9 @@ pub(crate) enum Check {
     Robots {
         #[command(flatten)]
         document: Document,
-        /// The user agent to ask for
-        #[arg(long, value_name = "NAME", default_value = "CurlewBot")]
-        agent: String,
+        /// The user agent to ask for, in place of that of the settings
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
     },
     /// Show the entries of a feed
     Feed {
@@ -705,6 +705,9 @@ pub(crate) enum Check {
         /// JSON Lines a question may ask for it by `"explain": true`
         #[arg(long)]
         explain: bool,
+        /// The user agent whose meta tags and headers are read, in place of that of the settings
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
     },
     /// Tell whether a text, an image or both pass content screening
     Screen {

@@ -287,6 +287,35 @@ fn a_plain_document_is_asked_about_by_its_file() {
         .refused(1, &["missing.html", "cannot be read"]);
 }
 
+#[test]
+fn every_check_asks_for_the_agent_of_the_settings_unless_a_flag_names_another() {
+    let folder = Store::alone();
+    let file = |name: &str, text: &str| {
+        let path = folder.around().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let settings = file("curlew.toml", "[agent]\nname = \"HeronBot\"\n");
+    let robots = file("robots.txt", "User-agent: HeronBot\nDisallow: /\n");
+    let page = file("page.html", &article("<meta name=\"heronbot\" content=\"noindex\">"));
+    let asked = |check: &str, file: &str, more: &[&str]| {
+        let args = [&["check", check, file, "--url", "https://pier.example/x"], more].concat();
+        start(args).wait(LIMIT).ok().json()
+    };
+    for (more, is_heron) in
+        [(&[][..], false), (&["--config", &settings], true), (&["--config", &settings, "--agent", "Egret"], false)]
+    {
+        assert_eq!(asked("robots", &robots, more)["allowed"], !is_heron, "{more:?}");
+        assert_eq!(asked("page", &page, more)["valid"], !is_heron, "{more:?}");
+    }
+    let environment = |mut command: std::process::Command| {
+        command.env("CURLEW_AGENT_NAME", "HeronBot");
+        curlew_tests::Child::spawn(command).wait(LIMIT).ok().json()
+    };
+    let refused = environment(curlew_tests::curlew(["check", "robots", &robots, "--url", "/"]));
+    assert_eq!(refused["allowed"], false);
+}
+
 #[track_caller]
 fn assert_refusal(answer: &Value) {
     let error = &answer["error"];

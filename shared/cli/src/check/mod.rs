@@ -13,6 +13,7 @@ use crate::failure::usage;
 use anyhow::{Context, Result};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use curlew_policy::robots::product_token;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
@@ -44,6 +45,14 @@ impl Question {
         self.text(name).ok_or_else(|| bad_input(format!("'{name}' is missing or no text")))
     }
 
+    /// Returns the product token of the agent that is asked for: the question's own, or a given one.
+    fn token<'a>(&'a self, agent: &'a str) -> &'a str {
+        match self.text("agent").unwrap_or(agent) {
+            "*" => "*",
+            agent => product_token(agent),
+        }
+    }
+
     fn url(&self) -> Result<Url, CheckError> {
         let text = self.required("url")?;
         Url::parse(text).map_err(|e| bad_input(format!("'url' is not a valid URL: {e}")))
@@ -64,18 +73,23 @@ type Answer = Result<Map<String, Value>, CheckError>;
 
 /// Runs a check over its questions.
 pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
+    let settings = || crate::config::load(shared, std::env::vars());
+    let agent_of = |flag: Option<String>| flag.map_or_else(|| settings().map(|settings| settings.token), Ok);
     match check {
         Check::Robots { document, agent } => {
-            each(&document, |q| robots::answer(q, &agent), &[("agent", &agent)], "robots")
+            let agent = agent_of(agent)?;
+            each(&document, |q| robots::answer(q, &agent), &[], "robots")
         }
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
-        Check::Page { document, explain } => each(&document, |q| page::answer(q, explain), &[], "html"),
+        Check::Page { document, explain, agent } => {
+            let agent = agent_of(agent)?;
+            each(&document, |q| page::answer(q, &agent, explain), &[], "html")
+        }
         Check::Screen { document, title, image } => {
             // An image classifier may be a service, or compute on another thread.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let config = crate::config::load(shared, std::env::vars())?;
-            let config = runtime.block_on(crate::config::with_eye(config))?;
+            let config = runtime.block_on(crate::config::with_eye(settings()?))?;
             let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
             let Some(image) = image else { return each(&document, answer, &[("title", &title)], "text") };
             let image = STANDARD.encode(read(&image)?);
@@ -87,7 +101,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
             one(&mut std::io::stdout().lock(), &question, answer)
         }
         Check::Address { document } => {
-            let config = crate::config::load(shared, std::env::vars())?;
+            let config = settings()?;
             if let (None, Some(url)) = (&document.file, &document.url) {
                 return one(&mut std::io::stdout().lock(), &json!({ "url": url }), |q| address::answer(q, &config));
             }

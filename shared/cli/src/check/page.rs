@@ -6,12 +6,9 @@ use curlew_model::Rejection;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use serde_json::{Value, json};
 
-/// The product token for which meta tags and headers are read.
-const TOKEN: &str = "CurlewBot";
-
-/// Answers with the record that would be stored of a page, and whether it would be accepted; with the reasons if `why`
-/// or the question asks for them.
-pub(super) fn answer(question: &Question, why: bool) -> Answer {
+/// Answers with the record that would be stored of a page by an agent, and whether it would be accepted; with the reasons if
+/// `why` or the question asks for them.
+pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;
     // A text in JSON is decoded already, whatever its meta tags say.
@@ -26,7 +23,7 @@ pub(super) fn answer(question: &Question, why: bool) -> Answer {
         extract(&html, &url, &limits).map(|article| (article, None))
     };
     let (article, explanation) = read.map_err(|e| CheckError { kind: "unreadable", message: e.to_string() })?;
-    let directives = Directives::gather(&article.robots_meta, &robots_tags(question), TOKEN);
+    let directives = Directives::gather(&article.robots_meta, &robots_tags(question), question.token(agent));
     let image = article.image.as_ref().map(|u| u.as_str().to_owned());
     let verdict = match validity(article.title.as_deref(), &article.text, image.as_deref()) {
         _ if directives.noindex => Err(Rejection::Noindex),

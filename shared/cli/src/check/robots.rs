@@ -1,14 +1,12 @@
 use super::{Answer, CheckError, Question, bad_input, fields};
-use curlew_policy::robots::{Robots, product_token};
+use curlew_policy::robots::Robots;
 use serde_json::{Map, Value, json};
 use url::Url;
 
 /// Answers whether a robots.txt allows an agent a URL, or each of several with `urls`; the file is read once.
 pub(super) fn answer(question: &Question, agent: &str) -> Answer {
     let body = question.bytes("robots", "robots_b64")?;
-    let agent = question.text("agent").unwrap_or(agent);
-    let token = if agent == "*" { "*" } else { product_token(agent) };
-    let robots = Robots::parse(&body, token);
+    let robots = Robots::parse(&body, question.token(agent));
     let mut answer = match question.0.get("urls") {
         None => decision(&robots, &url(question.required("url")?)?),
         Some(Value::Array(urls)) => {
