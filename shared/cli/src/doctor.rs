@@ -25,7 +25,7 @@ const RIGHTS: &str = "rights";
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [NamedCheck; 15] = [
+const CHECKS: [NamedCheck; 16] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
     ("settings", checks::settings),
@@ -40,6 +40,7 @@ const CHECKS: [NamedCheck; 15] = [
     ("backlog", checks::backlog),
     ("given_up", checks::given_up),
     ("index", checks::index),
+    ("messages", checks::messages),
     ("holds", checks::holds),
 ];
 

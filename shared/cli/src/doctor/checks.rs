@@ -4,6 +4,7 @@ use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy};
 use super::finding::{Finding, Level};
 use crate::output::{count, count_are, length};
 use curlew_model::{Millis, Timestamp};
+use curlew_stages::operator::messages::OpenMessages;
 
 /// Bytes below which little space is left, and below which none is.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
@@ -15,6 +16,8 @@ const CRAWLS_LATE: Millis = Millis::from_days(1);
 const MANY_DUE: u64 = 10_000;
 /// Time by which a new page may wait to be published: more than one turn of the schedule, and from when on that is a failure.
 const INDEX_LATE: (Millis, Millis) = (Millis::from_hours(12), Millis::from_hours(48));
+/// Time for which a message may wait for the operator: who writes today is answered tomorrow.
+const MESSAGE_WAITS: Millis = Millis::from_hours(20);
 /// Number of sites from which it tells something if most of them are held.
 const SOME_SITES: u64 = 4;
 
@@ -206,6 +209,12 @@ pub(super) fn index(facts: &Facts) -> Vec<Finding> {
     let see = if facts.is_stack { "docs/runbooks.md#schedules-dead" } else { "docs/reference/commands.md#act" };
     let remedy = format!("`{} index` publishes now, and says what is wrong", facts.program);
     let judge = |index: &IndexFacts| {
+        if let Some(year) = index.newer {
+            let found =
+                format!("a newer version has written the index of {year}: none of its pages is found or published");
+            let see = if facts.is_stack { "docs/aws.md#upgrade-it" } else { "docs/server.md#upgrade" };
+            return Finding::failed(found).remedy("Run that version again", see);
+        }
         let pages = count(index.pages, "page");
         match (index.published, index.has_unpublished) {
             (None, false) => Finding::ok("nothing was published yet, and nothing waits"),
@@ -225,6 +234,24 @@ pub(super) fn index(facts: &Facts) -> Vec<Finding> {
         }
     };
     facts.index.iter().map(|index| judged(index, judge)).collect()
+}
+
+/// Says whether somebody waits for an answer of the operator.
+pub(super) fn messages(facts: &Facts) -> Vec<Finding> {
+    let judge = |open: &OpenMessages| {
+        let waits = open.oldest.map(|at| facts.now.since(at)).unwrap_or_default();
+        let found =
+            format!("{} of people to read, the oldest of {} ago", count(open.count as u64, "message"), length(waits));
+        match open.count {
+            0 => Finding::ok("nobody waits for an answer"),
+            _ if waits < MESSAGE_WAITS => Finding::ok(found),
+            _ => Finding::warning(found).remedy(
+                format!("`{0} messages` shows them; `{0} messages close NAME` when one is answered", facts.program),
+                "docs/server.md#owners-of-sites",
+            ),
+        }
+    };
+    facts.messages.iter().map(|messages| judged(messages, judge)).collect()
 }
 
 /// Says how many hosts are held.

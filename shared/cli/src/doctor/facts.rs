@@ -4,8 +4,9 @@
     allow(dead_code, reason = "a build that works on no stack has no facts about one")
 )]
 
-use curlew_model::{HoldReason, Stage, Timestamp};
+use curlew_model::{HoldReason, Stage, Timestamp, Year};
 use curlew_ports::QueueCount;
+use curlew_stages::operator::messages::OpenMessages;
 use std::collections::BTreeMap;
 
 /// Reason for which a fact is not known.
@@ -39,6 +40,7 @@ pub(crate) struct Facts {
     pub(crate) sent_until: Option<Fact<Option<Timestamp>>>,
     pub(crate) queues: Vec<(Stage, Fact<QueueFacts>)>,
     pub(crate) index: Option<Fact<IndexFacts>>,
+    pub(crate) messages: Option<Fact<OpenMessages>>,
     /// Sites and held hosts, if they were counted.
     pub(crate) counted: Option<Fact<Option<HoldCount>>>,
     /// True of a stack.
@@ -61,6 +63,7 @@ impl Facts {
             sent_until: None,
             queues: Vec::new(),
             index: None,
+            messages: None,
             counted: None,
             stack: None,
         }
@@ -112,6 +115,8 @@ pub(crate) struct IndexFacts {
     pub(crate) published: Option<Timestamp>,
     /// True if pages wait to be published.
     pub(crate) has_unpublished: bool,
+    /// The latest year whose index a newer version of the program has written.
+    pub(crate) newer: Option<Year>,
 }
 
 /// Sites and held hosts.

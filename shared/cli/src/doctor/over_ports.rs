@@ -58,6 +58,7 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
 pub(crate) async fn objects(world: &World, facts: &mut Facts) {
     let blobs = world.ports.blobs.as_ref();
     facts.index = Some(fact_of_stage(index(world).await, "s3:GetObject"));
+    facts.messages = Some(fact_of_stage(world.messages.open().await, "s3:GetObject"));
     let counted = match world.store() {
         Some(_) => counted(world).await.map(Some),
         None => stored_stats(blobs).await.map(|stored| {
@@ -74,6 +75,7 @@ async fn index(world: &World) -> Result<IndexFacts, StageError> {
         pages: years.iter().map(|year| year.pages).sum(),
         published: years.iter().filter_map(|year| year.published).max(),
         has_unpublished: world.has_unpublished().await?,
+        newer: years.iter().find(|year| year.is_newer).map(|year| year.year),
     })
 }
 

@@ -9,6 +9,7 @@ use super::facts::{
 use super::finding::{Finding, Level};
 use curlew_model::{HoldReason, Millis, Stage, Timestamp};
 use curlew_ports::QueueCount;
+use curlew_stages::operator::messages::OpenMessages;
 use std::path::Path;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_392_000_000);
@@ -25,7 +26,8 @@ fn machine() -> Facts {
         has_sources: Some(Ok(true)),
         sent_until: Some(Ok(Some(NOW - Millis::from_mins(2)))),
         queues: Stage::ALL.map(|stage| (stage, Ok(QueueFacts::default()))).into(),
-        index: Some(Ok(IndexFacts { pages: 7, published, has_unpublished: false })),
+        index: Some(Ok(IndexFacts { pages: 7, published, has_unpublished: false, newer: None })),
+        messages: Some(Ok(OpenMessages::default())),
         counted: Some(Ok(Some(HoldCount { at: None, sites: 9, held }))),
         ..Facts::new(NOW, false, "curlew".to_owned(), Ok("the store can be opened".to_owned()))
     }
@@ -116,7 +118,10 @@ fn is_in_docs(see: &str) -> bool {
 #[test]
 fn what_is_well_is_said_by_each_check() {
     let said = |facts: Facts| examine(&facts).iter().map(|f| (f.check, f.level)).collect::<Vec<_>>();
-    let here = ["store", "settings", "contact", "paused", "sites", "schedule", "backlog", "given_up", "index", "holds"];
+    let here = [
+        "store", "settings", "contact", "paused", "sites", "schedule", "backlog", "given_up", "index", "messages",
+        "holds",
+    ];
     assert_eq!(said(machine()), here.map(|check| (check, Level::Ok)));
     let there: Vec<_> = super::CHECKS
         .iter()
@@ -337,7 +342,7 @@ fn what_waits_to_be_published() {
     let index = |ago: Option<Millis>, has_unpublished| {
         move |facts: &mut Facts| {
             let published = ago.map(|ago| NOW - ago);
-            facts.index = Some(Ok(IndexFacts { pages: 7, published, has_unpublished }));
+            facts.index = Some(Ok(IndexFacts { pages: 7, published, has_unpublished, newer: None }));
         }
     };
     for (ago, waits) in [(None, false), (None, true), (Some(Millis::from_days(9)), false), (Some(Millis::ZERO), true)] {
@@ -353,6 +358,27 @@ fn what_waits_to_be_published() {
     });
     assert!(paused.iter().all(|finding| finding.level == Level::Warning), "{paused:?}");
     assert_eq!(wrong(stack(), |facts| facts.index = Some(failed()))[0].check, "index");
+}
+
+#[test]
+fn an_index_of_a_newer_version_is_named_and_the_rest_is_examined() {
+    let newer = |facts: &mut Facts| facts.index = Some(Ok(IndexFacts { newer: Some(2025), ..IndexFacts::default() }));
+    judge(machine(), ("index", Level::Failed), &["newer version", "2025"], newer);
+    judge(stack(), ("index", Level::Failed), &["newer version", "2025"], newer);
+}
+
+#[test]
+fn messages_of_people() {
+    let left = |hours: u64| {
+        move |facts: &mut Facts| {
+            let oldest = Some(NOW - Millis::from_hours(hours));
+            facts.messages = Some(Ok(OpenMessages { count: 2, oldest }));
+        }
+    };
+    assert_eq!(wrong(machine(), left(19)), []);
+    judge(machine(), ("messages", Level::Warning), &["2 messages", "21.0 h", "`curlew messages`"], left(21));
+    judge(stack(), ("messages", Level::Warning), &["`curlew --aws messages`"], left(400));
+    assert_eq!(wrong(stack(), |facts| facts.messages = Some(failed()))[0].check, "messages");
 }
 
 #[test]

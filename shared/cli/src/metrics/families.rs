@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The families in the order of their text: name without the suffix of its samples, type, help.
-pub(crate) const FAMILIES: [(&str, MetricType, &str); 31] = [
+pub(crate) const FAMILIES: [(&str, MetricType, &str); 32] = [
     ("curlew_calls", MetricType::Counter, "Calls to sites"),
     ("curlew_received_bytes", MetricType::Counter, "Decoded bytes of bodies"),
     ("curlew_politeness_wait_seconds", MetricType::Histogram, "Time for which politeness made a visit wait"),
@@ -36,6 +36,7 @@ pub(crate) const FAMILIES: [(&str, MetricType, &str); 31] = [
     ("curlew_index_pages", MetricType::Gauge, "Pages that can be found"),
     ("curlew_index_splits", MetricType::Gauge, "Splits of the index"),
     ("curlew_index_age_seconds", MetricType::Gauge, "Time since the last publishing while something new waits, else 0"),
+    ("curlew_messages_open", MetricType::Gauge, "Messages to the operator that are not closed"),
     ("curlew_search_seconds", MetricType::Histogram, "Time that queries took"),
     ("curlew_store_bytes", MetricType::Gauge, "Size of the store"),
     ("curlew_store_free_bytes", MetricType::Gauge, "Bytes that the file system has left for the store"),
@@ -161,6 +162,7 @@ impl Snapshot {
             "curlew_index_pages" => whole(g.index_pages),
             "curlew_index_splits" => whole(g.index_splits as u64),
             "curlew_index_age_seconds" => vec![(vec![], seconds(g.index_age))],
+            "curlew_messages_open" => whole(g.messages as u64),
             "curlew_search_seconds" => {
                 let times = SearchOutcome::ALL.iter().filter_map(|o| Some((o.as_str(), c.searches.get(o)?)));
                 times.map(|(outcome, times)| (vec![("outcome", outcome)], Value::Times(times))).collect()

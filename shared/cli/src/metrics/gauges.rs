@@ -28,6 +28,8 @@ pub(super) struct Gauges {
     pub(super) index_splits: usize,
     /// Time since the last publishing if there is something new to publish, else zero.
     pub(super) index_age: Millis,
+    /// Messages to the operator that are not closed.
+    pub(super) messages: usize,
     /// Host keys that are held, by reason.
     pub(super) held: BTreeMap<HoldReason, u64>,
     /// Bytes of the store.
@@ -72,6 +74,7 @@ impl Gauges {
         let published = years.iter().filter_map(|year| year.published).max();
         let waits = world.has_unpublished().await?;
         self.index_age = published.filter(|_| waits).map_or(Millis::ZERO, |at| now.since(at));
+        self.messages = world.messages.count().await?;
         self.free = free_bytes(&world.config.data);
         Ok(())
     }

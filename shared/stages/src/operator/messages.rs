@@ -66,6 +66,15 @@ pub enum MessageOutcome {
     Full,
 }
 
+/// Messages that the operator has not closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenMessages {
+    /// Their number.
+    pub count: usize,
+    /// Time at which the oldest was received, if there is one that can be read.
+    pub oldest: Option<Timestamp>,
+}
+
 /// A stored message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessage {
@@ -97,6 +106,9 @@ impl Messages {
         let kept = StoredMessage { at, message: message.clone() };
         let json = serde_json::to_vec(&kept).map_err(|e| StageError::Job(e.to_string()))?;
         self.blobs.put_if_absent(&key, json.into()).await?;
+        // Nothing is sent to the operator, so the log says it. It does not repeat what a stranger wrote.
+        let (name, about) = (name(&key), message.about);
+        tracing::warn!(%name, ?about, "a message for the operator was left at /contact; `curlew messages` shows it");
         Ok(MessageOutcome::Taken)
     }
 
@@ -106,6 +118,21 @@ impl Messages {
     /// The object store's error.
     pub async fn count(&self) -> Result<usize, StageError> {
         Ok(self.keys().await?.len())
+    }
+
+    /// Returns the number and the age of the messages that are not closed, with one listing, and one read for each message of
+    /// the oldest day.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn open(&self) -> Result<OpenMessages, StageError> {
+        let keys = self.keys().await?;
+        let count = keys.len();
+        let day_of = |key: &str| key.rsplit_once('/').map(|(day, _)| day.to_owned());
+        let first = keys.first().and_then(|key| day_of(key));
+        let oldest_day =
+            self.named(keys.into_iter().take_while(|key| day_of(key) == first).collect::<Vec<_>>()).await?;
+        Ok(OpenMessages { count, oldest: oldest_day.iter().map(|(_, kept)| kept.at).min() })
     }
 
     /// Returns all messages with the names by which they are shown and closed, oldest day first. A damaged one is left

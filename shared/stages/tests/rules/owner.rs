@@ -8,14 +8,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
     BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection, Source,
-    Stage as QueueName, VisitJob, Way,
+    Stage as QueueName, Timestamp, VisitJob, Way,
 };
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
-use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, Sources};
+use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, PortError, Queue, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
 use curlew_stages::operator::block::{BlockedBy, Blocks};
 use curlew_stages::operator::erasure::StepLimits;
-use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome};
+use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Message, MessageOutcome, OpenMessages};
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
@@ -227,7 +227,8 @@ async fn i06_w06_without_a_proof_nothing_is_hidden_or_told() {
     }
     assert_eq!(town.found().await, 2);
     assert!(town.owners().claimed(HOST, &challenge(1)).await.unwrap().held.is_none());
-    for typed in ["127.0.0.1", "github.io", "co.uk", "", "https://", "no such\nhost"] {
+    for typed in ["127.0.0.1", "github.io", "co.uk", "", "https://", "no such\nhost", "*.example.org", "a*.example.org"]
+    {
         assert!(town.owners().site_of(typed).is_err(), "{typed}");
     }
     for typed in ["Example.ORG", "https://example.org/some/page?x=1", " example.org ", "http://example.org."] {
@@ -302,6 +303,28 @@ async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     assert_eq!(blocked().await, BlockedBy::Nobody);
     let new = town.world.state("https://example.org/new").await;
     assert!(matches!(new, Some(PageState::Accepted { .. })), "what came since was not meant: {new:?}");
+}
+
+/// A queue that cannot be reached.
+struct Unreachable;
+
+#[async_trait]
+impl Queue for Unreachable {
+    async fn send(&self, _: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        Err(PortError::NotFound("the queue".into()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i05_a_request_that_failed_may_be_made_again_at_once() {
+    for request in [OwnerRequest::Forget, OwnerRequest::Report, OwnerRequest::Visit, OwnerRequest::Unblock] {
+        let town = Town::proven().await;
+        let broken = Owners { queue: Arc::new(Unreachable), ..town.owners() };
+        broken.request(HOST, &challenge(1), request, true).await.unwrap_err();
+        assert_eq!(town.request(1, request).await, RequestOutcome::Granted, "{request:?}");
+        assert!(matches!(town.request(1, request).await, RequestOutcome::TooSoon(_)), "{request:?}");
+        assert_eq!(town.found().await, if request == OwnerRequest::Forget { 0 } else { 2 });
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -393,6 +416,8 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     for _ in 0..3 {
         assert_eq!(messages.take(&message(0)).await.unwrap(), MessageOutcome::Taken);
     }
+    let oldest = Some(world.now());
+    assert_eq!(messages.open().await.unwrap(), OpenMessages { count: 1, oldest });
     let kept = messages.list().await.unwrap();
     assert_eq!((kept.len(), &kept[0].1.message, kept[0].1.at), (1, &message(0), world.now()));
     let key = &world.blobs.list("messages/", None, 9).await.unwrap()[0];
@@ -409,7 +434,10 @@ async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     assert_eq!(messages.expire().await.unwrap(), 0);
     world.politeness.clock.sleep(Millis::from_days(1)).await;
     assert_eq!(messages.take(&message(1)).await.unwrap(), MessageOutcome::Taken, "a new day");
+    let open = messages.open().await.unwrap();
+    assert!(open.count == MESSAGES_A_DAY && open.oldest.is_some_and(|at| at < world.now()), "{open:?}");
     assert_eq!(messages.expire().await.unwrap(), MESSAGES_A_DAY - 1);
+    assert_eq!(messages.open().await.unwrap(), OpenMessages { count: 1, oldest: Some(world.now()) });
     assert_eq!(messages.list().await.unwrap().len(), 1);
 }
 
