@@ -62,8 +62,8 @@ fn sitemap(body: &[u8], content_type: &str, url: &Url) {
 pub(crate) fn discover(data: &[u8]) {
     let page = unfolded(data);
     let Ok(url) = Url::parse("https://site.example/blog/") else { return };
-    let links = curlew_feed::discover(&page, None, &url);
-    assert_eq!(links, curlew_feed::discover(&page, None, &url), "the same twice");
+    let links = curlew_feed::discover(&page, None, &url, &[]);
+    assert_eq!(links, curlew_feed::discover(&page, None, &url, &[]), "the same twice");
     let mut seen = HashSet::new();
     for link in &links {
         assert!(is_web(&link.url) && link.url.fragment().is_none());

@@ -1,10 +1,10 @@
-//! Finds the feeds that a page names in its head: `<link rel="alternate" type="…" href="…">`.
+//! Finds the feeds that a page names: `<link rel="alternate" type="…" href="…">` in its head, and the same in `Link` headers.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
 use curlew_text::html::{Piece, Pieces};
-use curlew_text::references;
 use curlew_text::url::parse;
+use curlew_text::{links, references};
 use serde::Serialize;
 use std::collections::HashSet;
 use url::Url;
@@ -29,14 +29,18 @@ pub struct FeedLink {
     pub of_comments: bool,
 }
 
-/// Returns the distinct feeds that a page names, in document order, with feeds of comments last. Two addresses with
-/// only insignificant differences count as one. The caller decides how many of them to try.
+/// Returns the distinct feeds that a page names, in document order and then in that of its `Link` headers, with feeds of
+/// comments last. Two addresses with only insignificant differences count as one. The caller decides how many of them to try.
+///
+/// A link to plain XML of which nothing says that it is a feed is returned only if no other link announces one.
 ///
 /// `<base href>` is honoured anywhere in the page (HTML §4.2.3); only `http` and `https` addresses are returned. Never
 /// fails: a page that exceeds a limit gives the feeds found so far.
-pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<FeedLink> {
+pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url, link_headers: &[String]) -> Vec<FeedLink> {
     let text = charset::decode(html, content_type, Document::Feed).text;
-    let found = collect(&text);
+    let mut found = collect(&text);
+    let headers = link_headers.iter().flat_map(|header| links::split(header)).take(links::MOST_LINKS);
+    found.links.extend(headers.filter_map(|link| of_header(link, page)));
     let limits = Limits::default();
     let base = found
         .base
@@ -45,15 +49,19 @@ pub fn discover(html: &[u8], content_type: Option<&str>, page: &Url) -> Vec<Feed
         .filter(|b| matches!(b.scheme(), "http" | "https"));
     let base = base.as_ref().unwrap_or(page);
     let mut seen = HashSet::new();
-    let mut feeds: Vec<FeedLink> = Vec::new();
+    let mut feeds: Vec<(Announced, FeedLink)> = Vec::new();
     for link in found.links {
         let Some(url) = address(&link.href, base, &limits) else { continue };
-        if is_feed(&link, &url) && seen.insert(sameness(&url)) {
-            let title = text::plain(&link.title, true, limits.title_chars);
-            let last = is_comments(&link, &url, title.as_deref());
-            feeds.push(FeedLink { url, title, media_type: link.media_type, of_comments: last });
+        let title = text::plain(&link.title, true, limits.title_chars);
+        let announced = announced(&link, &url, title.as_deref());
+        if announced != Announced::No && seen.insert(sameness(&url)) {
+            let of_comments = is_comments(&link, &url, title.as_deref());
+            feeds.push((announced, FeedLink { url, title, media_type: link.media_type, of_comments }));
         }
     }
+    let best = feeds.iter().map(|(announced, _)| *announced).max();
+    let mut feeds: Vec<FeedLink> =
+        feeds.into_iter().filter(|(announced, _)| Some(*announced) == best).map(|(_, link)| link).collect();
     feeds.sort_by_key(|link| link.of_comments);
     feeds
 }
@@ -86,13 +94,26 @@ fn collect(html: &str) -> PageLinks {
             let rel = value("rel").to_ascii_lowercase();
             let words = |word: &str| rel.split_whitespace().any(|r| r == word);
             if (words("alternate") || words("feed")) && !words("stylesheet") {
-                let media_type = value("type").to_ascii_lowercase();
-                let media_type = media_type.split(';').next().unwrap_or_default().trim().to_owned();
+                let media_type = media_type(&value("type"));
                 found.links.push(Link { rel, media_type, href: value("href"), title: value("title") });
             }
         }
     }
     found
+}
+
+/// Returns the link of a `Link` header, if its relation may be that of a feed. It is relative to the page, whose base says
+/// nothing of it (RFC 8288 §3.2).
+fn of_header(link: &str, page: &Url) -> Option<Link> {
+    let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
+    let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
+    let (rel, media_type) = (value("rel").to_ascii_lowercase(), media_type(&value("type")));
+    Some(Link { rel, media_type, href: parse(href, Some(page)).ok()?.into(), title: value("title") })
+}
+
+/// Returns a media type without its parameters, in lower case.
+fn media_type(stated: &str) -> String {
+    stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Returns the link's address.
@@ -102,28 +123,29 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
     Some(url)
 }
 
-/// True if a link announces a feed. JSON and plain XML announce other things too, so they need another sign.
-fn is_feed(link: &Link, url: &Url) -> bool {
-    let named = || {
-        let path = url.as_str().to_ascii_lowercase();
-        ["feed", "rss", "atom"].iter().any(|word| path.contains(word)) && !path.contains("oembed")
-    };
-    match link.media_type.as_str() {
-        "application/rss+xml"
-        | "application/atom+xml"
-        | "application/rdf+xml"
-        | "application/feed+json"
-        | "text/rss+xml"
-        | "text/atom+xml"
-        | "application/rss"
-        | "application/atom"
-        | "application/x-rss+xml"
-        | "application/x-atom+xml" => true,
-        "application/xml" | "text/xml" | "text/rdf+xml" | "text/rss" | "application/json" => {
-            named() && !url.path().contains("/wp-json/")
-        }
-        "" => link.rel.split_whitespace().any(|r| r == "feed"),
-        _ => false,
+/// How clearly a link announces a feed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Announced {
+    No,
+    /// It leads to XML, and nothing says what that is.
+    Perhaps,
+    Clearly,
+}
+
+/// Judges a link by its media type. JSON and plain XML announce other things too, so their address or title has to speak of a feed.
+fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
+    let (kind, address) = (link.media_type.as_str(), url.as_str().to_ascii_lowercase());
+    let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
+    let is_named = says(&address, &["feed", "rss", "atom"])
+        || title.is_some_and(|title| says(&title.to_ascii_lowercase(), &["feed", "rss", "atom"]));
+    match kind {
+        "application/rdf+xml" | "application/feed+json" => Announced::Clearly,
+        _ if says(kind, &["rss", "atom"]) => Announced::Clearly,
+        _ if says(&address, &["oembed", "/wp-json/", "sitemap"]) => Announced::No,
+        "application/xml" | "text/xml" | "text/rdf+xml" | "application/json" if is_named => Announced::Clearly,
+        "application/xml" | "text/xml" => Announced::Perhaps,
+        "" if link.rel.split_whitespace().any(|r| r == "feed") => Announced::Clearly,
+        _ => Announced::No,
     }
 }
 
@@ -155,7 +177,7 @@ mod tests {
 
     fn found(html: &str) -> Vec<String> {
         let page: Url = "https://example.org/blog/".parse().expect("a URL");
-        discover(html.as_bytes(), None, &page).into_iter().map(|f| f.url.into()).collect()
+        discover(html.as_bytes(), None, &page, &[]).into_iter().map(|f| f.url.into()).collect()
     }
 
     #[test]
@@ -189,6 +211,47 @@ mod tests {
             found("<link rel=alternate type=application/rss+xml href='feed:https://example.org/r'>"),
             ["https://example.org/r"]
         );
+    }
+
+    #[test]
+    fn a_link_to_xml_is_known_by_its_title_or_where_nothing_else_announces_a_feed() {
+        let of = |attributes: &str| format!("<link rel=alternate {attributes}>");
+        let all = "https://example.org/notes/all.xml";
+        for named in [
+            "type=text/xml title=RSS href=/notes/all.xml",
+            "type=application/xml title='Waders: Atom feed' href=/notes/all.xml",
+            "type='application/x-rss' href=/notes/all.xml",
+            "type='text/xml; charset=utf-8' href=/notes/all.xml",
+        ] {
+            assert_eq!(found(&of(named)), [all], "{named}");
+        }
+        let bare = of("type=text/xml href=/notes/all.xml");
+        let both = bare.clone() + &of("type=application/rss+xml href=/rss");
+        assert_eq!(found(&both), ["https://example.org/rss"]);
+        for other in [
+            "type=text/xml href=/sitemap.xml",
+            "type=application/json title=Post href=/notes/1",
+            "type=application/xml+oembed title=RSS href=/embed",
+        ] {
+            assert_eq!(found(&of(other)), [""; 0], "{other}");
+        }
+    }
+
+    #[test]
+    fn link_headers_name_feeds_too_after_those_of_the_document() {
+        let page: Url = "https://example.org/blog/".parse().expect("a URL");
+        let headers = [
+            "<rss>; rel=\"alternate\"; type=\"application/rss+xml\"; title=\"All\", <../notes.atom>; rel=feed"
+                .to_owned(),
+            "</p/1>; rel=alternate; type=application/json, </de/>; rel=alternate; hreflang=de, <x>; rel=hub".to_owned(),
+        ];
+        let named = |html: &str| -> Vec<String> {
+            discover(html.as_bytes(), None, &page, &headers).into_iter().map(|f| f.url.into()).collect()
+        };
+        let (rss, atom) = ("https://example.org/blog/rss", "https://example.org/notes.atom");
+        assert_eq!(named("<base href='https://example.net/'>"), [rss, atom]);
+        let html = "<link rel=alternate type=application/rss+xml href=/own><link rel=alternate type=application/rss+xml href=/blog/rss>";
+        assert_eq!(named(html), ["https://example.org/own", rss, atom]);
     }
 
     #[test]

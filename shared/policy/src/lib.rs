@@ -6,7 +6,6 @@
 pub mod address;
 pub mod chance;
 pub mod delivery;
-mod links;
 pub mod mapping_rest;
 pub mod page;
 pub mod politeness;

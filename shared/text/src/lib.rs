@@ -6,5 +6,6 @@ pub mod charset;
 pub mod date;
 pub mod html;
 pub mod hygiene;
+pub mod links;
 pub mod references;
 pub mod url;

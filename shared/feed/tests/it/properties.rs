@@ -128,7 +128,7 @@ proptest! {
         if let Ok(feed) = read(&body, &small()) {
             check(&feed, &small());
         }
-        discover(&body, None, &page());
+        discover(&body, None, &page(), &[]);
         check_sitemap(&body);
     }
 

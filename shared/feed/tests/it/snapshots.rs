@@ -32,7 +32,7 @@ reads! {
 #[test]
 fn feeds_of_a_page() {
     let body = include_bytes!("fixtures/page.html");
-    insta::assert_debug_snapshot!(discover(body, Some("text/html; charset=utf-8"), &page()));
+    insta::assert_debug_snapshot!(discover(body, Some("text/html; charset=utf-8"), &page(), &[]));
 }
 
 #[test]

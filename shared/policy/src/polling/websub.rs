@@ -2,8 +2,8 @@
 //! [`crate::polling::subscription`].
 
 use crate::address;
-use crate::links::{MOST_LINKS, split, target};
 use curlew_model::Hub;
+use curlew_text::links::{MOST_LINKS, split, target};
 use url::Url;
 
 /// The hub of a feed. Link headers are asked first, then what the document says; a hub and the feed's own address are

@@ -6,9 +6,9 @@
 //! to be paid, by whom and where, is not read: Curlew makes no other use of a page than search.
 
 use crate::address;
-use crate::links::{MOST_LINKS, parameter, split, target};
 use crate::robots::pattern::{self, Steps};
 use crate::robots::{MAX_STEPS, path_and_query};
+use curlew_text::links::{MOST_LINKS, parameter, split, target};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;

@@ -202,9 +202,10 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
         let read = move || {
             let seen = scan_head(&decode(&body, media.as_deref()), &url, &Limits::default());
-            (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url))
+            (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url, &in_headers))
         };
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {
+        let in_headers = reply.headers.links.clone();
             Ok(read) => read,
             Err(overrun) => return Ok(Home::Ends(Step::None(failures::unreadable(&overrun)))),
         };

@@ -1,10 +1,10 @@
 //! `Link` headers (RFC 8288).
 
-/// Links of an answer's headers that are looked at.
-pub(crate) const MOST_LINKS: usize = 50;
+/// Maximum number of links of an answer's headers that are looked at.
+pub const MOST_LINKS: usize = 50;
 
-/// The links of one header: parted by commas that stand neither in angle brackets nor in quotes (RFC 8288 §3).
-pub(crate) fn split(header: &str) -> Vec<&str> {
+/// Returns the links of one header: parted by commas that stand neither in angle brackets nor in quotes (RFC 8288 §3).
+pub fn split(header: &str) -> Vec<&str> {
     let (mut links, mut from, mut in_target, mut in_quotes, mut escaped) = (vec![], 0, false, false, false);
     for (at, c) in header.char_indices() {
         match c {
@@ -24,15 +24,15 @@ pub(crate) fn split(header: &str) -> Vec<&str> {
     links
 }
 
-/// The target of a link, if it has this relation type. Relation types are compared without regard to case (RFC 8288 §2.1).
-pub(crate) fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
+/// Returns the target of a link, if it has this relation type. Relation types are compared without regard to case (RFC 8288 §2.1).
+pub fn target<'a>(link: &'a str, rel: &str) -> Option<&'a str> {
     let (target, _) = link.trim().strip_prefix('<')?.split_once('>')?;
     let value = parameter(link, "rel")?;
     value.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(rel)).then_some(target)
 }
 
-/// The value of a link's parameter; the first one counts (RFC 8288 §3.3).
-pub(crate) fn parameter<'a>(link: &'a str, name: &str) -> Option<&'a str> {
+/// Returns the value of a link's parameter; the first one counts (RFC 8288 §3.3).
+pub fn parameter<'a>(link: &'a str, name: &str) -> Option<&'a str> {
     let (_, parameters) = link.split_once('>')?;
     parameters.split(';').find_map(|parameter| {
         let (it, value) = parameter.split_once('=')?;
