@@ -95,6 +95,7 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         content_type: first(header::CONTENT_TYPE),
         validators: Validators { etag: first(header::ETAG), last_modified: first(header::LAST_MODIFIED) },
         location: headers.get(header::LOCATION).and_then(|v| text(v, MAX_DIRECTIVE_BYTES)),
+        refresh: headers.get(header::REFRESH).and_then(|v| text(v, MAX_DIRECTIVE_BYTES)),
         retry_after: first(header::RETRY_AFTER),
         cache_control: joined(header::CACHE_CONTROL, MAX_HEADER_BYTES),
         age: first(header::AGE),

@@ -133,6 +133,8 @@ pub struct ReplyHeaders {
     pub validators: Validators,
     /// `Location`.
     pub location: Option<String>,
+    /// `Refresh` (HTML, "document lifecycle").
+    pub refresh: Option<String>,
     /// `Retry-After` (RFC 9110 §10.2.3).
     pub retry_after: Option<String>,
     /// `Cache-Control` (RFC 9111 §5.2), several joined by commas.

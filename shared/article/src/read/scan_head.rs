@@ -23,7 +23,7 @@ pub struct HeadScan {
     pub image: Option<Url>,
     /// The text of the first `<title>`.
     pub title: Option<String>,
-    /// `<meta http-equiv=refresh>`; never followed here.
+    /// `<meta http-equiv=refresh>`, unless it is for browsers without scripts alone (`<noscript>`); never followed here.
     pub refresh: Option<Refresh>,
     /// `<link rel=license type="application/rsl+xml">`, the first one (RSL 1.0).
     pub license: Option<Url>,
@@ -60,13 +60,39 @@ const TITLE_BYTES: usize = 64 * 1024;
 /// The media type of licences (RSL 1.0).
 const RSL: &str = "application/rsl+xml";
 
-/// A redirect declared in the page.
+/// A redirect declared in the page, or in the header `Refresh` of its answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refresh {
     /// Delay in seconds.
     pub seconds: u32,
     /// Target; `None` if it is the page itself or no http(s) address.
     pub target: Option<Url>,
+}
+
+impl Refresh {
+    /// Reads `5; url='/next'` (HTML, "shared declarative refresh steps"); `None` if it is no refresh.
+    pub fn parse(content: &str, base: &Url) -> Option<Refresh> {
+        let content = content.trim_start();
+        let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, rest) = content.split_at(digits);
+        if number.is_empty() && !rest.starts_with('.') {
+            return None;
+        }
+        let seconds = if number.is_empty() { 0 } else { number.parse().unwrap_or(u32::MAX) };
+        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+        let rest = rest.trim_start_matches([';', ',']).trim_start();
+        let target = match rest.get(..3) {
+            Some(word) if word.eq_ignore_ascii_case("url") => {
+                rest.get(3..).and_then(|rest| rest.trim_start().strip_prefix('=')).map_or(rest, str::trim_start)
+            }
+            _ => rest,
+        };
+        let target = match target.chars().next() {
+            Some(quote @ ('"' | '\'')) => target.get(1..).and_then(|t| t.split(quote).next()).unwrap_or_default(),
+            _ => target,
+        };
+        Some(Refresh { seconds, target: resolve(base, target, Limits::default().url_bytes) })
+    }
 }
 
 /// Reads the tags of a page once, in linear time.
@@ -120,6 +146,7 @@ struct Scan {
     /// Where the next text belongs.
     reading: Reading,
     refresh: Option<String>,
+    in_noscript: bool,
     license: Option<String>,
     rsl: String,
     tags: usize,
@@ -148,6 +175,7 @@ impl Scan {
             title_done: false,
             reading: Reading::None,
             refresh: None,
+            in_noscript: false,
             license: None,
             rsl: String::new(),
             tags: 0,
@@ -172,6 +200,8 @@ impl Scan {
             self.meta(pieces);
         } else if named("title") {
             self.reading = Reading::Title;
+        } else if named("noscript") {
+            self.in_noscript = true;
         } else if named("style") {
             self.reading = Reading::Style;
         } else if named("script") {
@@ -193,6 +223,7 @@ impl Scan {
                 self.title.clear();
             }
         }
+        self.in_noscript &= !name.eq_ignore_ascii_case("noscript");
         self.reading = Reading::None;
     }
 
@@ -234,7 +265,9 @@ impl Scan {
     fn meta(&mut self, tag: &Pieces<'_>) {
         let Some(content) = attribute(tag, "content") else { return };
         if attribute(tag, "http-equiv").is_some_and(|v| v.trim().eq_ignore_ascii_case("refresh")) {
-            self.refresh.get_or_insert(content);
+            if !self.in_noscript {
+                self.refresh.get_or_insert(content);
+            }
             return;
         }
         let Some(name) = attribute(tag, "name").or_else(|| attribute(tag, "property")) else { return };
@@ -261,7 +294,7 @@ impl Scan {
             robots_meta: std::mem::take(&mut self.robots_meta),
             image: self.images.iter().flatten().find_map(|src| resolve(&base, src, max)),
             title: (!title.is_empty()).then_some(title),
-            refresh: self.refresh.as_deref().and_then(|content| refresh(content, &base, max)),
+            refresh: self.refresh.as_deref().and_then(|content| Refresh::parse(content, &base)),
             license: self.license.as_deref().and_then(|href| resolve(&base, href, max)),
             rsl: std::mem::take(&mut self.rsl),
             tags: self.tags,
@@ -331,28 +364,4 @@ pub(crate) fn is_directive(name: &str, content: &str) -> bool {
             .iter()
             .any(|known| word.eq_ignore_ascii_case(known))
         })
-}
-
-/// Reads `5; url='/next'` (HTML, "shared declarative refresh steps").
-fn refresh(content: &str, base: &Url, max_bytes: usize) -> Option<Refresh> {
-    let content = content.trim_start();
-    let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, rest) = content.split_at(digits);
-    if number.is_empty() && !rest.starts_with('.') {
-        return None;
-    }
-    let seconds = if number.is_empty() { 0 } else { number.parse().unwrap_or(u32::MAX) };
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
-    let rest = rest.trim_start_matches([';', ',']).trim_start();
-    let target = match rest.get(..3) {
-        Some(word) if word.eq_ignore_ascii_case("url") => {
-            rest.get(3..).and_then(|rest| rest.trim_start().strip_prefix('=')).map_or(rest, str::trim_start)
-        }
-        _ => rest,
-    };
-    let target = match target.chars().next() {
-        Some(quote @ ('"' | '\'')) => target.get(1..).and_then(|t| t.split(quote).next()).unwrap_or_default(),
-        _ => target,
-    };
-    Some(Refresh { seconds, target: resolve(base, target, max_bytes) })
 }

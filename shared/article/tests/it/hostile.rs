@@ -242,6 +242,10 @@ fn b12_a_refresh_is_told_and_not_followed() {
     assert_eq!(refresh("0;url=javascript:alert(1)").unwrap().target, None);
     assert_eq!(refresh("99999999999;/x").unwrap().seconds, u32::MAX);
     assert_eq!(refresh("soon"), None);
+    let hidden = "<noscript><meta http-equiv=refresh content='0; url=/no-scripts'></noscript>";
+    assert_eq!(look(hidden).unwrap().refresh, None);
+    let shown = look(&format!("{hidden}<meta http-equiv=refresh content='0; url=/next'>")).unwrap().refresh.unwrap();
+    assert_eq!(shown.target.unwrap().as_str(), "https://news.example.org/next");
 }
 
 #[test]

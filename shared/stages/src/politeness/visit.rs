@@ -3,6 +3,7 @@
 //! all of it works on one lease.
 
 pub(crate) mod interstitial;
+mod refresh;
 pub(crate) mod robots;
 
 use crate::catalog::hidden::covering;
@@ -331,10 +332,21 @@ impl<'a> Visit<'a> {
             let validators = if is_same_resource(&here, of) && !leaves_tls { validators } else { &none };
             let end = self.hop(&here, kind, validators, None).await?;
             let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
+            let mut refresh = None;
             if !is_redirect(reply.status) {
-                return Ok(fetched(end, chain));
+                let has_room =
+                    kind != CallKind::Page || chain.hops() + 1 < self.politeness.rules.calls_per_page as usize;
+                refresh = if has_room { self.refresh_of(reply, &here, kind).await? } else { None };
+                if refresh.is_none() {
+                    return Ok(fetched(end, chain));
+                }
             }
-            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+            let led_on = match &refresh {
+                // It says nothing of how long it holds.
+                Some(target) => chain.follow(302, Some(target.as_str())),
+                None => chain.follow(reply.status, reply.headers.location.as_deref()),
+            };
+            match led_on {
                 Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
                     // A feed that was had by TLS is not read without it: whoever listens could write it. A page is.
                     if kind == CallKind::Feed {
@@ -345,6 +357,8 @@ impl<'a> Visit<'a> {
                     leaves_tls = true;
                 }
                 Ok(_) => {}
+                // The document is there to be read, too.
+                Err(_) if refresh.is_some() => return Ok(fetched(end, chain)),
                 // A hop to another scheme is refused as any address that may not be called.
                 Err(why @ NotFollowed::BadLocation(_)) => {
                     return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));

@@ -162,6 +162,35 @@ async fn r25_each_hop_asks_the_robots_txt_of_its_own_host() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_its_two_calls() {
+    let (a, b) = ("https://example.org/a", "https://example.org/b");
+    let refresh = |seconds: u32| format!("<meta http-equiv=refresh content='{seconds}; url=/b'>");
+    let short =
+        |seconds: u32| format!("<html><head><title>A</title>{}</head><body>Moved</body></html>", refresh(seconds));
+    for (first, called) in [
+        (Ok(Reply { body: short(0).into(), ..status(200) }), vec![a, b]),
+        (Ok(Reply { body: refresh(0).into(), ..status(200) }), vec![a, b]),
+        // What can be read until then may be meant to be.
+        (Ok(Reply { body: html(&refresh(3)).into(), ..status(200) }), vec![a]),
+        (moved(302, "/c"), vec![a, "https://example.org/c"]),
+    ] {
+        let world = TestWorld::new();
+        world.web.answer(a, first);
+        world.web.serve("https://example.org/c", "text/html", short(0));
+        world.web.serve(b, "text/html", html(""));
+        world.fetch(&visit("example.org", &[a], &new())).await;
+        // The home page is asked whether a wall stands in place of so short a page.
+        let calls = world.calls(CallKind::Page).into_iter().map(|call| call.url);
+        let urls: Vec<String> = calls.filter(|url| url != "https://example.org/").collect();
+        assert_eq!(urls, called);
+        if called == [a, b] {
+            assert_eq!(world.state(a).await, Some(PageState::Alias { of: page(b) }));
+            assert_eq!(world.state(b).await, Some(PageState::Pending));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_page_that_a_redirect_leads_to_counts_under_its_own_host() {
     let world = TestWorld::new();
     world.web.answer("https://example.org/a", moved(302, "https://other.example/b"));
