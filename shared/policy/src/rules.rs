@@ -74,6 +74,9 @@ pub const BACKFILL_TRIES: u32 = 6;
 /// Number of consecutive polls that found something else in its place after which a feed is polled less and less.
 pub const SUSPECT_AFTER: u32 = 3;
 
+/// Number of usual addresses of feeds that are known: [`Rules::usual_addresses`] is at most that.
+pub const MOST_USUAL_ADDRESSES: usize = 8;
+
 /// All numbers that the decisions of this crate depend on. The defaults are the promises of `docs/reference/settings.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -134,6 +137,9 @@ pub struct Rules {
     pub calls_per_page: u32,
     /// Maximum number of feeds taken from a home page.
     pub feeds_per_site: usize,
+    /// Number of usual addresses of feeds that are tried if a home page names no feed that works, of at most
+    /// [`MOST_USUAL_ADDRESSES`].
+    pub usual_addresses: usize,
     /// Minimum time between two polls of a feed with validators.
     pub poll_floor: Millis,
     /// Minimum time between a poll and the next one on a person's request.
@@ -211,6 +217,7 @@ impl Default for Rules {
             page_redirects: 2,
             calls_per_page: 2,
             feeds_per_site: 3,
+            usual_addresses: 5,
             poll_floor: Millis::from_hours(1),
             poll_on_request: Millis::from_mins(5),
             poll_interval: Millis::from_hours(8),
@@ -269,6 +276,9 @@ impl Rules {
         }
         if self.feeds_per_site == 0 || self.entries_per_poll == 0 || self.entries_per_day == 0 {
             return wrong("feeds_per_site, entries_per_poll and entries_per_day must be above zero");
+        }
+        if self.usual_addresses > MOST_USUAL_ADDRESSES {
+            return Err(format!("usual_addresses must be at most {MOST_USUAL_ADDRESSES}"));
         }
         if self.backfill_per_day == 0 {
             return wrong("backfill_per_day must be above zero; without `backfill` and `--history` nothing is read");

@@ -110,6 +110,11 @@ pub fn judge(
     AfterFailedPoll::Again { streak: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
+/// True if a discovery may call a feed that its site names: one that is retired rests for as long as feeds rest at most.
+pub fn may_try_again(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
+    !feed.gone || feed.polled_at + rules.poll_cap <= now
+}
+
 fn doubled(first: Millis, times: u32) -> Millis {
     first.saturating_mul(1 << times.saturating_sub(1).min(16))
 }

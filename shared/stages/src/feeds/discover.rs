@@ -13,7 +13,7 @@ use crate::feeds::intake::Intake;
 use crate::pages::fetch::Fetch;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
-use crate::stage::{Stage, StageError, Verdict};
+use crate::stage::{Stage, StageError, Verdict, with_causes};
 use curlew_model::{
     DiscoverJob, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
@@ -21,7 +21,7 @@ use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::trace;
 use curlew_ports::{Event, Version};
-use feed_search::{FeedSearch, Step};
+use feed_search::{FeedSearch, FoundFeed, Step};
 use rest::Rest;
 use std::sync::Arc;
 use url::Url;
@@ -55,6 +55,15 @@ impl Discover {
     }
 
     async fn apply(
+    /// Sends the visits of feeds that were found, and writes their rows.
+    async fn keep(&self, found: Vec<FoundFeed>, pages: FirstPages, fetch: Option<&Fetch>) -> Result<(), StageError> {
+        pages.send(fetch, &self.intake).await?;
+        for feed in found {
+            feed.write(&self.intake).await?;
+        }
+        Ok(())
+    }
+
         &self,
         mut site: SiteSource,
         seen: Version,
@@ -176,12 +185,13 @@ impl Stage for Discover {
         if let Err(error) = visit.close().await {
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        pages.send(fetch, &self.intake).await?;
-        for feed in found {
-            feed.write(&self.intake).await?;
-        }
         // What was found before an error is kept: the next run need not call it again.
-        let step = match step? {
+        let kept = self.keep(found, pages, fetch).await;
+        if let (Err(_), Err(error)) = (&step, &kept) {
+            let error = with_causes(error);
+            tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");
+        }
+        let step = match step.and_then(|step| kept.map(|()| step))? {
             // What began and did not come further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
                 let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);

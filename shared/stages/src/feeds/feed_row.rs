@@ -148,7 +148,7 @@ pub(crate) fn failed(
     match failure::judge(feed.polling.streak, feed.failures, wrong, rules, now, seed) {
         AfterFailedPoll::Retired(why) => {
             tracing::info!(feed = %feed.url, reason = why.words(), "polling the feed has ended");
-            feed.gone = true;
+            (feed.gone, feed.polled_at) = (true, now);
             feed.trouble = Some(why.words().to_owned());
             true
         }

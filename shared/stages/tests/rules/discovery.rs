@@ -2,10 +2,14 @@
 
 use crate::test_world::{TestWorld, host, html, key, moved, rss, status};
 use curlew_model::{DiscoverJob, Job, Millis, PollJob, SiteState, Source, Stage as QueueName, Validators};
-use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, Sources};
+use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, ReplyHeaders, Sources};
+use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::program::{Ports, Program};
+use curlew_stages::stage::{Stage, StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Stages, Worker};
+use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
+use std::sync::Arc;
 
 const HOME: &str = "https://example.org/";
 
@@ -252,6 +256,99 @@ async fn discovery_follows_two_redirects_and_ends_in_a_circle_at_once() {
     assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
 }
 
+/// A document that only leads on.
+fn leads_to(target: &str) -> String {
+    format!("<html><head><meta http-equiv=refresh content='0; URL={target}'></head></html>")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_home_page_or_a_feed_that_only_leads_on_is_followed_as_a_redirect_is() {
+    let header = Reply { body: "<html></html>".into(), ..status(200) };
+    let by_header =
+        Reply { headers: ReplyHeaders { refresh: Some("3; url=/blog/".into()), ..header.headers }, ..header };
+    let by_document = Reply { body: leads_to("/blog/").into(), ..status(200) };
+    for home in [by_header, by_document] {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.answer(HOME, Ok(home));
+        world.web.serve("https://example.org/blog/", "text/html", page(&["/feed.html"]));
+        world.web.serve("https://example.org/feed.html", "text/html", leads_to("/rss"));
+        world.web.serve("https://example.org/rss", "text/xml", item("a"));
+        world.discover(HOME).await;
+        let expected = ["robots.txt", "", "blog/", "feed.html", "rss"].map(|path| format!("{HOME}{path}"));
+        assert_eq!(addresses(&world), expected);
+        assert_eq!(working(&world).await, [key("https://example.org/feed.html")]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn refreshes_count_among_the_two_redirects_and_a_circle_or_a_walls_is_not_followed() {
+    let wall = "<html><head><meta http-equiv=refresh content='1; url=/.within.website/x/pass?id=1'></head></html>";
+    for (home, calls) in
+        [(leads_to("/1"), 4), (leads_to("/"), 2), (leads_to("ftp://example.org/"), 2), (wall.into(), 2)]
+    {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.serve(HOME, "text/html", home.clone());
+        world.web.answer("https://example.org/1", moved(301, "/2"));
+        world.web.serve("https://example.org/2", "text/html", leads_to("/3"));
+        world.discover_stage().run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap();
+        let before_guesses = world.web.calls().into_iter().take_while(|call| call.kind != CallKind::Feed);
+        assert_eq!(before_guesses.count(), calls, "{home}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_is_found_by_a_link_header_or_by_the_title_of_a_link_to_xml() {
+    let by_title = "<html><head><link rel=alternate type=text/xml title=RSS href=/notes/all.xml></head></html>";
+    let link = "</notes/all.xml>; rel=alternate; type=\"application/rss+xml\"";
+    for (body, links) in [(by_title, vec![]), ("<html></html>", vec![link.to_owned()])] {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        let headers = ReplyHeaders { links, ..ReplyHeaders::default() };
+        world.web.answer(HOME, Ok(Reply { body: body.into(), headers, ..status(200) }));
+        world.web.serve("https://example.org/notes/all.xml", "text/xml", item("a"));
+        world.discover(HOME).await;
+        assert_eq!(working(&world).await, [key("https://example.org/notes/all.xml")]);
+        assert_eq!(world.web.calls().len(), 3, "{body}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_usual_addresses_are_tried_as_the_settings_say() {
+    for (number, tried) in [(0, 0), (5, 5), (8, 8)] {
+        let mut world = TestWorld::new();
+        world.with_rules(|rules| rules.usual_addresses = number);
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.serve(HOME, "text/html", page(&[]));
+        world.web.serve("https://example.org/index.xml", "text/xml", item("a"));
+        world.discover(HOME).await;
+        assert_eq!(world.calls(CallKind::Feed).len(), tried);
+        assert_eq!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), number == 8);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Waiting).await;
+    world.web.serve(HOME, "text/html", page(&["/a", "/b"]));
+    world.web.serve(&format!("{HOME}a"), "application/rss+xml", item("one"));
+    let clock = &world.politeness.clock;
+    let refused = Faults::seeded(1, Rates { refuse: 1_000, ..Rates::default() }, clock.clone());
+    let ports = Ports {
+        // The third row that is asked for is that of the second feed.
+        sources: Arc::new(Faulty::new(world.sources.clone(), Faults::crash_at(2, clock.clone()))),
+        queue: Arc::new(Faulty::new(world.jobs.clone(), refused.clone())),
+        ..world.ports.clone()
+    };
+    let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
+    let discover = Discover { fetch: None, ..program.discover };
+    let error = discover.run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap_err();
+    assert!(matches!(&error, StageError::Port(error) if is_crash(error)), "{error:?}");
+    assert!(refused.calls() > 0, "what was found was to be sent all the same");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_site_that_has_moved_its_home_is_looked_at_under_the_other_hosts_lease() {
     let world = TestWorld::new();
@@ -321,6 +418,25 @@ async fn f04_discovery_revives_a_retired_feed_only_if_it_works_again() {
         assert_eq!((feed.gone, feed.polling.reopened), (!works, true), "{answer}");
         assert_eq!(matches!(world.site(HOME).await.state, SiteState::Working { .. }), works);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f04_a_feed_that_was_retired_a_moment_ago_is_not_called_by_the_discovery_that_follows() {
+    let world = TestWorld::new();
+    world.with_site(HOME, SiteState::Working { feeds: vec![key("https://example.org/feed")] }).await;
+    world.with_feed(|feed| feed.site = Some(key(HOME))).await;
+    world.web.serve(HOME, "text/html", page(&["/feed"]));
+    world.web.answer("https://example.org/feed", Ok(status(410)));
+    world.poll(0).await;
+    assert!(world.feed().await.gone);
+    world.politeness.clock.sleep(Millis::from_mins(20)).await;
+    world.discover(HOME).await;
+    let feeds = || world.calls(CallKind::Feed).into_iter().filter(|call| call.url.ends_with("org/feed")).count();
+    assert!(matches!(world.site(HOME).await.state, SiteState::Feedless { .. }));
+    assert_eq!(feeds(), 1, "neither as what the home page names nor as a usual address");
+    world.politeness.clock.sleep(Millis::from_days(8)).await;
+    world.discover(HOME).await;
+    assert_eq!(feeds(), 2, "it may be there again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -15,13 +15,18 @@ use curlew_model::{
     Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators, VisitJob,
 };
 use curlew_policy::address;
+use curlew_policy::polling::failure::may_try_again;
+use curlew_policy::rules::MOST_USUAL_ADDRESSES;
 use curlew_policy::trace;
 use curlew_ports::{CallKind, Event, Reply, Version};
 use std::collections::HashMap;
 use url::Url;
 
-/// Usual addresses of feeds, tried in this order if the home page names none.
-const GUESSES: [&str; 5] = ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml"];
+/// Usual addresses of feeds, tried in this order if the home page names none: as many as [`Rules::usual_addresses`] says.
+///
+/// [`Rules::usual_addresses`]: curlew_policy::rules::Rules::usual_addresses
+const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
+    ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml"];
 
 /// Reason of a site without a feed whose home page names none.
 const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
@@ -200,12 +205,12 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
         }
         let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
+        let in_headers = reply.headers.links.clone();
         let read = move || {
             let seen = scan_head(&decode(&body, media.as_deref()), &url, &Limits::default());
             (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url, &in_headers))
         };
         let (image, links) = match parsed(pool, reply.body.len(), read).await? {
-        let in_headers = reply.headers.links.clone();
             Ok(read) => read,
             Err(overrun) => return Ok(Home::Ends(Step::None(failures::unreadable(&overrun)))),
         };
@@ -253,8 +258,10 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
     }
 
     async fn guess(&mut self, home: &Url, rest: Rest) -> Result<Step, StageError> {
-        for (n, guess) in GUESSES.iter().enumerate().skip(usize::from(rest.next_guess.unwrap_or(0))) {
-            let Ok(url) = home.join(guess) else { continue };
+        let guesses = GUESSES.iter().take(self.intake.politeness.rules.usual_addresses).enumerate();
+        for (n, guess) in guesses.skip(usize::from(rest.next_guess.unwrap_or(0))) {
+            // A link that does not work is not called again.
+            let Some(url) = home.join(guess).ok().filter(|url| !rest.links.contains(url)) else { continue };
             match self.validate(&url, &[]).await? {
                 Tried::Works(found) => return Ok(Step::Found { working: vec![found.key], untried: vec![] }),
                 Tried::Useless => {}
@@ -278,6 +285,10 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         if let Some(known) = self.known(url).await? {
             // Found by way of another site, or by this job when it ran before.
             return Ok(Tried::Works(known));
+        }
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
+        if self.row(&key).await?.is_some_and(|(feed, _)| !may_try_again(&feed, rules, now)) {
+            return Ok(Tried::Useless);
         }
         let got = self.visit.get(url, CallKind::Feed, &Validators::default()).await?;
         match &got.end {
