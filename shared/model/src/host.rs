@@ -54,6 +54,9 @@ pub struct HostState {
     /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_redirect: Option<PendingRedirect>,
+    /// True if pages of others were imported, so that rows of its pages exist though it may never have been called.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_imports: bool,
     /// Number of pages and documents of back catalogues that were granted on one day.
     #[serde(rename = "backfill", skip_serializing_if = "Taken::is_none")]
     pub backfilled: Taken,

@@ -209,6 +209,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         backfilled: latest.backfilled,
         window: Window { began: mine.window.began, spent },
         // Of a visit that has lost its lease, and ended late: `admit` took away what was there before.
+        has_imports: latest.has_imports,
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),
         ..mine

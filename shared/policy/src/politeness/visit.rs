@@ -428,9 +428,9 @@ impl VisitState {
         self.grant.called > at + CLOCK_STEP
     }
 
-    /// True if nobody has visited the host key before.
+    /// True if nobody has visited the host key before, or imported pages of it.
     pub fn is_first(&self) -> bool {
-        self.grant.called == Timestamp::MIN
+        self.grant.called == Timestamp::MIN && !self.grant.state.has_imports
     }
 
     /// True if a visit of the same owner ended here a moment ago and told nobody.

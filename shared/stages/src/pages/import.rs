@@ -10,7 +10,8 @@ use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
-    EntryHints, Exchange, ExtractJob, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp, Validators,
+    EntryHints, Exchange, ExtractJob, HostState, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp,
+    Validators,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::robots_tag_lines;
@@ -18,7 +19,8 @@ use curlew_policy::page::preferences::Preferences;
 use curlew_policy::polling::conditional;
 use curlew_policy::robots::license::{LicenseTerms, linked};
 use curlew_policy::robots::tdmrep::reservation_of;
-use std::collections::HashSet;
+use curlew_ports::update_host;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use url::Url;
 
@@ -92,6 +94,11 @@ impl ForeignPages<'_> {
             outcomes.push(outcome);
         }
         let (places, jobs): (Vec<usize>, Vec<ExtractJob>) = jobs.into_iter().unzip();
+        // Before the rows: a first visit does not look for rows of a host that nobody has called.
+        for host in jobs.iter().map(|job| &job.host).collect::<BTreeSet<_>>() {
+            let noted = |state| (HostState { has_imports: true, ..state }, ());
+            update_host(self.politeness.ledger.as_ref(), host, noted).await?;
+        }
         for verdict in self.extract.run_batch(&jobs).await {
             verdict?;
         }
@@ -114,7 +121,7 @@ impl ForeignPages<'_> {
     async fn job(
         &self,
         page: &ForeignPage,
-        blocked: &std::collections::BTreeSet<String>,
+        blocked: &BTreeSet<String>,
     ) -> Result<Result<ExtractJob, Rejection>, StageError> {
         let politeness = self.politeness;
         let url = match address::parse(&page.url, None) {

@@ -1,12 +1,15 @@
 //! Pages of others go the same way as ours, without a call.
 
 use crate::revision::document;
-use crate::test_world::TestWorld;
-use curlew_model::{Gone, PageState, Rejection, Timestamp};
+use crate::test_world::{TestWorld, html, key, rss};
+use curlew_model::{DiscoverJob, Gone, PageState, Rejection, SiteState, Timestamp};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
-use curlew_ports::Blobs;
+use curlew_ports::{Blobs, CallKind};
+use curlew_stages::feeds::discover::Discover;
 use curlew_stages::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
+use curlew_stages::stage::Stage;
+use std::sync::Arc;
 
 const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";
 
@@ -89,4 +92,24 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
         assert_eq!(codes(take(&world, vec![with(name, value)]).await), ["preference"], "{name}");
     }
     assert_eq!(world.state("https://example.org/h").await, None, "nothing is written of it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_when_its_feeds_are_found() {
+    let world = TestWorld::new();
+    let (home, imported, new) = ("https://example.org/", "https://example.org/a", "https://example.org/b");
+    take(&world, vec![foreign(imported, IMAGE)]).await;
+    world.with_site(home, SiteState::Waiting).await;
+    let link = "<html><head><link rel=alternate type=application/rss+xml href=/feed></head></html>";
+    world.web.serve(home, "text/html", link);
+    let items = [imported, new].map(|url| format!("<item><link>{url}</link></item>")).concat();
+    world.web.serve("https://example.org/feed", "application/rss+xml", rss(&items));
+    world.web.serve(new, "text/html", html(""));
+    let program = world.program();
+    // As where a read of a row costs more than a call.
+    let fetch = program.fetch.clone().remember_sent_in_host_state(6);
+    let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.discover };
+    discover.run(&DiscoverJob::new(key(home), home.into())).await.unwrap();
+    let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
+    assert_eq!(called, [new]);
 }

@@ -40,6 +40,7 @@ pub(super) fn source_key_in(n: u64, slot: u64) -> SourceKey {
 pub(super) fn full_state() -> HostState {
     HostState {
         signs: true,
+        has_imports: true,
         backfilled: Taken { day: i64::MAX, entries: u32::MAX },
         lease: Some(Lease { owner: AWKWARD.into(), until: Timestamp::MAX, token: u64::MAX }),
         last_token: u64::MAX,
