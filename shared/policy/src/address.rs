@@ -106,6 +106,44 @@ pub fn canonical(url: &Url) -> Url {
     url
 }
 
+/// Returns the address of a page itself, if this one leads to an older version of it or to a comparison of two, as the entries of
+/// a wiki's feed of changes do. Wikis are known by the structure of the query, since on other sites each of these parameters may
+/// name a page.
+pub fn current_version(url: &Url) -> Url {
+    let pairs: Vec<_> = url.query_pairs().collect();
+    let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_ref());
+    let is_in = |name: &str, words: &[&str]| value(name).is_some_and(|value| words.contains(&value));
+    let is_number = |name: &&str| {
+        value(name).is_some_and(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let has_diff = is_number(&"diff") || is_in("diff", &["prev", "next", "cur"]);
+    let is_script = |name: &str| url.path().split('/').any(|segment| segment == name);
+    let has_title = is_script("index.php") && value("title").is_some();
+    let shows = |names: &[&str]| names.iter().any(is_number);
+    let parameters: &[&str] = if (has_diff && is_number(&"oldid"))
+        || (has_title && (has_diff || shows(&["oldid", "rcid"]) || is_in("action", &["history", "info"])))
+    {
+        // MediaWiki.
+        &["diff", "oldid", "rcid", "action"]
+    } else if (is_in("do", &["diff"]) && shows(&["rev", "rev2", "rev2[0]", "rev2[1]"]))
+        || (is_script("doku.php") && (shows(&["rev"]) || is_in("do", &["diff", "revisions"])))
+    {
+        // DokuWiki.
+        &["do", "rev", "rev2", "rev2[0]", "rev2[1]", "difftype"]
+    } else if is_in("action", &["diff"]) && shows(&["rev", "rev1", "rev2", "version", "date"]) {
+        // MoinMoin, Trac.
+        &["action", "rev", "rev1", "rev2", "version", "date"]
+    } else {
+        return url.clone();
+    };
+    let query = url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let kept: Vec<&str> =
+        query.zip(&pairs).filter(|(_, (name, _))| !parameters.contains(&name.as_ref())).map(|(raw, _)| raw).collect();
+    let mut page = url.clone();
+    page.set_query((!kept.is_empty()).then(|| kept.join("&")).as_deref());
+    page
+}
+
 fn is_tracking(pair: &str) -> bool {
     let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
     name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
@@ -355,6 +393,48 @@ mod tests {
         assert_eq!(canon("https://example.org/?utm_medium=rss"), "https://example.org/");
         assert_eq!(canon("https://example.org/%7euser/%c3%a9?q=%2f"), "https://example.org/~user/%C3%A9?q=%2F");
         assert_eq!(canon("https://example.org./a"), "https://example.org/a");
+    }
+
+    #[test]
+    fn what_wikis_say_of_a_change_leads_to_the_page_itself() {
+        let current = |text: &str| current_version(&url(text)).to_string();
+        for (change, page) in [
+            ("/index.php?title=Tern&diff=18&oldid=0", "/index.php?title=Tern"),
+            ("/w/index.php?title=Tern:A%26B&diff=prev&oldid=17&rcid=4", "/w/index.php?title=Tern:A%26B"),
+            ("/w/index.php?title=Tern&oldid=17", "/w/index.php?title=Tern"),
+            ("/w/index.php?title=Tern&action=history", "/w/index.php?title=Tern"),
+            ("/wiki/Tern?diff=18&oldid=17", "/wiki/Tern"),
+            ("/index.php/Tern?diff=next&oldid=17&uselang=fr", "/index.php/Tern?uselang=fr"),
+            ("/doku.php?id=birds:tern&rev=1700000000&do=diff", "/doku.php?id=birds:tern"),
+            ("/doku.php/birds:tern?do=revisions", "/doku.php/birds:tern"),
+            ("/birds/tern?rev=1700000000&do=diff", "/birds/tern"),
+            ("/birds/tern?do=diff&rev2%5B0%5D=17&rev2%5B1%5D=18&difftype=inline", "/birds/tern"),
+            ("/Tern?action=diff&rev1=3&rev2=4", "/Tern"),
+            ("/wiki/Tern?action=diff&version=4", "/wiki/Tern"),
+        ] {
+            assert_eq!(current(&format!("https://wiki.example{change}")), format!("https://wiki.example{page}"));
+        }
+    }
+
+    #[test]
+    fn parameters_of_wikis_mean_what_they_mean_on_other_sites() {
+        for page in [
+            "/photo?rev=3",
+            "/compare?diff=18",
+            "/post?oldid=17",
+            "/index.php?id=7&rev=3",
+            "/index.php?title=Tern&action=edit",
+            "/shop?action=diff",
+            "/shop?action=history&id=7",
+            "/news?do=diff",
+            "/news?do=show&rev=3",
+            "/events?action=show&date=20260101",
+            "/a?diff=one&oldid=two",
+            "/a",
+        ] {
+            let page = format!("https://other.example{page}");
+            assert_eq!(current_version(&url(&page)).as_str(), page);
+        }
     }
 
     #[test]

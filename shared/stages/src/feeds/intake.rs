@@ -183,7 +183,7 @@ impl Intake {
             let url = entry.link.as_deref().and_then(|link| address::parse(link, base.as_ref()).ok());
             let Some(url) = url else { continue };
             if n < budget {
-                match self.page_itself(&address::page_id(&address::canonical(&url))).await? {
+                match self.page_itself(&address::page_id(&page_of(&url))).await? {
                     Some(page) if sampling::is_candidate(&page, rules, now) => {
                         let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
                         visits.entry(page.host).or_default().push(item);
@@ -258,7 +258,7 @@ impl Intake {
             Some(link) => address::parse(link, Url::parse(&source.url).ok().as_ref()).map_err(|e| e.to_string()),
         };
         let located = linked.and_then(|url| {
-            let url = address::canonical(&url);
+            let url = page_of(&url);
             self.politeness.key_of(&url).map(|host| (host, url)).map_err(|e| e.to_string())
         });
         let (host, url) = match located {
@@ -315,6 +315,11 @@ impl Intake {
         }
         Ok(())
     }
+}
+
+/// Returns the canonical address of the page that an entry's link leads to.
+fn page_of(link: &Url) -> Url {
+    address::canonical(&address::current_version(link))
 }
 
 /// Stands among the keys of seen entries for one that was taken back.

@@ -53,6 +53,41 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
     assert_eq!(world.calls(CallKind::Page).len(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_changes_of_a_wiki_lead_to_one_visit_of_each_page_itself() {
+    for (changes, pages) in [
+        (
+            [
+                "/w/index.php?title=Tern&diff=18&oldid=17",
+                "/w/index.php?title=Tern&diff=17&oldid=0",
+                "/wiki/Bay?diff=9&oldid=8",
+            ],
+            ["/w/index.php?title=Tern", "/wiki/Bay"],
+        ),
+        (
+            [
+                "/doku.php?id=birds:tern&rev=1700000002&do=diff",
+                "/doku.php?id=birds:tern&rev=1700000001&do=diff",
+                "/bay?rev=1700000003&do=diff",
+            ],
+            ["/doku.php?id=birds:tern", "/bay"],
+        ),
+        (
+            ["/Tern?action=diff&rev1=2&rev2=3", "/Tern?action=diff&rev1=1&rev2=2", "/Bay?action=diff&rev1=7&rev2=8"],
+            ["/Tern", "/Bay"],
+        ),
+    ] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        let item = |path: &str| format!("<item><link>https://wiki.example{}</link></item>", path.replace('&', "&amp;"));
+        world.web.answer(FEED, Ok(rss(&changes.map(item).concat())));
+        world.poll(0).await;
+        let urls: Vec<String> =
+            visits(&world).await.into_iter().flat_map(|visit| visit.items).map(|item| item.url).collect();
+        assert_eq!(urls, pages.map(|path| format!("https://wiki.example{path}")));
+    }
+}
+
 /// As in an archive that lists the oldest first.
 #[tokio::test(start_paused = true)]
 async fn of_more_entries_than_are_looked_at_the_newest_are() {
