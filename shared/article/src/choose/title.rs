@@ -16,6 +16,9 @@ pub(crate) fn choose(
     micro: &Microdata,
     limits: &Limits,
 ) -> Option<String> {
+    if let Some(heading) = in_place_of_id(outline) {
+        return Some(heading.clone());
+    }
     let tidy = |text: &str| line(&references::decode(text), limits.title_chars);
     let site = Site::of(outline, graph, linked, micro);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
@@ -35,6 +38,18 @@ pub(crate) fn choose(
         .or_else(|| told.first().cloned())
         .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
         .or((!document.is_empty()).then_some(document))
+}
+
+/// Returns the first heading of a page of DokuWiki that is not the wiki's name, if the document is titled by the page's id:
+/// `notes:tides [Wiki]`.
+fn in_place_of_id<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
+    let (id, wiki) = outline.title.as_deref()?.trim().strip_suffix(']')?.split_once(" [")?;
+    let is_dokuwiki = |name: &str| name.trim_start().get(..8).is_some_and(|it| it.eq_ignore_ascii_case("DokuWiki"));
+    if id.contains(char::is_whitespace) || !outline.meta(&["generator"]).is_some_and(is_dokuwiki) {
+        return None;
+    }
+    let wiki = fold(&references::decode(wiki));
+    outline.headings_of(1).map(|heading| &heading.text).find(|text| fold(text) != wiki)
 }
 
 /// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.
