@@ -3,7 +3,7 @@
 use crate::parsing::parsed;
 use crate::politeness::visit::Fetched;
 use crate::stage::StageError;
-use curlew_feed::{Entry, Feed, FeedError};
+use curlew_feed::{Entry, Feed, FeedError, too_many};
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Timestamp};
 use curlew_policy::chance::mix;
 use curlew_policy::politeness::http;
@@ -12,8 +12,6 @@ use curlew_policy::polling::schedule::{self, Inputs};
 use curlew_policy::polling::{conditional, subscription, websub};
 use curlew_policy::rules::Rules;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
-use std::cmp::Reverse;
-use std::collections::HashSet;
 use url::Url;
 
 /// Two spans of freshness that differ by less than this part of them count as one: an `Expires` is never exactly so far
@@ -33,13 +31,8 @@ pub(crate) async fn parse(pool: &dyn CpuPool, reply: &Reply, url: &Url) -> Resul
 
 /// The entries that a poll looks at, in their order: all, or the newest if there are more. Many a feed lists the oldest first.
 pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
-    let mut dates: Vec<_> = match feed.entries.len() > most {
-        true => feed.entries.iter().map(|entry| Reverse(entry.published.or(entry.updated))).zip(0..).collect(),
-        false => vec![],
-    };
-    dates.sort_unstable();
-    let left_out: HashSet<usize> = dates.into_iter().skip(most).map(|(_, place)| place).collect();
-    feed.entries.iter().enumerate().filter(move |(place, _)| !left_out.contains(place)).map(|(_, entry)| entry)
+    let too_many = too_many(feed.entries.iter().map(Entry::time), most);
+    feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
 /// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. What

@@ -12,11 +12,13 @@ use crate::operator::watches::{Watch, WatchError, Watches};
 use crate::pages::overrides::StoredOverride;
 use crate::parsing::parsed;
 use crate::stage::StageError;
+use curlew_feed::OpmlFeed;
 use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::admission;
 use curlew_ports::{Clock, Inbox, PortError, Queue, Receipt, update_host};
 use curlew_screen::Verdict;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Number of jobs that are put back at a time.
@@ -70,14 +72,25 @@ pub enum HoldLift {
     OthersRemain(Timestamp),
 }
 
-/// Reads a list of feeds.
+/// Reads a list of feeds. One that is in it several times is named once, in the last folder that it is in.
 ///
 /// # Errors
 /// [`StageError::Job`] if it is none.
 pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
     let feeds = curlew_feed::feeds_of_opml(bytes);
     let feeds = feeds.map_err(|e| StageError::Job(format!("the list cannot be used: {e}")))?;
-    Ok(feeds.into_iter().map(|feed| ListedFeed { url: feed.url, folder: feed.folder }).collect())
+    let (mut listed, mut places): (Vec<ListedFeed>, HashMap<String, usize>) = Default::default();
+    for OpmlFeed { url, folder, .. } in feeds {
+        match places.get(&url).and_then(|place| listed.get_mut(*place)) {
+            Some(_) if folder.is_empty() => {}
+            Some(known) => known.folder = folder,
+            None => {
+                places.insert(url.clone(), listed.len());
+                listed.push(ListedFeed { url, folder });
+            }
+        }
+    }
+    Ok(listed)
 }
 
 /// Returns false for what is not there.
@@ -349,5 +362,22 @@ impl Actions {
                 return Ok(());
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feed_that_a_list_names_often_is_taken_once() {
+        let outline = |address: &str| format!("<outline xmlUrl='{address}'/>");
+        let folders = [("A", "/1"), ("B", "/2"), ("C", "/1")].map(|(name, path)| {
+            format!("<outline text='{name}'>{}</outline>", outline(&format!("https://a.example{path}")))
+        });
+        let list = format!("<opml>{}{}</opml>", folders.concat(), outline("https://a.example/2").repeat(10_000));
+        let read = read_opml(list.as_bytes()).unwrap_or_default();
+        let read: Vec<_> = read.iter().map(|feed| (feed.url.as_str(), feed.folder.join("/"))).collect();
+        assert_eq!(read, [("https://a.example/1", "C".to_owned()), ("https://a.example/2", "B".to_owned())]);
     }
 }

@@ -10,7 +10,7 @@ use crate::politeness::failures;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
 use curlew_article::{Limits, decode, scan_head};
-use curlew_feed::{Feed, discover};
+use curlew_feed::{Feed, FeedError, discover};
 use curlew_model::{
     Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators, VisitJob,
 };
@@ -128,11 +128,13 @@ pub(super) struct FeedSearch<'s, 'v> {
     found: Vec<FoundFeed>,
     /// Rows of feeds that were read.
     rows: HashMap<SourceKey, Option<(FeedSource, Version)>>,
+    /// A feed that is there and cannot be read, with the reason.
+    unread: Option<String>,
 }
 
 impl<'s, 'v> FeedSearch<'s, 'v> {
     pub(super) fn new(intake: &'s Intake, visit: &'s mut Visit<'v>, site: &'s mut SiteSource) -> FeedSearch<'s, 'v> {
-        FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new() }
+        FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
     }
 
     /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed after them.
@@ -273,7 +275,8 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             }
         }
         let why = if rest.links.is_empty() { NONE_NAMED } else { NONE_WORKS };
-        Ok(Step::None(failures::no_feed(why)))
+        let why = self.unread.take().map_or_else(|| why.to_owned(), |unread| format!("{why}; {unread}"));
+        Ok(Step::None(failures::no_feed(&why)))
     }
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.
@@ -295,20 +298,28 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             CallEnd::Reply(reply) if reply.status == 200 => {
                 match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
                     Ok(feed) => self.validated((url, &got, reply), feed, found).await,
-                    Err(why) => {
+                    Err(why @ FeedError::NotAFeed(_)) => {
                         tracing::debug!(%url, reason = %why, "no feed");
                         Ok(Tried::Useless)
                     }
+                    Err(why) => Ok(self.note_unread(url, &why)),
                 }
             }
             // One that is refused is no feed for us; one in trouble may be.
             CallEnd::Reply(reply) if reply.status >= 500 => {
                 Ok(self.visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
+            CallEnd::Rejected(why @ Rejection::Limit(_)) => Ok(self.note_unread(url, why)),
             CallEnd::Reply(_) | CallEnd::Rejected(_) => Ok(Tried::Useless),
             CallEnd::Elsewhere(until) | CallEnd::Refused(until) => Ok(Tried::NotYet(*until)),
             CallEnd::Later(until) | CallEnd::Held(until, _) => Ok(Tried::NotNow(*until)),
         }
+    }
+
+    /// Notes why a candidate cannot be read, such as for its size; the first one is told.
+    fn note_unread(&mut self, url: &Url, why: &dyn std::fmt::Display) -> Tried {
+        self.unread.get_or_insert_with(|| format!("{url} cannot be read: {why}"));
+        Tried::Useless
     }
 
     /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it says, or a
