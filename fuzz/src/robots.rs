@@ -21,7 +21,10 @@ pub(crate) fn robots(data: &[u8]) {
             let _ =
                 (robots.check(&url), robots.usage(&url), robots.signals(&url), robots.crawl_delay(), robots.weight());
         }
-        assert!(decision.allowed || decision.rule.is_some(), "nothing is forbidden without a rule");
+        assert!(
+            decision.allowed || decision.rule.is_some() || decision.second == Some(false),
+            "nothing is forbidden without a rule"
+        );
     }
 }
 

@@ -111,6 +111,8 @@ impl PageState {
 pub enum Rejection {
     /// robots.txt forbids it (RFC 9309).
     Robots,
+    /// robots.txt forbids it as a second matcher reads it, and not as our own does.
+    RobotsDoubted,
     /// The address guard refused it: not public, a wrong port, a wrong scheme.
     Address(String),
     /// Its host is blocked by the operator or its owner.
@@ -149,7 +151,7 @@ impl Rejection {
     /// Returns the name under which summaries count it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Rejection::Robots => "robots",
+            Rejection::Robots | Rejection::RobotsDoubted => "robots",
             Rejection::Address(_) => "address",
             Rejection::Blocked => "blocked",
             Rejection::Excluded(_) => "excluded",
@@ -176,6 +178,9 @@ impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Rejection::Robots => f.write_str("robots.txt forbids it"),
+            Rejection::RobotsDoubted => f.write_str(
+                "robots.txt forbids it as its second reader, texting_robots, understands it; our own would allow it",
+            ),
             Rejection::Address(why) => write!(f, "the address is refused: {why}"),
             Rejection::Blocked => f.write_str("the host is blocked"),
             Rejection::Excluded(rule) => write!(f, "it is excluded by {rule}"),

@@ -35,6 +35,9 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
     if let Some(rule) = decision.rule {
         answer.insert("rule".into(), json!(rule));
     }
+    if let Some(allowed) = decision.second {
+        answer.insert("second_opinion".into(), json!({ "allowed": allowed, "matcher": "texting_robots" }));
+    }
     let (signals, usage) = (robots.signals(url), robots.usage(url));
     if !signals.is_silent() {
         answer.insert("content_signal".into(), json!(signals.to_string()));

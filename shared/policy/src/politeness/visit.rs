@@ -76,6 +76,8 @@ pub enum Permission {
     Allowed,
     /// It must not be called.
     Forbidden,
+    /// It must not be called, since the second matcher refuses it; our own would allow it.
+    Doubted,
 }
 
 /// A URL that is to be called, and what is known of it so far. The shell fills in what a [`Step`] asks for.
@@ -212,6 +214,7 @@ impl VisitState {
         match attempt.permission {
             None => return Step::AskRobots,
             Some(Permission::Forbidden) => return end(CallEnd::Rejected(Rejection::Robots)),
+            Some(Permission::Doubted) => return end(CallEnd::Rejected(Rejection::RobotsDoubted)),
             Some(Permission::Allowed) => {}
         }
         if let Some(hold) = &self.learned.hold {

@@ -2,7 +2,8 @@
 //!
 //! [`Robots::parse`] keeps only the rules that apply to one product token, most specific first, and a tree of their
 //! prefixes before the first star. [`Robots::check`] descends that tree once, and takes the most specific matching
-//! rule. [`classify`] and [`fresh_until`] decide the meaning of a fetch of the file and the lifetime of its result.
+//! rule. A second matcher, by others, has to allow a URL as well: see [`Decision::second`]. [`classify`] and [`fresh_until`]
+//! decide the meaning of a fetch of the file and the lifetime of its result.
 //!
 //! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 //!
@@ -23,6 +24,7 @@
 pub mod license;
 mod parse;
 pub(crate) mod pattern;
+mod second;
 mod sitemaps;
 mod standing;
 pub mod tdmrep;
@@ -38,7 +40,9 @@ use crate::page::preferences::Preferences;
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use pattern::{Steps, TooManySteps};
+use second::SecondOpinion;
 use std::borrow::Cow;
+use std::sync::Arc;
 use tree::Tree;
 use url::Url;
 
@@ -65,15 +69,19 @@ pub struct Robots {
     usage: Box<[PathStatement<Preferences>]>,
     signals: Box<[PathStatement<ContentSignals>]>,
     license: Option<Box<str>>,
+    second: Option<Arc<SecondOpinion>>,
 }
 
 /// Decision on a URL, with the line that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// True if the URL may be fetched.
+    /// True if the URL may be fetched: no matcher that was asked refuses it.
     pub allowed: bool,
-    /// Line that decided, such as `Disallow: /x`; `None` if no rule matched.
+    /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
+    /// Verdict of the crate texting_robots. It is asked if our own matcher allows the URL, and if it can read the file and
+    /// the URL; so `Some(false)` means that it alone refuses.
+    pub second: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -130,32 +138,52 @@ impl Robots {
     /// Decides if a URL may be fetched. Its path and query are compared, its fragment is not (RFC 9309 §2.2.2). The URL
     /// has to be of the scheme, host and port for which the file was fetched (§2.3).
     pub fn check(&self, url: &Url) -> Decision {
-        self.check_path(&path_and_query(url))
+        self.check_on(url.host_str(), &path_and_query(url))
     }
 
-    /// As [`Robots::check`], for a path and query that begin with `/` and have no fragment.
+    /// As [`Robots::check`], for a path and query that begin with `/` and have no fragment; they may be of any host.
     pub fn check_path(&self, path_and_query: &str) -> Decision {
-        if path_and_query == ROBOTS_PATH {
-            return Decision { allowed: true, rule: None };
-        }
-        self.decide(path_and_query, &mut Steps::new(MAX_STEPS))
+        self.check_on(None, path_and_query)
     }
 
-    /// As [`Robots::check_path`], with a budget of steps.
-    fn decide(&self, path_and_query: &str, steps: &mut Steps) -> Decision {
+    fn check_on(&self, host: Option<&str>, path_and_query: &str) -> Decision {
+        if path_and_query == ROBOTS_PATH {
+            return Decision { allowed: true, rule: None, second: None };
+        }
+        let ours = self.decide(host, path_and_query, &mut Steps::new(MAX_STEPS));
+        let second = self.second.as_ref().filter(|_| ours.allowed).and_then(|second| second.allows(path_and_query));
+        Decision { allowed: ours.allowed && second != Some(false), second, ..ours }
+    }
+
+    /// Returns the decision of our own matcher, within a budget of steps.
+    fn decide(&self, host: Option<&str>, path_and_query: &str, steps: &mut Steps) -> Decision {
+        let decision =
+            |allowed, rule: Option<&Rule>| Decision { allowed, rule: rule.map(|rule| self.line(rule)), second: None };
         let path = pattern::canonical_path(path_and_query.as_bytes());
         let folded = pattern::folded(&path);
-        let Ok(met) = self.met(&path, &folded, steps) else { return Decision { allowed: false, rule: None } };
+        let Ok(met) = self.met(&path, &folded, steps) else { return decision(false, None) };
         for rule in met.into_iter().filter_map(|rank| self.rules.get(rank as usize)) {
+            if !self.is_for(rule, host) {
+                continue;
+            }
             let rest = if rule.allow { &path } else { &folded }.get(usize::from(rule.prefix)..).unwrap_or_default();
             let tail = self.slice(rule.pattern).get(usize::from(rule.prefix)..).unwrap_or_default();
             match pattern::tail_matches(tail, rule.anchored, rest, steps) {
                 Ok(false) => {}
-                Ok(true) => return Decision { allowed: rule.allow, rule: Some(self.line(rule)) },
-                Err(TooManySteps) => return Decision { allowed: false, rule: Some(self.line(rule)) },
+                Ok(true) => return decision(rule.allow, Some(rule)),
+                Err(TooManySteps) => return decision(false, Some(rule)),
             }
         }
-        Decision { allowed: true, rule: None }
+        decision(true, None)
+    }
+
+    /// False for a rule that is written as an absolute URL of another host. A port is not compared.
+    fn is_for(&self, rule: &Rule, host: Option<&str>) -> bool {
+        let (Some((named, _)), Some(host)) = (pattern::split_absolute(self.slice(rule.text)), host) else {
+            return true;
+        };
+        let named = named.split(|b| *b == b':').next().unwrap_or_default();
+        named.eq_ignore_ascii_case(host.as_bytes())
     }
 
     /// Returns the ranks of the rules whose prefix begins a path, best first.
@@ -174,7 +202,7 @@ impl Robots {
 
     /// Returns the `Crawl-delay` of the group, rounded up to a whole millisecond; the longest if there are several.
     ///
-    /// Not part of RFC 9309. It is not capped here. A value that is not a plain decimal number is ignored.
+    /// Not part of RFC 9309. It is not capped here. A value that does not begin with a decimal number is ignored.
     pub fn crawl_delay(&self) -> Option<Millis> {
         self.crawl_delay
     }
@@ -198,6 +226,14 @@ impl Robots {
 
     /// Returns the approximate memory use in bytes.
     pub fn weight(&self) -> usize {
+        let regexes = self.rules.iter().filter(|rule| rule.anchored).count() * second::REGEX_BYTES;
+        // The second matcher keeps each pattern twice.
+        let twice = self.rules.len() * second::RULE_BYTES + 2 * self.bytes.len();
+        self.bytes_to_match() + self.second.as_ref().map_or(0, |_| twice + regexes)
+    }
+
+    /// Returns the number of bytes that a check may have to read.
+    pub fn bytes_to_match(&self) -> usize {
         let usage: usize = self.usage.iter().map(|rule| size_of_val(rule) + rule.pattern.len()).sum();
         let signals = self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.len() + rule.statement.weight());
         let rules = self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len();
@@ -297,7 +333,7 @@ mod tests {
     fn steps(rules: &[String], path: &str) -> u64 {
         let file = format!("User-agent: *\n{}\n", rules.join("\n"));
         let mut steps = Steps::new(u64::MAX);
-        let _ = Robots::parse(file.as_bytes(), "CurlewBot").decide(path, &mut steps);
+        let _ = Robots::parse(file.as_bytes(), "CurlewBot").decide(None, path, &mut steps);
         u64::MAX - steps.left()
     }
 
@@ -328,6 +364,21 @@ mod tests {
                 prop_assert!(2 * twice <= 5 * once + 2 * more, "{what}: {once} became {twice}");
             }
         }
+    }
+
+    #[test]
+    fn what_the_second_matcher_alone_refuses_is_not_allowed() {
+        let second = SecondOpinion::read(b"User-agent: *\nDisallow: /a\n", "CurlewBot").map(Arc::new);
+        let robots = Robots { second, ..Robots::parse(b"User-agent: *\nDisallow: /b\n", "CurlewBot") };
+        let asked = |path| {
+            let decision = robots.check_path(path);
+            (decision.allowed, decision.second)
+        };
+        assert_eq!(asked("/a"), (false, Some(false)));
+        assert_eq!(asked("/b"), (false, None), "our own forbids it already");
+        assert_eq!(asked("/c"), (true, Some(true)));
+        assert_eq!(asked("/%61"), (true, None));
+        assert_eq!(asked("/robots.txt"), (true, None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Parses a robots.txt into the rules of one product token (RFC 9309 §2.1, §2.2).
 
+use super::second::SecondOpinion;
 use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, PathStatement, Robots, Rule, Span, pattern, product_token};
 use crate::address;
@@ -7,6 +8,7 @@ use crate::page::preferences::Preferences;
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Length up to which keys are compared, in bytes; no known key is longer.
 const MAX_KEY_BYTES: usize = 32;
@@ -35,12 +37,13 @@ pub(super) fn read(body: &[u8], token: &str) -> Robots {
     for line in text.split(|b| *b == b'\n' || *b == b'\r') {
         reader.take(parse_line(line));
     }
-    reader.finish()
+    let second = SecondOpinion::read(&text, product_token(token)).map(Arc::new);
+    Robots { second, ..reader.finish() }
 }
 
 /// A line with a known key.
 #[derive(Debug, PartialEq, Eq)]
-enum Line<'a> {
+pub(super) enum Line<'a> {
     UserAgent(&'a [u8]),
     Allow(&'a [u8]),
     Disallow(&'a [u8]),
@@ -53,7 +56,7 @@ enum Line<'a> {
 
 /// Agent that a `User-agent` line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AgentMatch {
+pub(super) enum AgentMatch {
     Us,
     Everyone,
     Other,
@@ -103,7 +106,7 @@ impl<'a> GroupParser<'a> {
     fn take(&mut self, line: Line<'_>) {
         match line {
             Line::UserAgent(value) => {
-                let named = self.whom(value);
+                let named = agent_match(value, self.token);
                 if named == AgentMatch::Us && !self.named {
                     self.named = true;
                     self.general = RuleSet::default();
@@ -167,26 +170,26 @@ impl<'a> GroupParser<'a> {
         }
     }
 
-    /// Compares the token as defined in RFC 9309 §2.2.1, letters, `-` and `_`, so that `Foo/1.2` names `Foo`; also up
-    /// to the first blank or `/`, for agents with digits in their names.
-    fn whom(&self, value: &[u8]) -> AgentMatch {
-        let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
-        match value {
-            [b'*'] => return AgentMatch::Everyone,
-            [b'*', next, ..] if next.is_ascii_whitespace() => return AgentMatch::Everyone,
-            _ => {}
-        }
-        let strict = until(|b| !(b.is_ascii_alphabetic() || *b == b'-' || *b == b'_'));
-        let word = until(|b| b.is_ascii_whitespace() || b"/;,(".contains(b));
-        let is_us = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(self.token);
-        if is_us(strict) || is_us(word) { AgentMatch::Us } else { AgentMatch::Other }
-    }
-
     fn finish(self) -> Robots {
         let mut rules = if self.named { self.own } else { self.general };
         rules.license = rules.license.or(self.license);
         rules.into_robots()
     }
+}
+
+/// Compares the token as defined in RFC 9309 §2.2.1, letters, `-` and `_`, so that `Foo/1.2` names `Foo`; also up
+/// to the first blank or `/`, for agents with digits in their names.
+pub(super) fn agent_match(value: &[u8], token: &[u8]) -> AgentMatch {
+    let until = |stop: fn(&u8) -> bool| value.split(stop).next().unwrap_or_default();
+    match value {
+        [b'*'] => return AgentMatch::Everyone,
+        [b'*', next, ..] if next.is_ascii_whitespace() => return AgentMatch::Everyone,
+        _ => {}
+    }
+    let strict = until(|b| !(b.is_ascii_alphabetic() || *b == b'-' || *b == b'_'));
+    let word = until(|b| b.is_ascii_whitespace() || b"/;,(".contains(b));
+    let is_us = |name: &[u8]| !name.is_empty() && name.eq_ignore_ascii_case(token);
+    if is_us(strict) || is_us(word) { AgentMatch::Us } else { AgentMatch::Other }
 }
 
 /// Rules in the order of the file.
@@ -202,7 +205,10 @@ struct RuleSet {
 
 impl RuleSet {
     fn push(&mut self, allow: bool, value: &[u8]) {
-        let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(value);
+        // RFC 9309 knows paths only. An absolute URL forbids that path of its host, which fetches less; it allows nothing.
+        let path = pattern::split_absolute(value).filter(|_| !allow).map_or(value, |(_, path)| path);
+        let path = if path.is_empty() { b"/" } else { path };
+        let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(path);
         let canonical = Cow::Owned(bytes);
         let compared = if allow { canonical } else { pattern::folded(&canonical) };
         let text = self.store(value);
@@ -238,6 +244,7 @@ impl RuleSet {
             usage: self.usage.into_boxed_slice(),
             signals: self.signals.into_boxed_slice(),
             license: self.license,
+            second: None,
         };
         robots.tree = Tree::of(robots.rules.iter().map(|rule| robots.prefix(rule)));
         robots
@@ -279,7 +286,7 @@ fn without_cut_line(body: &[u8]) -> &[u8] {
     head.get(..end).unwrap_or_default()
 }
 
-fn is_line_end(byte: u8) -> bool {
+pub(super) fn is_line_end(byte: u8) -> bool {
     byte == b'\n' || byte == b'\r'
 }
 
@@ -298,7 +305,7 @@ fn decoded(body: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(String::from_utf16_lossy(&units).into_bytes())
 }
 
-fn parse_line(line: &[u8]) -> Line<'_> {
+pub(super) fn parse_line(line: &[u8]) -> Line<'_> {
     let line = line.get(..MAX_LINE_BYTES).unwrap_or(line);
     let line = trim(line.split(|b| *b == b'#').next().unwrap_or_default());
     // Some files omit the colon; a URL may contain one, so a blank as separator is tried if the key is unknown.
@@ -365,20 +372,32 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses a plain decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. No sign, exponent or
-/// unit.
+/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. What follows it is a unit: `10s`,
+/// `10 seconds` and `10;` mean ten seconds, `10 min` ten minutes, and `10,5` ten and a half seconds. No sign, no exponent.
 fn seconds(value: &[u8]) -> Option<Millis> {
-    let text = std::str::from_utf8(value).ok()?;
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
-    if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction) {
+    let text = String::from_utf8_lossy(value);
+    let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (whole, rest) = text.split_at(digits(&text));
+    let after = rest.strip_prefix(['.', ',']).unwrap_or_default();
+    let (fraction, after) = after.split_at(digits(after));
+    if whole.is_empty() && fraction.is_empty() {
         return None;
     }
+    let unit = if fraction.is_empty() { rest } else { after }.trim_start().to_ascii_lowercase();
+    if unit.contains(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let factor = match unit.trim_end_matches('s') {
+        "m" | "min" | "minute" => 60,
+        "h" | "hour" => 3_600,
+        _ => 1,
+    };
     // A number too great for 64 bits still means "slower", never "ignore".
     let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().unwrap_or(u64::MAX) };
     let thousandths = format!("{fraction:0<3}").get(..3)?.parse::<u64>().ok()?;
     let beyond = fraction.get(3..).is_some_and(|rest| rest.bytes().any(|b| b != b'0'));
-    Some(Millis::from_secs(whole) + Millis(thousandths + u64::from(beyond)))
+    let delay = Millis::from_secs(whole) + Millis(thousandths + u64::from(beyond));
+    Some(Millis(delay.0.saturating_mul(factor)))
 }
 
 #[cfg(test)]
@@ -409,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_plain_decimal_numbers() {
+    fn seconds_are_the_decimal_number_before_a_unit() {
         for (text, expected) in [
             ("10", Some(10_000)),
             ("0.5", Some(500)),
@@ -419,10 +438,25 @@ mod tests {
             ("-1", None),
             ("+1", None),
             ("1e3", None),
+            ("1:30", None),
+            ("1e3", None),
+            ("1:30", None),
             ("inf", None),
-            ("10s", None),
-            ("1,5", None),
+            ("10s", Some(10_000)),
+            ("10 seconds", Some(10_000)),
+            ("10;", Some(10_000)),
+            ("10,5", Some(10_500)),
+            ("0.5 sec", Some(500)),
+            ("10.", Some(10_000)),
+            ("10. Please", Some(10_000)),
+            ("2 min", Some(120_000)),
+            ("2m", Some(120_000)),
+            ("1 hours", Some(3_600_000)),
+            ("99999999999999999999999 h", Some(u64::MAX)),
+            ("s", None),
+            ("s 10", None),
             (".", None),
+            (",", None),
             ("", None),
         ] {
             assert_eq!(seconds(text.as_bytes()), expected.map(Millis), "{text}");

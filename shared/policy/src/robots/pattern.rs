@@ -96,6 +96,16 @@ pub(crate) fn folded<'a>(canonical: &Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     Cow::Owned(out)
 }
 
+/// Splits an absolute URL, as written, into its host and the rest, in which `*` and `$` mean something; `None` for a path.
+pub(super) fn split_absolute(value: &[u8]) -> Option<(&[u8], &[u8])> {
+    let after = |scheme: &str| {
+        let (start, after) = value.split_at_checked(scheme.len())?;
+        start.eq_ignore_ascii_case(scheme.as_bytes()).then_some(after)
+    };
+    let after = after("https://").or_else(|| after("http://"))?;
+    Some(after.split_at(memchr::memchr(b'/', after).unwrap_or(after.len())))
+}
+
 /// True if the pattern matches the path from its first octet on.
 ///
 /// # Errors
@@ -170,7 +180,7 @@ fn is_unreserved(byte: u8) -> bool {
 }
 
 /// True for unreserved characters, and for reserved ones (RFC 3986 §2.2) without the three that are always encoded.
-fn stays_as_it_is(byte: u8) -> bool {
+pub(super) fn stays_as_it_is(byte: u8) -> bool {
     is_unreserved(byte) || b":/?#[]@!&()+,;=".contains(&byte)
 }
 

@@ -207,7 +207,10 @@ fn r17_the_longest_match_wins_in_any_order() {
     assert!(!rules_allow("Allow: /aé\nDisallow: /a*wxyz12", "/aéwxyz12"), "octets, not letters: 8 against 9");
     assert_eq!(check("User-agent: *\nDisallow: /a*b # not here\n", "/axb").rule, Some("Disallow: /a*b".into()));
     assert_eq!(check("User-agent: *\nDisallow: /aé$\n", "/aé").rule, Some("Disallow: /aé$".into()));
-    assert_eq!(check("User-agent: *\nDisallow: /a\n", "/b"), Decision { allowed: true, rule: None });
+    assert_eq!(
+        check("User-agent: *\nDisallow: /a\n", "/b"),
+        Decision { allowed: true, rule: None, second: Some(true) }
+    );
 }
 
 #[test]
@@ -281,6 +284,19 @@ fn r21_a_disallow_holds_for_both_ways_to_write_a_reserved_character() {
     assert!(rules_allow("Disallow: /\nAllow: /a%3ab", "/a%3Ab"));
     assert!(rules_allow("Disallow: /a%3Ab\nAllow: /a%3Ab/c", "/a%3Ab/c"), "the longest match wins as ever");
     assert!(!rules_allow("Disallow: /a%3Ab\nAllow: /a:b", "/a:b"), "the encoded one has more octets");
+}
+
+#[test]
+fn r19_a_disallow_that_is_written_as_an_address_of_its_own_host_forbids_its_path() {
+    for own in ["https://reed.example/private/", "http://REED.example:80/private/*", "HTTPS://reed.example/private/$"] {
+        let rules = format!("Allow: /\nDisallow: {own}");
+        assert!(!rules_allow(&rules, "/private/"), "{own}");
+        assert!(rules_allow(&rules, "/public"), "{own}");
+        assert_eq!(check(&format!("User-agent: *\n{rules}"), "/private/").rule, Some(format!("Disallow: {own}")));
+    }
+    assert!(!rules_allow("Disallow: https://reed.example", "/x"));
+    assert!(rules_allow("Disallow: https://heron.example/\nDisallow: https://reed.example.org/", "/x"), "another host");
+    assert!(!rules_allow("Disallow: /\nAllow: https://reed.example/", "/x"), "nothing is allowed that the RFC forbids");
 }
 
 #[test]
@@ -358,6 +374,31 @@ fn r24_hostile_patterns_end_soon_and_allow_nothing() {
 }
 
 #[test]
+fn r24_the_second_matcher_is_not_asked_about_what_would_take_it_long() {
+    let lines = |line: &str, times: usize| format!("User-agent: *\n{}", format!("{line}\n").repeat(times));
+    for file in [
+        lines("Disallow: /mud", 100_000).get(..500 << 10).unwrap().to_owned(),
+        lines("", 65_000),
+        lines("Disallow: /mud", 2_000),
+        lines("Disallow: /mud$", 5),
+        lines("Disallow /mud$ and more$", 60),
+        lines(&format!("Disallow: /{}", "*a".repeat(17)), 1),
+        lines(&format!("Disallow: /{}$", "a*".repeat(250)), 1),
+        lines(&format!("Disallow: /{}", "a".repeat(513)), 1),
+        lines(&format!("Disallow: /{}", "*".repeat(8_000)), 1),
+    ] {
+        let robots = Robots::parse(file.as_bytes(), OURS);
+        assert_eq!(robots.check(&url("/x")).second, None, "{} bytes", file.len());
+        assert_eq!(robots.weight(), robots.bytes_to_match());
+    }
+    let plain = Robots::parse(lines("Disallow: /mud$", 4).as_bytes(), OURS);
+    assert_eq!(plain.check(&url("/x")).second, Some(true));
+    assert_eq!(plain.check(&url(&format!("/{}", "x".repeat(2_048)))).second, None, "a long URL");
+    let each = (plain.weight() - plain.bytes_to_match()) / 4;
+    assert!((16 << 10..20 << 10).contains(&each), "a regular expression is counted: {each}");
+}
+
+#[test]
 fn r24_half_a_million_groups_and_rules_stay_small() {
     let groups = "User-agent: x\nAllow:/\n".repeat(500_000);
     assert!(Robots::parse(groups.as_bytes(), OURS).is_empty());
@@ -373,8 +414,15 @@ fn r26_crawl_delay_is_read_as_seconds_and_not_capped_here() {
     assert_eq!(delay("User-agent: *\ncrawl-delay: 0.5 # s\nDisallow: /x\n"), Some(Millis(500)));
     assert_eq!(delay("User-agent: *\nCrawl-delay: 86400\n"), Some(Millis::from_secs(86_400)));
     assert_eq!(delay("User-agent: *\nCrawl-delay: 2\nCrawl-delay: 7\nCrawl-delay: 5\n"), Some(Millis::from_secs(7)));
-    for nonsense in ["", "ten", "-1", "inf", "nan", "1e9", "10s", "1:30"] {
+    for nonsense in ["", "ten", "-1", "inf", "nan", "1e9", "1:30"] {
         assert_eq!(delay(&format!("User-agent: *\nCrawl-delay: {nonsense}\n")), None, "{nonsense}");
+    }
+    for ten_seconds in ["10s", "10 seconds", "10;", "10,0", "10 s # each"] {
+        assert_eq!(
+            delay(&format!("User-agent: *\nCrawl-delay: {ten_seconds}\n")),
+            Some(Millis::from_secs(10)),
+            "{ten_seconds}"
+        );
     }
     assert_eq!(delay("Crawl-delay: 3\nUser-agent: *\nDisallow: /x\n"), None);
 }

@@ -29,7 +29,8 @@ use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
     Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
-    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Source, SourceKey, Timestamp, Validators, Way,
+    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, Source, SourceKey, Timestamp, Validators,
+    Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -428,8 +429,8 @@ impl Own {
 fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
     match end {
         CallEnd::Reply(reply) => Ok(reply),
-        CallEnd::Rejected(curlew_model::Rejection::Robots) => Err(Miss::Robots),
-        CallEnd::Rejected(curlew_model::Rejection::Blocked) => Err(Miss::Blocked),
+        CallEnd::Rejected(Rejection::Robots | Rejection::RobotsDoubted) => Err(Miss::Robots),
+        CallEnd::Rejected(Rejection::Blocked) => Err(Miss::Blocked),
         CallEnd::Rejected(_) => Err(Miss::Unreachable),
         CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..) => Err(Miss::Held),
     }

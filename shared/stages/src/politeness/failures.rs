@@ -24,7 +24,7 @@ pub(crate) fn of_answer(answer: &Result<Reply, FetchError>, kind: CallKind) -> O
 /// The failure of a site whose home page is rejected.
 pub(crate) fn of_rejection(why: &Rejection) -> Failure {
     let cause = match why {
-        Rejection::Robots => FailureCause::Robots,
+        Rejection::Robots | Rejection::RobotsDoubted => FailureCause::Robots,
         Rejection::Blocked => FailureCause::Blocked,
         Rejection::Excluded(_) => FailureCause::Excluded,
         Rejection::Address(_) => FailureCause::Address,

@@ -70,6 +70,19 @@ async fn r02_an_html_page_in_place_of_the_file_forbids_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_the_second_matcher_alone_refuses_is_not_called_and_the_reason_says_so() {
+    let world = world();
+    // Our own matcher cuts so long a line before its pattern.
+    let far = format!("User-agent: *\nDisallow:{}/a\n", " ".repeat(20_000));
+    world.web.serve(ROBOTS, "text/plain", far);
+    fetch(&world, &[A]).await;
+    assert!(!called(&world, A));
+    let why = rejected(&world, A).await;
+    assert_eq!(why, Some(Rejection::RobotsDoubted));
+    assert!(why.is_some_and(|why| why.code() == "robots" && why.to_string().contains("texting_robots")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn r03_five_redirects_are_followed_and_the_rules_found_are_obeyed() {
     let world = world();
     world.web.answer(ROBOTS, moved(301, "/1"));

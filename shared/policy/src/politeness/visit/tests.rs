@@ -84,6 +84,8 @@ fn the_checks_before_a_call_stand_in_this_order() {
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::AskRobots);
     what.permission = Some(Permission::Forbidden);
     assert_eq!(next(&at_worst, &what, Millis::ZERO), refused(Rejection::Robots));
+    what.permission = Some(Permission::Doubted);
+    assert_eq!(next(&at_worst, &what, Millis::ZERO), refused(Rejection::RobotsDoubted));
     what.permission = Some(Permission::Allowed);
     let held = CallEnd::Held(NOW + Millis::from_hours(1), HoldReason::TooManyRequests);
     assert_eq!(next(&at_worst, &what, Millis::ZERO), Step::End(held));
@@ -237,7 +239,7 @@ proptest! {
         (pause, lasted, hold_minutes, hold) in (0..9_000_u64, 0..200_000_u64, 0..3_u64, any::<bool>()),
         (is_blocked, is_over, is_brief) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (has_waited, has_confirmed, has_lengthened) in (any::<bool>(), any::<bool>(), any::<bool>()),
-        permission in prop::option::of(prop::sample::select(vec![Permission::Allowed, Permission::Forbidden])),
+        permission in prop::option::of(prop::sample::select(vec![Permission::Allowed, Permission::Forbidden, Permission::Doubted])),
     ) {
         let (rules, lasted) = (Rules::default(), Millis(lasted));
         let now = NOW + lasted;

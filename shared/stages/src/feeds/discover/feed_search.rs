@@ -172,7 +172,9 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
         let reply = match &got.end {
             CallEnd::Reply(reply) => reply,
-            CallEnd::Rejected(why @ (Rejection::Robots | Rejection::Blocked | Rejection::Excluded(_))) => {
+            CallEnd::Rejected(
+                why @ (Rejection::Robots | Rejection::RobotsDoubted | Rejection::Blocked | Rejection::Excluded(_)),
+            ) => {
                 return Ok(Home::Ends(Step::Refused(failures::of_rejection(why))));
             }
             CallEnd::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),

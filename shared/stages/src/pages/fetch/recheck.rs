@@ -55,7 +55,7 @@ impl Fetch {
         let Some(page) = page else { return Ok(waits(&got.end).unwrap_or(Item::Done)) };
         let found = match &got.end {
             CallEnd::Reply(reply) => return self.answered(round, &page, reply, &got).await,
-            CallEnd::Rejected(Rejection::Robots) => Recheck::Gone(Gone::Robots),
+            CallEnd::Rejected(Rejection::Robots | Rejection::RobotsDoubted) => Recheck::Gone(Gone::Robots),
             CallEnd::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
             CallEnd::Rejected(Rejection::Excluded(_)) => Recheck::Gone(Gone::Excluded),
             CallEnd::Rejected(_) => Recheck::Unknown,

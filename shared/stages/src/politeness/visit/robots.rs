@@ -46,20 +46,28 @@ impl Visit<'_> {
                 Err(end) => return Ok(Err(end)),
             },
         };
-        let allowed = self.allows(&rules, url).await?;
+        let permission = self.decided(&rules, url).await?;
         self.state.learn_crawl_delay(rules.crawl_delay(), &self.politeness.rules);
-        Ok(Ok(if allowed { Permission::Allowed } else { Permission::Forbidden }))
+        Ok(Ok(permission))
     }
 
-    /// True if the rules let us call a URL. Rules that take too long to match forbid it.
-    async fn allows(&self, rules: &Arc<Robots>, url: &Url) -> Result<bool, StageError> {
-        let bytes = rules.weight();
-        if bytes <= LONG_RULES {
-            return Ok(rules.check(url).allowed);
-        }
-        let (rules, url) = (rules.clone(), url.clone());
-        let checked = parsed(self.politeness.pool.as_ref(), bytes, move || rules.check(&url).allowed).await?;
-        Ok(checked.unwrap_or(false))
+    /// Returns whether the rules let us call a URL. Rules that take too long to match forbid it.
+    async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission, StageError> {
+        let bytes = rules.bytes_to_match();
+        let checked = if bytes <= LONG_RULES {
+            Some(rules.check(url))
+        } else {
+            let (rules, url) = (rules.clone(), url.clone());
+            parsed(self.politeness.pool.as_ref(), bytes, move || rules.check(&url)).await?.ok()
+        };
+        Ok(match checked {
+            Some(decision) if decision.allowed => Permission::Allowed,
+            Some(decision) if decision.second == Some(false) => {
+                tracing::info!(%url, "the second matcher alone says that robots.txt forbids a URL");
+                Permission::Doubted
+            }
+            _ => Permission::Forbidden,
+        })
     }
 
     /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
