@@ -25,7 +25,7 @@ const RIGHTS: &str = "rights";
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [NamedCheck; 16] = [
+const CHECKS: [NamedCheck; 17] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
     ("settings", checks::settings),
@@ -36,6 +36,7 @@ const CHECKS: [NamedCheck; 16] = [
     ("mappings", deployment::mappings),
     ("quota", deployment::quota),
     ("sites", checks::sites),
+    ("clock", checks::clock),
     ("schedule", checks::schedule),
     ("backlog", checks::backlog),
     ("given_up", checks::given_up),

@@ -108,7 +108,7 @@ impl World {
     /// process.
     pub(crate) async fn recover(&self) -> Result<()> {
         let Some(store) = &self.embedded else { return Ok(()) };
-        let jobs = store.recover().await?;
+        let jobs = store.recover(self.clock.now()).await?;
         let mut broken = 0;
         let mut after: Option<HostKey> = None;
         loop {

@@ -18,6 +18,9 @@ pub(crate) const WAITING: &str = "SELECT due, message FROM jobs JOIN messages US
 pub(crate) const DEAD_LETTERS: &str = "SELECT dead.id, stage, message, error, at FROM dead JOIN messages USING (id)
     ORDER BY at DESC, dead.id DESC LIMIT ?1";
 
+/// Time by which no job waits in good faith: holds last for two weeks, and what comes too soon is put off again.
+const LONGEST_WAIT: Millis = Millis::from_days(90);
+
 /// One row for each job, and one for each job that was given up.
 #[derive(Clone, Debug)]
 pub struct JobTable {
@@ -30,10 +33,12 @@ impl JobTable {
     }
 
     /// Makes jobs ready that a dead process had received, before all others; those with the highest receive counts come
-    /// first, since one of them may have killed the process.
-    pub(crate) async fn recover(&self) -> Result<u64, PortError> {
+    /// first, since one of them may have killed the process. Jobs that a wrong clock has put off for years are due, too.
+    pub(crate) async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
         self.db
             .write("take back jobs", move |c| {
+                let furthest = (now + LONGEST_WAIT).as_millis();
+                c.execute("UPDATE jobs SET due = ?1 WHERE due > ?2", params![now.as_millis(), furthest])?;
                 let rows = c.execute("UPDATE jobs SET handed_out = 0, due = -receives WHERE handed_out = 1", [])?;
                 Ok(u64::try_from(rows).unwrap_or(u64::MAX))
             })

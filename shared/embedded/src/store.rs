@@ -14,6 +14,7 @@ use crate::queue::JobTable;
 use crate::robots::RobotsTable;
 use crate::schema::{self, Standing};
 use crate::sources::SourceTable;
+use curlew_model::Timestamp;
 use curlew_ports::PortError;
 use rusqlite::Connection;
 use std::io;
@@ -59,13 +60,14 @@ impl Store {
     }
 
     /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
-    /// others, those with the highest receive counts first. Returns their number. Requires [`Access::Exclusive`]:
+    /// others, those with the highest receive counts first. Returns their number. Jobs that are due years from `now`, by a
+    /// clock that was wrong, are due now. Requires [`Access::Exclusive`]:
     /// otherwise jobs of another process would run twice.
     ///
     /// # Errors
     /// Transport errors.
-    pub async fn recover(&self) -> Result<u64, PortError> {
-        JobTable::new(self.db.clone()).recover().await
+    pub async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
+        JobTable::new(self.db.clone()).recover(now).await
     }
 
     /// Returns host states: `HostLedger` and `Hosts`.

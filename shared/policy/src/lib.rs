@@ -13,4 +13,5 @@ pub mod polling;
 pub mod robots;
 pub mod rules;
 pub mod site;
+pub mod skew;
 pub mod trace;

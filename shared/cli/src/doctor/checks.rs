@@ -96,6 +96,20 @@ pub(super) fn sites(facts: &Facts) -> Vec<Finding> {
     facts.has_sources.iter().map(|fact| judged(fact, judge)).collect()
 }
 
+/// Says whether rows are those of a clock that was wrong.
+pub(super) fn clock(facts: &Facts) -> Vec<Finding> {
+    let judge = |ahead: &u64| {
+        match ahead {
+        0 => Finding::ok("no row lies ahead of the clock"),
+        ahead => Finding::warning(format!("{ahead} rows of hosts, feeds or sites lie ahead of the clock")).remedy(
+            "Look whether this clock is right. If it is, an earlier one was wrong, and each row is put right when it is used",
+            "docs/server.md#beside-the-running-process",
+        ),
+    }
+    };
+    facts.ahead.iter().map(|fact| judged(fact, judge)).collect()
+}
+
 /// Says whether what is due is sent in time, and what was parked comes back.
 pub(super) fn schedule(facts: &Facts) -> Vec<Finding> {
     if !facts.is_stack {

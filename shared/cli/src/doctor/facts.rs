@@ -43,6 +43,8 @@ pub(crate) struct Facts {
     pub(crate) messages: Option<Fact<OpenMessages>>,
     /// Sites and held hosts, if they were counted.
     pub(crate) counted: Option<Fact<Option<HoldCount>>>,
+    /// Number of rows with instants that lie further ahead than any rule sets them, if they were counted.
+    pub(crate) ahead: Option<Fact<u64>>,
     /// True of a stack.
     pub(crate) is_stack: bool,
     /// The facts that only a stack has.
@@ -65,6 +67,7 @@ impl Facts {
             index: None,
             messages: None,
             counted: None,
+            ahead: None,
             stack: None,
         }
     }

@@ -66,6 +66,9 @@ pub(crate) async fn objects(world: &World, facts: &mut Facts) {
         }),
     };
     facts.counted = Some(fact(counted, "s3:GetObject"));
+    if world.store().is_some() {
+        facts.ahead = Some(fact(world.stats.ahead(&world.politeness.rules).await, ""));
+    }
     facts.free_bytes = world.store().and_then(|_| free_bytes(&world.config.data));
 }
 

@@ -29,6 +29,7 @@ fn machine() -> Facts {
         index: Some(Ok(IndexFacts { pages: 7, published, has_unpublished: false, newer: None })),
         messages: Some(Ok(OpenMessages::default())),
         counted: Some(Ok(Some(HoldCount { at: None, sites: 9, held }))),
+        ahead: Some(Ok(0)),
         ..Facts::new(NOW, false, "curlew".to_owned(), Ok("the store can be opened".to_owned()))
     }
 }
@@ -119,8 +120,8 @@ fn is_in_docs(see: &str) -> bool {
 fn what_is_well_is_said_by_each_check() {
     let said = |facts: Facts| examine(&facts).iter().map(|f| (f.check, f.level)).collect::<Vec<_>>();
     let here = [
-        "store", "settings", "contact", "paused", "sites", "schedule", "backlog", "given_up", "index", "messages",
-        "holds",
+        "store", "settings", "contact", "paused", "sites", "clock", "schedule", "backlog", "given_up", "index",
+        "messages", "holds",
     ];
     assert_eq!(said(machine()), here.map(|check| (check, Level::Ok)));
     let there: Vec<_> = super::CHECKS
@@ -379,6 +380,12 @@ fn messages_of_people() {
     judge(machine(), ("messages", Level::Warning), &["2 messages", "21.0 h", "`curlew messages`"], left(21));
     judge(stack(), ("messages", Level::Warning), &["`curlew --aws messages`"], left(400));
     assert_eq!(wrong(stack(), |facts| facts.messages = Some(failed()))[0].check, "messages");
+}
+
+#[test]
+fn rows_that_lie_ahead_of_the_clock() {
+    let told = ["3 rows of hosts, feeds or sites lie ahead of the clock", "server.md"];
+    judge(machine(), ("clock", Level::Warning), &told, |facts| facts.ahead = Some(Ok(3)));
 }
 
 #[test]

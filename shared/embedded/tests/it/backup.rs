@@ -96,7 +96,7 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
         let twin = copies.path().join(format!("twin-{n}"));
         restore(&copies.path().join(n.to_string()), &twin, false, NOW).expect("is restored");
         let twin = open(&twin);
-        twin.recover().await.expect("recovers");
+        twin.recover(NOW).await.expect("recovers");
         for n in jobs(&twin).await {
             let blob = twin.objects().get(&format!("o/{n}")).await.expect("reads");
             assert_eq!(blob.expect("is there").bytes, n.to_string());

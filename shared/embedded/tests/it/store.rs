@@ -137,8 +137,8 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     drop(store);
 
     let store = open(dir.path());
-    assert_eq!(store.recover().await.expect("recovers"), 1);
-    assert_eq!(store.recover().await.expect("recovers"), 0);
+    assert_eq!(store.recover(now).await.expect("recovers"), 1);
+    assert_eq!(store.recover(now).await.expect("recovers"), 0);
     store.jobs().ack(&before[0].receipt).await.expect("is harmless");
     let received = store.jobs().receive(Stage::Poll, 10, hour, now).await.expect("receives");
     let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
@@ -147,10 +147,21 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
 
     let store = open(dir.path());
     store.jobs().send(&[(job(4), Timestamp::EPOCH)]).await.expect("sends");
-    assert_eq!(store.recover().await.expect("recovers"), 2);
+    assert_eq!(store.recover(now).await.expect("recovers"), 2);
     let received = store.jobs().receive(Stage::Poll, 2, hour, now).await.expect("receives");
     let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
     assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
+}
+
+#[tokio::test]
+async fn jobs_that_a_wrong_clock_put_off_for_years_are_due_when_the_store_is_opened_again() {
+    let dir = dir();
+    let (now, days) = (Timestamp::from_millis(1_790_000_000_000), Millis::from_days);
+    let store = open(dir.path());
+    store.jobs().send(&[(job(1), now + days(7_300)), (job(2), now + days(28))]).await.expect("sends");
+    assert_eq!(store.recover(now).await.expect("recovers"), 0);
+    let received = store.jobs().receive(Stage::Poll, 10, days(1), now).await.expect("receives");
+    assert_eq!(received.into_iter().map(|d| d.job.expect("a job")).collect::<Vec<_>>(), [job(1)]);
 }
 
 #[test]

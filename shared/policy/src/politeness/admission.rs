@@ -11,6 +11,7 @@ use crate::chance::{between, mix};
 use crate::politeness::hold::longer;
 use crate::politeness::pace;
 use crate::rules::Rules;
+use crate::skew;
 use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
 
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs this number of
@@ -58,6 +59,7 @@ pub fn admit(
     if state.is_blocked(host.as_str()) {
         return (state, Admission::Blocked);
     }
+    state = skew::host(state, rules, now);
     if let Some(hold) = &state.hold {
         if hold.until > now {
             let answer = Admission::Held { until: hold.until, reason: hold.reason };
@@ -207,9 +209,9 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         blocked: latest.blocked,
         left_alone_until: latest.left_alone_until,
         backfilled: latest.backfilled,
+        has_imports: latest.has_imports,
         window: Window { began: mine.window.began, spent },
         // Of a visit that has lost its lease, and ended late: `admit` took away what was there before.
-        has_imports: latest.has_imports,
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),
         ..mine

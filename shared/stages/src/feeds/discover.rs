@@ -19,6 +19,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
+use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
 use curlew_ports::{Event, Version};
 use feed_search::{FeedSearch, FoundFeed, Step};
@@ -54,7 +55,6 @@ impl Discover {
         Ok(keys)
     }
 
-    async fn apply(
     /// Sends the visits of feeds that were found, and writes their rows.
     async fn keep(&self, found: Vec<FoundFeed>, pages: FirstPages, fetch: Option<&Fetch>) -> Result<(), StageError> {
         pages.send(fetch, &self.intake).await?;
@@ -64,6 +64,7 @@ impl Discover {
         Ok(())
     }
 
+    async fn apply(
         &self,
         mut site: SiteSource,
         seen: Version,
@@ -152,7 +153,9 @@ impl Stage for Discover {
             }
             SiteState::Replaced { by } => return Ok(Verdict::Drop(format!("{by} was named in its place"))),
         }
-        if self.intake.politeness.clock.now() < site.not_before {
+        let now = self.intake.politeness.clock.now();
+        site.not_before = unless_ahead(site.not_before, &self.intake.politeness.rules, now);
+        if now < site.not_before {
             // Another job of this site has been here; it goes on, or the schedule does, when that time has come.
             return Ok(Verdict::Drop("the site was looked at already".into()));
         }

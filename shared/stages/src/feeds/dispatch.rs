@@ -13,6 +13,7 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
+use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -190,8 +191,9 @@ impl Dispatch {
                 let trace = Some(trace::begin("poll", feed.key.as_str(), due));
                 Some((Job::Poll(PollJob { due: Some(due), trace, ..PollJob::new(feed.key, feed.url) }), at))
             }
-            Source::Site(site) if site_is_due(&site, now) => {
-                Some((Job::Discover(DiscoverJob::new(site.key, site.url)), now))
+            Source::Site(mut site) => {
+                site.not_before = unless_ahead(site.not_before, &self.rules, now);
+                site_is_due(&site, now).then(|| (Job::Discover(DiscoverJob::new(site.key, site.url)), now))
             }
             Source::Backfill(backfill) if backfill::is_lost(&backfill, now) => {
                 let Backfill { key, url, step, .. } = backfill;

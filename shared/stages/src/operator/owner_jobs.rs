@@ -323,7 +323,7 @@ impl Own {
         for feed in feeds {
             is_known = true;
             let feed = self.revive(feed).await?;
-            let at = may_poll_from(&feed, &self.politeness.rules).max(now);
+            let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
             let job = PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
             polls.push((Job::Poll(job), at)).await?;

@@ -10,6 +10,7 @@ use curlew_policy::address;
 use curlew_policy::politeness::pace;
 use curlew_policy::polling::schedule;
 use curlew_policy::rules::MAX_FIRST_WAIT;
+use curlew_policy::skew;
 use curlew_policy::trace;
 use curlew_ports::Queue;
 use serde::Serialize;
@@ -54,7 +55,7 @@ pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSourc
     let no_host = |why: String| StageError::Job(format!("'{}' has no host: {why}", feed.url));
     let url = address::parse(&feed.url, None).map_err(|e| no_host(e.to_string()))?;
     let host = politeness.key_of(&url).map_err(|e| no_host(e.to_string()))?;
-    let (state, _) = politeness.ledger.load(&host).await?;
+    let state = skew::host(politeness.ledger.load(&host).await?.0, &politeness.rules, now);
     if state.is_blocked(host.as_str()) {
         return Ok(not_sent("blocked", None, Some(format!("`curlew unblock {host}` takes the block back"))));
     }

@@ -15,6 +15,7 @@ use curlew_policy::politeness::pace;
 use curlew_policy::polling::{backfill, schedule};
 use curlew_policy::robots::Robots;
 use curlew_policy::rules::Rules;
+use curlew_policy::skew;
 use curlew_ports::RobotsCopy;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -190,7 +191,7 @@ impl SiteReport {
 async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport, StageError> {
     let politeness = &lookup.politeness;
     let (now, rules) = (politeness.clock.now(), politeness.rules.as_ref());
-    let (state, _) = politeness.ledger.load(&host).await?;
+    let state = skew::host(politeness.ledger.load(&host).await?.0, rules, now);
     let is_ours = |text: &str| Url::parse(text).is_ok_and(|url| politeness.key_of(&url).is_ok_and(|key| key == host));
     let mut origins: BTreeMap<Url, BTreeSet<PollGroup>> = [(url.clone(), BTreeSet::new())].into();
     let mut note = |text: &str, feed: Option<&SourceKey>| {

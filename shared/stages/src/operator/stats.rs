@@ -6,6 +6,8 @@ use crate::catalog::object;
 use crate::operator::descriptions::is_guide;
 use crate::stage::StageError;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
+use curlew_policy::rules::Rules;
+use curlew_policy::skew;
 use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -151,6 +153,18 @@ impl Stats {
         })
         .await?;
         Ok(held)
+    }
+
+    /// Returns the number of host keys, feeds and sites whose rows have instants of a wrong clock.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn ahead(&self, rules: &Rules) -> Result<u64, PortError> {
+        let (now, mut ahead) = (self.clock.now(), 0);
+        each_source(self.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
+        each_host(self.hosts.as_ref(), |_, state| ahead += u64::from(skew::host(state.clone(), rules, now) != state))
+            .await?;
+        Ok(ahead)
     }
 
     /// Counts and stores, unless a count was begun within the last week; returns true if it counted.

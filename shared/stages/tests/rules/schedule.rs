@@ -1,8 +1,10 @@
 //! Schedule of polls: the wishes of feeds and servers, kept over 304s, and the feeds' own history.
 
 use crate::test_world::{FEED, TestWorld, accepted, key, rss, status};
-use curlew_model::{HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why};
-use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources};
+use curlew_model::{
+    Hold, HoldReason, HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why,
+};
+use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources, Version};
 use curlew_stages::stage::{Stage, Verdict};
 
 fn document(channel: &str) -> Reply {
@@ -53,6 +55,31 @@ async fn f05_f08_what_a_feed_asks_for_is_kept_over_304s_that_do_not_repeat_it() 
         made.windows(2).all(|pair| pair[1].since(pair[0]) >= Millis::from_days(2).saturating_sub(Millis::from_mins(1)))
     );
     assert_eq!(world.feed().await.polling.why, Why::Ttl);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
+    let world = TestWorld::new();
+    let then = world.now() + Millis::from_days(7_300);
+    let hold = Hold { until: then + Millis::from_hours(72), reason: HoldReason::Forbidden, since: then };
+    let state = HostState { not_before: then, hold: Some(hold), ..HostState::default() };
+    world.hosts.swap(&HostKey::new("example.org").unwrap(), Version::ABSENT, state).await.unwrap();
+    world
+        .with_feed(|feed| {
+            (feed.polled_at, feed.not_before) = (then, then + Millis::from_days(7));
+            feed.polling.retry_at = Some(then);
+        })
+        .await;
+    world.web.keep(FEED, document(""));
+    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 2);
+    let began = world.now();
+    let made = run(&world, Millis::from_days(5)).await;
+    assert!(
+        made.first().is_some_and(|at| *at >= began + Millis::from_hours(72)),
+        "the hold is as long as it was: {made:?}"
+    );
+    assert!(made.len() > 1, "{made:?}");
+    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 0);
 }
 
 #[tokio::test(start_paused = true)]

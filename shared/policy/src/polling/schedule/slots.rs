@@ -6,6 +6,7 @@
 
 use super::after_skips;
 use crate::rules::Rules;
+use crate::skew::unless_ahead;
 use curlew_model::{FeedSource, Millis, Slot, SourceKey, Timestamp};
 
 /// Minutes in a cycle.
@@ -44,9 +45,10 @@ fn at_slot(feed: &FeedSource, slot: Slot) -> Option<(SourceKey, Slot)> {
     Some((SourceKey::new(&format!("{number:016x}{rest}")).ok()?, slot))
 }
 
-/// From when on a feed may be polled again, whatever its slots say.
-pub fn may_poll_from(feed: &FeedSource, rules: &Rules) -> Timestamp {
-    feed.not_before.max(feed.polled_at + rules.poll_floor)
+/// Returns from when on a feed may be polled again, whatever its slots say.
+pub fn may_poll_from(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
+    let polled_at = unless_ahead(feed.polled_at, rules, now);
+    unless_ahead(feed.not_before, rules, now).max(polled_at + rules.poll_floor)
 }
 
 /// Returns true if a feed is polled now that `slot`, its own or a further one, has come; at once or shortly after, as
@@ -65,7 +67,7 @@ pub fn feed_is_due(feed: &FeedSource, slot: Slot, rules: &Rules, now: Timestamp)
 /// came a little after its slot, too: without this, an interval that is a whole number of slots would come to one slot
 /// more.
 pub fn is_soon(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
-    now + lateness(rules) >= may_poll_from(feed, rules)
+    now + lateness(rules) >= may_poll_from(feed, rules, now)
 }
 
 /// Returns the delay within which a poll still belongs to its slot; a small part of the floor, so that it never makes
@@ -93,7 +95,7 @@ pub fn is_on_time(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
 /// Returns when the poll of the slot at `at` takes place: then, or as soon as it may and skipHours and skipDays allow
 /// it; `None` if the next slot comes before that.
 pub fn postponed(feed: &FeedSource, rules: &Rules, at: Timestamp) -> Option<Timestamp> {
-    let allowed = after_skips(at.max(may_poll_from(feed, rules)), &feed.polling.hints);
+    let allowed = after_skips(at.max(may_poll_from(feed, rules, at)), &feed.polling.hints);
     (allowed < at + between_slots(feed, rules)).then_some(allowed)
 }
 
@@ -105,7 +107,7 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
     let slot = Timestamp::from_millis((now.minute() - into_slot(feed, now.minute(), times)).saturating_mul(60_000));
     let has_come = times == 1 && in_cycle(feed, slot.minute());
     let unwritten = if has_come { slot + lateness(rules) + rules.poll_floor } else { Timestamp::MIN };
-    let from = now.max(may_poll_from(feed, rules)).max(unwritten);
+    let from = now.max(may_poll_from(feed, rules, now)).max(unwritten);
     let at = after_skips(from, &feed.polling.hints);
     next_poll(feed, rules, now).is_none_or(|next| at < next).then_some(at)
 }
@@ -114,8 +116,8 @@ pub fn early(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timesta
 /// failures say, unless its last poll was less than [`Rules::poll_on_request`] ago, its server has named an instant by
 /// `Retry-After`, or it asks to be left alone in these hours.
 pub fn on_request(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Timestamp {
-    let rested = feed.polled_at + rules.poll_on_request;
-    let asked = feed.polling.retry_at.unwrap_or(Timestamp::MIN);
+    let rested = unless_ahead(feed.polled_at, rules, now) + rules.poll_on_request;
+    let asked = feed.polling.retry_at.map_or(Timestamp::MIN, |at| unless_ahead(at, rules, now));
     after_skips(now.max(rested).max(asked), &feed.polling.hints)
 }
 
@@ -131,7 +133,7 @@ fn between_slots(feed: &FeedSource, rules: &Rules) -> Millis {
 pub fn next_poll(feed: &FeedSource, rules: &Rules, now: Timestamp) -> Option<Timestamp> {
     let times = times_a_cycle(feed.interval, rules);
     let apart = CYCLE / i64::from(times);
-    let early = may_poll_from(feed, rules) - lateness(rules);
+    let early = may_poll_from(feed, rules, now) - lateness(rules);
     // The first minute that begins then or later.
     let minute = (now.max(early) + Millis(59_999)).minute();
     let first = minute + (apart - into_slot(feed, minute, times)) % apart;

@@ -12,6 +12,7 @@ use curlew_policy::politeness::group_lease;
 use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
+use curlew_policy::skew::unless_ahead;
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -80,7 +81,7 @@ impl Visit<'_> {
         }
         let stored = self.politeness.robots.get(origin).await?.map(|copy| self.with_note(origin, copy));
         let copy = match stored {
-            Some(copy) if now < copy.fresh_until => copy,
+            Some(copy) if now < unless_ahead(copy.fresh_until, &self.politeness.rules, now) => copy,
             old => match self.ask(url, old.clone()).await? {
                 RobotsFetch::Fetched(copy) => {
                     if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
