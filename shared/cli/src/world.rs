@@ -87,7 +87,7 @@ impl World {
         let tally = Arc::new(Tally::default());
         config.warn();
         let memory = Memory::new(&config);
-        let fetch = Arc::new(InterruptibleCalls(fetcher(&config)?));
+        let fetch = Arc::new(InterruptibleCalls(fetcher(&config, &memory)?));
         let program = program_over(fetch, &config, ports, keys.clone(), (clock, seeds, tally.clone()), &memory)
             .looking_up(Arc::new(TxtRecords::new(config.name_server)));
         Ok(World { config, tally, memory, keys, program, embedded })

@@ -3,9 +3,11 @@
 use crate::config::Config;
 use crate::decode::{Broken, Coding, DecodeError, Decoder, is_gzip_file};
 use crate::failure;
+use crate::fetcher::HttpFetcher;
+use crate::media::TELLING_BYTES;
 use crate::room::{Room, Share};
 use bytes::Bytes;
-use curlew_ports::{CallKind, FetchError};
+use curlew_ports::{CallKind, CpuError, CpuPool, CpuTask, FetchError, compute};
 use reqwest::Response;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
@@ -13,53 +15,94 @@ use tokio::time::{Instant, timeout_at};
 
 /// Time that a body has waited for room from which on it is not the server's fault that it came too late.
 const OUR_SHARE: Duration = Duration::from_secs(1);
-/// Bytes of a gzip file that are unpacked at once.
-const UNPACKED_AT_ONCE: usize = 64 << 10;
+/// Maximum number of coded bytes that are decoded on the thread that reads them: no more, since it serves other sockets, too.
+const DECODED_HERE: usize = 16 << 10;
+/// Minimum number of coded bytes that are handed to the pool at once, unless the body ends.
+const PIECE: usize = 64 << 10;
 
-/// Reads and decodes the body of an answer.
+/// Reads and decodes the body of an answer; `None` if its first bytes show that it is not what was asked for.
 pub(crate) async fn read(
     mut response: Response,
     kind: CallKind,
-    config: &Config,
-    room: &Room,
+    fetcher: &HttpFetcher,
+    begins_well: impl Fn(&[u8]) -> bool,
     deadline: Instant,
-) -> Result<Bytes, FetchError> {
+) -> Result<Option<Bytes>, FetchError> {
+    let HttpFetcher { config, room, pool, .. } = fetcher;
     let max_bytes = config.bytes.of(kind);
     let cut_is_fine = kind == CallKind::Robots;
     let coding = Coding::of(response.headers()).map_err(FetchError::Protocol)?;
     if !cut_is_fine && response.content_length().is_some_and(|announced| announced > max_bytes as u64) {
         return Err(too_large(max_bytes));
     }
-    let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
+    let mut decoder = decoder(coding, kind, config, room)?;
     let mut pace = Pace { started: Instant::now(), grace: config.rate_grace.0, min_rate: config.min_rate };
     let mut waited = Duration::ZERO;
     let too_late = |waited: Duration| if waited < OUR_SHARE { took_too_long() } else { no_room() };
-    loop {
+    let (mut piece, mut wire_bytes, mut is_whole) = (Vec::new(), 0, false);
+    while !is_whole {
         let waiting = Instant::now();
-        timeout_at(deadline, decoder.wait_for_room()).await.map_err(|_| no_room())?;
+        timeout_at(deadline, decoder.wait_for_room(piece.len())).await.map_err(|_| no_room())?;
         // The server is not to blame for it.
         pace.started += waiting.elapsed();
         waited += waiting.elapsed();
         let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| too_late(waited))?;
-        let Some(chunk) = chunk.map_err(|e| failure::of(&e))? else { break };
+        let chunk = chunk.map_err(|e| failure::of(&e))?;
         // A server that always has something ready would keep the timer from being looked at.
-        if Instant::now() >= deadline {
+        if chunk.is_some() && Instant::now() >= deadline {
             return Err(too_late(waited));
         }
-        match decoder.push(&chunk) {
-            Ok(()) if decoder.coded() <= max_bytes as u64 => {}
-            Ok(()) | Err(DecodeError::Limit(Broken::Bytes)) => {
-                if !cut_is_fine {
-                    return Err(too_large(max_bytes));
+        is_whole = chunk.is_none();
+        piece.extend_from_slice(&chunk.unwrap_or_default());
+        let is_within = wire_bytes + piece.len() <= max_bytes;
+        if coding == Coding::Identity || is_whole || piece.len() >= PIECE || !is_within {
+            wire_bytes += piece.len();
+            let decoding = Instant::now();
+            let pushed = timeout_at(deadline, push(pool.as_ref(), coding, decoder, std::mem::take(&mut piece))).await;
+            let pushed = pushed.map_err(|_| no_room())??;
+            pace.started += decoding.elapsed();
+            waited += decoding.elapsed();
+            decoder = pushed.0;
+            match pushed.1 {
+                Ok(()) if is_within => {}
+                Ok(()) | Err(DecodeError::Limit(Broken::Bytes)) => {
+                    if !cut_is_fine {
+                        return Err(too_large(max_bytes));
+                    }
+                    return finished(decoder.into_partial(), coding, kind, fetcher, Cut(true)).await.map(Some);
                 }
-                return finished(decoder.into_partial(), coding, kind, config, room, Cut(true)).await;
+                Err(e) => return Err(undecodable(e)),
             }
-            Err(e) => return Err(undecodable(e)),
         }
-        pace.check(decoder.coded())?;
+        let start = decoder.decoded();
+        if (start.len() >= TELLING_BYTES || is_whole) && !begins_well(start) {
+            return Ok(None);
+        }
+        pace.check((wire_bytes + piece.len()) as u64)?;
     }
     let body = decoder.finish().map_err(undecodable)?;
-    finished(body, coding, kind, config, room, Cut(false)).await
+    finished(body, coding, kind, fetcher, Cut(false)).await.map(Some)
+}
+
+/// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large document.
+async fn push(
+    pool: &dyn CpuPool,
+    coding: Coding,
+    mut decoder: Decoder,
+    coded: Vec<u8>,
+) -> Result<(Decoder, Result<(), DecodeError>), FetchError> {
+    let is_brief = coding == Coding::Identity || coded.len() <= DECODED_HERE;
+    let decode = move || {
+        let pushed = decoder.push(&coded);
+        (decoder, pushed)
+    };
+    if is_brief {
+        return Ok(decode());
+    }
+    compute(pool, CpuTask::Document, decode).await.map_err(|error| match error {
+        CpuError::Overrun(_) => undecodable(DecodeError::Limit(Broken::Time)),
+        CpuError::Unavailable(error) => FetchError::Local(error.to_string()),
+    })
 }
 
 /// Decodes a body that is at hand, coded as its headers say. One that does not begin so is taken as it is.
@@ -73,7 +116,7 @@ pub(crate) fn decode_whole(
     let coding = Coding::of(headers).map_err(FetchError::Protocol)?;
     let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
     let room = Room::of(0, max_bytes.saturating_mul(2));
-    let mut decoder = Decoder::new(coding, max_bytes, config.max_ratio, room.share()).map_err(undecodable)?;
+    let mut decoder = decoder(coding, kind, config, &room)?;
     decoder.push(body).map_err(undecodable)?;
     let (body, share) = decoder.finish().map_err(undecodable)?;
     let Some(mut decoder) = of_gzip_file(&body, coding, kind, config, &room)? else { return Ok(share.keep(body)) };
@@ -84,25 +127,17 @@ pub(crate) fn decode_whole(
 /// True if reading stopped at the limit.
 struct Cut(bool);
 
-/// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits, and other calls go on
-/// meanwhile.
+/// A body that came uncoded may be a gzip file all the same. One layer is undone, under the same limits.
 async fn finished(
     (body, share): (Vec<u8>, Share),
     coding: Coding,
     kind: CallKind,
-    config: &Config,
-    room: &Room,
+    fetcher: &HttpFetcher,
     cut: Cut,
 ) -> Result<Bytes, FetchError> {
-    let Some(mut decoder) = of_gzip_file(&body, coding, kind, config, room)? else { return Ok(share.keep(body)) };
-    let mut pushed = Ok(());
-    for piece in body.chunks(UNPACKED_AT_ONCE) {
-        pushed = decoder.push(piece);
-        if pushed.is_err() {
-            break;
-        }
-        tokio::task::yield_now().await;
-    }
+    let HttpFetcher { config, room, pool, .. } = fetcher;
+    let Some(decoder) = of_gzip_file(&body, coding, kind, config, room)? else { return Ok(share.keep(body)) };
+    let (decoder, pushed) = push(pool.as_ref(), Coding::Gzip, decoder, body).await?;
     unpacked(decoder, pushed, kind, config, cut)
 }
 
@@ -117,7 +152,11 @@ fn of_gzip_file(
     if coding != Coding::Identity || kind == CallKind::Image || !is_gzip_file(body) {
         return Ok(None);
     }
-    Decoder::new(Coding::Gzip, config.bytes.of(kind), config.max_ratio, room.share()).map(Some).map_err(undecodable)
+    decoder(Coding::Gzip, kind, config, room).map(Some)
+}
+
+fn decoder(coding: Coding, kind: CallKind, config: &Config, room: &Room) -> Result<Decoder, FetchError> {
+    Decoder::new(coding, config.bytes.of(kind), config, room.share()).map_err(undecodable)
 }
 
 /// Returns the content of a gzip file, after all of it was pushed, or as much as could be.
@@ -166,13 +205,14 @@ fn took_too_long() -> FetchError {
 
 /// It says nothing about the host, and the document is asked for another time.
 fn no_room() -> FetchError {
-    FetchError::Local("there was no room for the body beside other large ones".into())
+    FetchError::Local("there was no room or no processor for the body beside other large ones".into())
 }
 
 fn undecodable(error: DecodeError) -> FetchError {
     match error {
         DecodeError::Limit(Broken::Bytes) => FetchError::Limit("the body is larger than allowed".into()),
         DecodeError::Limit(Broken::Room) => no_room(),
+        DecodeError::Limit(Broken::Time) => FetchError::Limit("the body takes too long to decompress".into()),
         DecodeError::Limit(Broken::Ratio) => FetchError::Limit("the body grows beyond reason when decompressed".into()),
         DecodeError::Corrupt(reason) => FetchError::Protocol(reason),
     }

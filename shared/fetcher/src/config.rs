@@ -28,6 +28,8 @@ pub struct Config {
     pub bodies_bytes: usize,
     /// Maximum ratio of a body to its coded form once the body exceeds 1 MiB.
     pub max_ratio: u64,
+    /// Maximum processor time that decoding a body may take.
+    pub decode_time: Millis,
     /// True if the heads of calls for pages are handed on, so that the pages can be kept raw.
     pub keep_heads: bool,
     /// The rules for addresses and URLs that may be called.
@@ -50,6 +52,7 @@ impl Config {
             bytes: ByteLimits::default(),
             bodies_bytes: BODIES_BYTES,
             max_ratio: 200,
+            decode_time: Millis::from_secs(2),
             keep_heads: false,
             guard: Guard::default(),
             extra_roots: Vec::new(),

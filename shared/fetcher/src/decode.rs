@@ -3,11 +3,13 @@
 //! The HTTP library's own decoders are not used: they hide how many bytes came over the wire, take brotli's large
 //! windows and zstd windows of 128 MiB, and pass an upper-case or stacked coding on as if it were the document.
 
+use crate::config::Config;
 use crate::room::Share;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::write::MultiGzDecoder;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
 use std::io::{self, Write};
+use std::time::Duration;
 use zstd::stream::raw::{DParameter, Decoder as ZstdRaw, Operation};
 
 /// Content codings offered to servers: those that [`Coding`] knows.
@@ -20,10 +22,17 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_WINDOW_LOG: u32 = 23;
 /// Bytes decoded in one step.
 const STEP_BYTES: usize = 32 << 10;
-/// Coded bytes given to the gzip decoder in one step; deflate makes at most 1,032 bytes of one, so a step stays near 1 MiB.
-const GZIP_STEP_BYTES: usize = 1 << 10;
-/// The ratio is judged from here on: small documents of few words compress well.
+/// Coded bytes that are decoded between two looks at the limits; deflate makes at most 1,032 bytes of one, so that a step stays
+/// near 1 MiB.
+const CODED_STEP_BYTES: usize = 1 << 10;
+/// Ratio of a document to its coded form.
+const USUAL_RATIO: usize = 4;
+/// The ratio is judged from here on, both ways: small documents of few words compress well.
 const RATIO_FLOOR_BYTES: usize = 1 << 20;
+/// Names of content codings that are not undone: those of the registry, and of object stores and archives. Any other unknown name
+/// stands for no coding: servers write charsets, media types and transfer encodings there.
+const OTHER_CODINGS: &str = "aes128gcm aws-chunked brotli bzip2 compress dcb dcz deflate deflate-raw exi lz4 lzma pack200-gzip sdch \
+                             snappy x-bzip2 x-compress x-deflate xz zlib";
 
 /// The one content coding of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,28 +44,29 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one
-    /// coding, or one that was not offered, is an error with its reason.
+    /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one coding, or one
+    /// that was not offered, is an error with its reason; a name that is no coding's means nothing.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Coding, String> {
-        let mut codings = Vec::new();
+        let mut coding = Coding::Identity;
         for value in headers.get_all(CONTENT_ENCODING) {
-            let value = value.to_str().map_err(|_| "a content coding that is no text")?;
-            let names = value.split(',').map(|name| name.trim().to_ascii_lowercase());
-            codings.extend(names.filter(|name| !name.is_empty() && name != "identity"));
+            for name in String::from_utf8_lossy(value.as_bytes()).split(',') {
+                let name = name.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+                let next = match name.as_str() {
+                    "gzip" | "x-gzip" => Coding::Gzip,
+                    "br" => Coding::Brotli,
+                    "zstd" => Coding::Zstd,
+                    other if OTHER_CODINGS.split(' ').any(|name| name == other) => {
+                        return Err(format!("the content coding '{other}' was not offered"));
+                    }
+                    _ => continue,
+                };
+                if coding != Coding::Identity {
+                    return Err("several content codings on top of each other".into());
+                }
+                coding = next;
+            }
         }
-        match codings.as_slice() {
-            [] => Ok(Coding::Identity),
-            [one] => match one.as_str() {
-                "gzip" | "x-gzip" => Ok(Coding::Gzip),
-                "br" => Ok(Coding::Brotli),
-                "zstd" => Ok(Coding::Zstd),
-                other => Err(format!(
-                    "the content coding '{}' was not offered",
-                    other.escape_debug().take(40).collect::<String>()
-                )),
-            },
-            _ => Err("several content codings on top of each other".into()),
-        }
+        Ok(coding)
     }
 }
 
@@ -78,6 +88,8 @@ pub(crate) enum Broken {
     Bytes,
     /// More times its coded size than is plausible.
     Ratio,
+    /// More processor time than a document takes.
+    Time,
     /// More than there is room for just now, beside other bodies.
     Room,
 }
@@ -99,17 +111,30 @@ pub(crate) struct Decoder {
 
 enum State {
     Identity,
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    Brotli { state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>, ended: bool },
-    Zstd { raw: Box<ZstdRaw<'static>>, ended: bool },
+    /// A member has begun; bytes have come after a whole one that begin no other.
+    Gzip {
+        decoder: Box<MultiGzDecoder<Vec<u8>>>,
+        begun: bool,
+        ended: bool,
+    },
+    Brotli {
+        state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>,
+        ended: bool,
+    },
+    Zstd {
+        raw: Box<ZstdRaw<'static>>,
+        ended: bool,
+    },
 }
 
 impl Decoder {
-    /// A decoder whose output is at most `max_bytes`, and at most `max_ratio` times its input once it is large.
-    pub(crate) fn new(coding: Coding, max_bytes: usize, max_ratio: u64, share: Share) -> Result<Decoder, DecodeError> {
+    /// Creates a decoder whose output is at most `max_bytes`, and within the configured limits of ratio and time.
+    pub(crate) fn new(coding: Coding, max_bytes: usize, config: &Config, share: Share) -> Result<Decoder, DecodeError> {
         let state = match coding {
             Coding::Identity => State::Identity,
-            Coding::Gzip => State::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+            Coding::Gzip => {
+                State::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), begun: false, ended: false }
+            }
             Coding::Brotli => {
                 let alloc = StandardAlloc::default;
                 // "Strict" refuses large windows, which RFC 7932 does not know.
@@ -117,32 +142,43 @@ impl Decoder {
             }
             Coding::Zstd => State::Zstd { raw: Box::new(zstd_raw().map_err(corrupt)?), ended: false },
         };
-        Ok(Decoder { state, out: Output { bytes: Vec::new(), coded: 0, max_bytes, max_ratio, share } })
+        let (max_ratio, max_time) = (config.max_ratio, config.decode_time.as_duration());
+        let (bytes, time) = (Vec::new(), Duration::ZERO);
+        Ok(Decoder { state, out: Output { bytes, coded: 0, time, max_bytes, max_ratio, max_time, share } })
     }
 
-    /// Coded bytes given so far.
-    pub(crate) fn coded(&self) -> u64 {
-        self.out.coded
+    /// Returns what was decoded so far.
+    pub(crate) fn decoded(&self) -> &[u8] {
+        &self.out.bytes
     }
 
-    /// Waits until the next piece finds room.
-    pub(crate) async fn wait_for_room(&mut self) {
-        self.out.share.wait(self.out.bytes.len()).await;
+    /// Waits until so many coded bytes find room, as far as documents are usually compressed, and the next piece.
+    pub(crate) async fn wait_for_room(&mut self, coded: usize) {
+        let length = self.out.bytes.len().saturating_add(coded.saturating_mul(USUAL_RATIO));
+        self.out.share.wait(length.min(self.out.max_bytes)).await;
     }
 
     /// Takes the next coded bytes.
     pub(crate) fn push(&mut self, input: &[u8]) -> Result<(), DecodeError> {
-        // An empty piece (HTTP/2 has empty DATA frames) would look to zstd like the start of another frame.
-        if input.is_empty() {
-            return Ok(());
+        if matches!(self.state, State::Identity) {
+            self.out.coded += input.len() as u64;
+            return self.out.take(input);
         }
-        self.out.coded += input.len() as u64;
-        match &mut self.state {
-            State::Identity => self.out.take(input),
-            State::Gzip(decoder) => push_gzip(decoder, input, &mut self.out),
-            State::Brotli { state, ended } => push_brotli(state, ended, input, &mut self.out),
-            State::Zstd { raw, ended } => push_zstd(raw, ended, input, &mut self.out),
+        let (began, before) = (processor_time(), self.out.time);
+        let mut made = vec![0; STEP_BYTES];
+        // None of the steps is empty: it would look to zstd like the start of another frame.
+        for step in input.chunks(CODED_STEP_BYTES) {
+            self.out.coded += step.len() as u64;
+            match &mut self.state {
+                State::Identity => {}
+                State::Gzip { decoder, begun, ended } => push_gzip(decoder, begun, ended, step, &mut self.out)?,
+                State::Brotli { state, ended } => push_brotli(state, ended, step, &mut made, &mut self.out)?,
+                State::Zstd { raw, ended } => push_zstd(raw, ended, step, &mut made, &mut self.out)?,
+            }
+            self.out.time = before + processor_time().saturating_sub(began);
+            self.out.check_cost()?;
         }
+        Ok(())
     }
 
     /// Ends the body, which has to be complete; it comes with its share of the room.
@@ -153,8 +189,12 @@ impl Decoder {
         }
         let truncated = || DecodeError::Corrupt("the compressed body is cut short".into());
         match &mut self.state {
-            State::Gzip(decoder) => {
-                decoder.try_finish().map_err(|_| truncated())?;
+            // Without its checksum, a body may be a part of the document or a damaged one.
+            State::Gzip { decoder, begun, ended } => {
+                let is_within = !*begun || decoder.header().is_some();
+                if !*ended && decoder.try_finish().is_err() && is_within {
+                    return Err(truncated());
+                }
                 drain(decoder, &mut self.out)?;
             }
             State::Brotli { ended: false, .. } | State::Zstd { ended: false, .. } => return Err(truncated()),
@@ -177,8 +217,11 @@ pub(crate) fn is_gzip_file(body: &[u8]) -> bool {
 struct Output {
     bytes: Vec<u8>,
     coded: u64,
+    /// Processor time that decoding has taken.
+    time: Duration,
     max_bytes: usize,
     max_ratio: u64,
+    max_time: Duration,
     share: Share,
 }
 
@@ -199,18 +242,50 @@ impl Output {
         }
         Ok(())
     }
+
+    /// Refuses coded bytes that cost more than they bring. Whoever compresses does not make a document longer; empty blocks, frames
+    /// and members, and blocks with large tables, take time and yield nothing.
+    fn check_cost(&self) -> Result<(), DecodeError> {
+        if self.coded > RATIO_FLOOR_BYTES as u64 && (self.bytes.len() as u64) * 2 < self.coded {
+            return Err(DecodeError::Corrupt("the compressed body holds hardly anything".into()));
+        }
+        if self.time > self.max_time {
+            return Err(DecodeError::Limit(Broken::Time));
+        }
+        Ok(())
+    }
 }
 
-fn push_gzip(decoder: &mut MultiGzDecoder<Vec<u8>>, input: &[u8], out: &mut Output) -> Result<(), DecodeError> {
-    let mut coded = out.coded - input.len() as u64;
-    for step in input.chunks(GZIP_STEP_BYTES) {
-        decoder.write_all(step).map_err(|_| DecodeError::Corrupt("the gzip body is broken".into()))?;
+/// Processor time that the current thread has taken. Where the platform does not tell it, wall-clock time stands for it.
+#[cfg(target_os = "linux")]
+fn processor_time() -> Duration {
+    Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn processor_time() -> Duration {
+    static FIRST: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    FIRST.elapsed()
+}
+
+/// Bytes after a whole member that begin no other one are padding, or a text that a server adds to all that it sends.
+fn push_gzip(
+    decoder: &mut MultiGzDecoder<Vec<u8>>,
+    begun: &mut bool,
+    ended: &mut bool,
+    mut input: &[u8],
+    out: &mut Output,
+) -> Result<(), DecodeError> {
+    while !input.is_empty() && !*ended {
+        let written = decoder.write(input);
         drain(decoder, out)?;
-        coded += step.len() as u64;
-        // Whoever compresses does not make a document longer; empty blocks and members take time and yield nothing.
-        if coded > RATIO_FLOOR_BYTES as u64 && out.bytes.len() as u64 * 2 < coded {
-            return Err(DecodeError::Corrupt("the gzip body holds hardly anything".into()));
+        let is_in_header = decoder.header().is_none();
+        match written {
+            Ok(count @ 1..) => input = &input[count..],
+            _ if is_in_header && *begun => *ended = true,
+            _ => return Err(DecodeError::Corrupt("the gzip body is broken".into())),
         }
+        *begun |= !is_in_header;
     }
     Ok(())
 }
@@ -226,17 +301,16 @@ fn push_brotli(
     state: &mut BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>,
     ended: &mut bool,
     input: &[u8],
+    step: &mut [u8],
     out: &mut Output,
 ) -> Result<(), DecodeError> {
-    let mut step = vec![0; STEP_BYTES];
     let (mut left, mut at) = (input.len(), 0);
     loop {
         if *ended {
             return if left == 0 { Ok(()) } else { Err(trailing()) };
         }
         let (mut room, mut made, mut total) = (step.len(), 0, 0);
-        let result =
-            BrotliDecompressStream(&mut left, &mut at, input, &mut room, &mut made, &mut step, &mut total, state);
+        let result = BrotliDecompressStream(&mut left, &mut at, input, &mut room, &mut made, step, &mut total, state);
         out.take(&step[..made])?;
         match result {
             BrotliResult::ResultSuccess => *ended = true,
@@ -251,11 +325,11 @@ fn push_zstd(
     raw: &mut ZstdRaw<'static>,
     ended: &mut bool,
     mut input: &[u8],
+    step: &mut [u8],
     out: &mut Output,
 ) -> Result<(), DecodeError> {
-    let mut step = vec![0; STEP_BYTES];
     loop {
-        let status = raw.run_on_buffers(input, &mut step).map_err(corrupt)?;
+        let status = raw.run_on_buffers(input, step).map_err(corrupt)?;
         out.take(&step[..status.bytes_written])?;
         input = &input[status.bytes_read..];
         // A body may consist of several frames (RFC 8878 §3); it is complete where one of them is.

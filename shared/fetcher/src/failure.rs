@@ -51,6 +51,15 @@ pub(crate) fn of(error: &reqwest::Error) -> FetchError {
     }
 }
 
+/// True if an established connection ended before the head of an answer was whole.
+pub(crate) fn is_closed_unanswered(error: &reqwest::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let ended = |kind| matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof);
+    let is_end = find::<hyper::Error>(error).is_some_and(hyper::Error::is_incomplete_message)
+        || find::<io::Error>(error).is_some_and(|error| ended(error.kind()));
+    is_end && !error.is_connect() && !error.is_timeout()
+}
+
 /// Classifies a failed connection by the innermost error of the system or of TLS, whose errors are of invalid data, or
 /// of an end where a handshake should go on.
 fn unconnected(error: &reqwest::Error) -> FailureCause {

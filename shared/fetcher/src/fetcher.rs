@@ -2,6 +2,7 @@
 
 use crate::body;
 use crate::config::{Config, ConfigError};
+use crate::connections::{self, EarlyClosers, IDLE_TIMEOUT};
 use crate::failure;
 use crate::guard;
 use crate::headers::{self, Agents};
@@ -10,18 +11,16 @@ use crate::resolver::{Lookup, SystemLookup, VettingResolver};
 use crate::room::Room;
 use async_trait::async_trait;
 use curlew_model::Millis;
-use curlew_ports::{Call, CallKind, Fetch, FetchError, Reply};
+use curlew_ports::{Call, CallKind, CpuPool, Fetch, FetchError, InlinePool, Reply};
 use reqwest::header::{CONTENT_TYPE, HOST, HeaderValue};
 use reqwest::{Certificate, Client, ClientBuilder, Method, Request, Response, StatusCode};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout_at};
+use tower::util::MapRequestLayer;
 use url::{Host, Url};
 
-/// Time an idle connection is kept for the next call. Below the 5 s after which common servers close it: a request on a
-/// closing connection looks like a failure of the host. Long enough for the usual pause between two calls.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Connections kept for one host: there is never more than one call to it at a time.
 const MAX_IDLE_PER_HOST: usize = 1;
 /// The longest header block over HTTP/2 in bytes; over HTTP/1.1 the library allows some 400 KiB and 100 lines.
@@ -34,13 +33,16 @@ const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);
 
 /// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
 pub struct HttpFetcher {
-    config: Config,
+    pub(crate) config: Config,
     agents: Agents,
     resolver: VettingResolver,
     client: Client,
-    /// For calls whose `Host` names another port than the one connected to, which HTTP/2 cannot say.
-    http1: Client,
-    room: Room,
+    /// Opens a connection for each call, over HTTP/1.1; built when it is needed first. Also for calls whose `Host` names another port
+    /// than the one connected to, which HTTP/2 cannot say.
+    single_use: OnceLock<Client>,
+    early_closers: EarlyClosers,
+    pub(crate) room: Room,
+    pub(crate) pool: Arc<dyn CpuPool>,
 }
 
 impl HttpFetcher {
@@ -58,13 +60,15 @@ impl HttpFetcher {
         let agents = Agents::new(&config)?;
         let resolver = VettingResolver::new(Arc::new(config.guard.clone()), lookup);
         let client = builder(&config, &resolver)?.build().map_err(ConfigError::Client)?;
-        let http1 = if config.guard.resolve.iter().any(|rule| rule.port.is_some()) {
-            builder(&config, &resolver)?.http1_only().build().map_err(ConfigError::Client)?
-        } else {
-            client.clone()
-        };
         let room = Room::of(config.bodies_bytes, config.bytes.largest());
-        Ok(HttpFetcher { config, agents, resolver, client, http1, room })
+        let (single_use, early_closers, pool) = (OnceLock::new(), EarlyClosers::default(), Arc::new(InlinePool));
+        Ok(HttpFetcher { config, agents, resolver, client, single_use, early_closers, room, pool })
+    }
+
+    /// Has bodies decoded in this pool. Without it they are decoded on the threads that serve the sockets.
+    #[must_use]
+    pub fn decoding_in(self, pool: Arc<dyn CpuPool>) -> HttpFetcher {
+        HttpFetcher { pool, ..self }
     }
 
     /// Sends the request and waits for the end of the headers; for a socket, too, if there is none to be had.
@@ -79,18 +83,44 @@ impl HttpFetcher {
         }
     }
 
+    /// Sends the request, and a GET once more if its connection had been used before and was closed before the head of an answer
+    /// had come: its server had closed it as idle (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
     async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
+        let late = |_| FetchError::Cut("no answer in the time of the call".into());
+        // A POST is never sent twice, so it has a connection to itself.
+        let (client, request) = self.prepare(call, url, call.post.is_some() || self.early_closers.has(url))?;
+        let (mut sent, has_opened) =
+            timeout_at(deadline, connections::watched(client.execute(request))).await.map_err(late)?;
+        if !has_opened && call.post.is_none() && sent.as_ref().is_err_and(failure::is_closed_unanswered) {
+            tracing::debug!(host = url.host_str(), "a connection was closed as idle: the same call is sent once more");
+            self.early_closers.add(url);
+            let (client, request) = self.prepare(call, url, true)?;
+            sent = timeout_at(deadline, client.execute(request)).await.map_err(late)?;
+        }
+        let response = sent.map_err(|e| failure::of(&e))?;
+        self.check_peer(url, response.remote_addr())?;
+        if connections::closes_early(response.headers()) {
+            self.early_closers.add(url);
+        }
+        Ok(response)
+    }
+
+    /// Returns the request of a call and the client that sends it.
+    fn prepare(&self, call: &Call, url: &Url, single_use: bool) -> Result<(&Client, Request), FetchError> {
         let method = if call.post.is_some() { Method::POST } else { Method::GET };
         let mut request = Request::new(method, url.clone());
         *request.headers_mut() = headers::of_call(call, &self.agents);
         *request.body_mut() = call.post.as_ref().map(|post| post.body.clone().into());
-        let client = if self.move_port_to_host_header(&mut request)? { &self.http1 } else { &self.client };
-        let response = timeout_at(deadline, client.execute(request))
-            .await
-            .map_err(|_| FetchError::Cut("no answer in the time of the call".into()))?
-            .map_err(|e| failure::of(&e))?;
-        self.check_peer(url, response.remote_addr())?;
-        Ok(response)
+        let is_single = self.move_port_to_host_header(&mut request)? || single_use;
+        Ok((if is_single { self.single_use() } else { &self.client }, request))
+    }
+
+    fn single_use(&self) -> &Client {
+        self.single_use.get_or_init(|| {
+            let builder = builder(&self.config, &self.resolver).map(|b| b.http1_only().pool_max_idle_per_host(0));
+            // The other one was built of the same parts.
+            builder.ok().and_then(|builder| builder.build().ok()).unwrap_or_else(|| self.client.clone())
+        })
     }
 
     /// A port written in the URL would win over the port of a rule, so it is moved to where only the server sees it.
@@ -130,17 +160,20 @@ impl Fetch for HttpFetcher {
         let url = guard::vet_url(&call.url, &self.config.guard).map_err(|e| FetchError::Refused(e.to_string()))?;
         let response = self.send(call, &url, deadline).await?;
         let status = checked_status(response.status())?;
-        let mut reply =
-            Reply { status: status.as_u16(), headers: headers::of_reply(response.headers()), ..Reply::default() };
-        if status.is_success() {
+        let mut reply = Reply { status, headers: headers::of_reply(response.headers()), ..Reply::default() };
+        if (200..300).contains(&status) {
             let is_kept = self.config.keep_heads && call.kind == CallKind::Page;
             reply.exchange = is_kept.then(|| headers::exchange(&url, &headers::of_call(call, &self.agents), &response));
             // Judged by what the server wrote, also where that is too long to be kept.
-            let content_type = response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()));
+            let content_type =
+                response.headers().get(CONTENT_TYPE).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
             reply.body_skipped = call.post.is_some() || !media::is_wanted(call.kind, content_type.as_deref());
-            let skipped = reply.body_skipped || status == StatusCode::NO_CONTENT;
+            let skipped = reply.body_skipped || status == 204;
             if !skipped {
-                reply.body = body::read(response, call.kind, &self.config, &self.room, deadline).await?;
+                let begins_well = |start: &[u8]| media::may_begin(call.kind, content_type.as_deref(), start);
+                let body = body::read(response, call.kind, self, begins_well, deadline).await?;
+                reply.body_skipped = body.is_none();
+                reply.body = body.unwrap_or_default();
             }
         }
         reply.took = Millis::from_duration_ceil(started.elapsed());
@@ -152,11 +185,20 @@ impl Fetch for HttpFetcher {
     }
 }
 
+/// Returns the status that an answer to a GET is treated as. A proxy that changed a document says 203, a server that knows deltas
+/// may say 226 of a whole document, and a 2xx that HTTP does not know is a 200 (RFC 9110 §15).
+pub const fn status_as_read(status: u16) -> u16 {
+    match status {
+        203 | 209..=299 => 200,
+        other => other,
+    }
+}
+
 /// Only final answers to a plain GET are understood: no 1xx, no part of a document, nothing beyond 5xx.
-fn checked_status(status: StatusCode) -> Result<StatusCode, FetchError> {
-    match status.as_u16() {
+fn checked_status(status: StatusCode) -> Result<u16, FetchError> {
+    match status_as_read(status.as_u16()) {
         206 => Err(FetchError::Protocol("a part of the document (206) that nobody asked for".into())),
-        200..=599 => Ok(status),
+        status @ 200..=599 => Ok(status),
         other => Err(FetchError::Protocol(format!("the status {other} is no answer to a GET"))),
     }
 }
@@ -175,6 +217,11 @@ fn builder(config: &Config, resolver: &VettingResolver) -> Result<ClientBuilder,
         .read_timeout(config.read_timeout.as_duration())
         .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
         .pool_idle_timeout(IDLE_TIMEOUT)
+        .connector_layer(MapRequestLayer::new(connections::note_opened))
+        // A user agent has to read folded lines (RFC 9112 §5.2); a line that is none is left out, as browsers do.
+        .http1_allow_obsolete_multiline_headers_in_responses(true)
+        .http1_allow_spaces_after_header_name_in_responses(true)
+        .http1_ignore_invalid_headers_in_responses(true)
         .http1_max_headers(MAX_HEADER_LINES)
         .http2_max_header_list_size(MAX_HEADER_LIST_BYTES);
     Ok(if roots.is_empty() { builder } else { builder.tls_certs_merge(roots) })

@@ -1,6 +1,7 @@
 //! The HTTP adapter: the only crate that opens a socket to a site.
 //!
-//! One [`Fetch::call`](curlew_ports::Fetch::call) is exactly one GET, or one POST to a WebSub hub. A redirect comes back as a reply with its
+//! One [`Fetch::call`](curlew_ports::Fetch::call) is one GET, or one POST to a WebSub hub; a GET is sent once more only if an idle
+//! connection turned out to be closed. A redirect comes back as a reply with its
 //! `Location`, so that robots.txt, politeness and the address guard see every hop. What is deliberately absent:
 //! cookies, `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad certificates.
 //!
@@ -12,6 +13,7 @@ pub mod guard;
 
 mod body;
 mod config;
+mod connections;
 mod decode;
 mod failure;
 mod fetcher;
@@ -24,7 +26,7 @@ mod room;
 mod stored;
 
 pub use config::{ByteLimits, Config, ConfigError};
-pub use fetcher::HttpFetcher;
+pub use fetcher::{HttpFetcher, status_as_read};
 pub use guard::{Endpoint, Guard, HostPattern, ResolveRule};
 pub use names::TxtRecords;
 pub use stored::stored_page;

@@ -2,6 +2,13 @@
 
 use curlew_ports::CallKind;
 
+/// Bytes of a body by which [`may_begin`] knows it.
+pub(crate) const TELLING_BYTES: usize = 64;
+/// First bytes of JPEG, PNG and GIF images.
+const IMAGES: [&[u8]; 3] = [b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8"];
+/// First characters of feeds.
+const FEEDS: [&[u8]; 5] = [b"<?xml", b"<rss", b"<feed", b"<rdf", b"{"];
+
 /// The `Accept` header of a kind of call. `*/*` comes last everywhere: a 406 would help nobody.
 pub(crate) fn accept(kind: CallKind) -> &'static str {
     match kind {
@@ -19,9 +26,9 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
 
 /// True if a body of this `Content-Type` is read.
 ///
-/// Pages have to be HTML, or without a type; a site's address may be a feed's; images have to be labelled so, and SVG
-/// is none since it is a program; feeds and robots.txt are so often mislabelled that only types which are certainly
-/// something else are refused.
+/// Pages have to be HTML, or without a type; a site's address may be a feed's; SVG is no image since it is a program; feeds
+/// and robots.txt are so often mislabelled that only types which are certainly something else are refused. Of images and a
+/// site's address, a type that says nothing is enough if the body [begins well](may_begin).
 pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);
@@ -29,8 +36,8 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         (CallKind::Home | CallKind::Page, None) => true,
         (CallKind::Page, Some(e)) => is_html(e),
         // Somebody may have named a feed where a site was asked for.
-        (CallKind::Home, Some(e)) => is_html(e) || is_feed(e),
-        (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml"),
+        (CallKind::Home, Some(e)) => is_html(e) || is_feed(e) || says_nothing(Some(e)),
+        (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml") || says_nothing(e),
         (CallKind::Receiver, _) => true,
         // What a hub says besides its status is for people.
         (CallKind::Hub, _) => false,
@@ -38,6 +45,27 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
             !matches!(family, Some("image" | "video" | "audio" | "font"))
         }
     }
+}
+
+/// True if a body that starts so may be what was asked for. Only a `Content-Type` that says nothing leaves it to the body.
+pub(crate) fn may_begin(kind: CallKind, content_type: Option<&str>, start: &[u8]) -> bool {
+    let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
+    match kind {
+        CallKind::Image if says_nothing(essence.as_deref()) => {
+            let is_webp = start.starts_with(b"RIFF") && start.get(8..12) == Some(b"WEBP");
+            is_webp || IMAGES.iter().any(|magic| start.starts_with(magic))
+        }
+        CallKind::Home if essence.is_some() && says_nothing(essence.as_deref()) => {
+            let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
+            FEEDS.iter().any(|begin| start.starts_with(begin))
+        }
+        _ => true,
+    }
+}
+
+/// True of the types that servers give to what they do not know.
+fn says_nothing(essence: Option<&str>) -> bool {
+    matches!(essence, None | Some("application/octet-stream" | "binary/octet-stream" | "text/plain"))
 }
 
 fn is_html(essence: &str) -> bool {
@@ -61,28 +89,60 @@ mod tests {
     #[test]
     fn b14_only_the_media_types_that_were_asked_for_are_read() {
         use CallKind::{Feed, Home, Image, Page, Robots};
-        let table: [(&str, &[CallKind]); 15] = [
+        let table: [(&str, &[CallKind]); 16] = [
             ("text/html", &[Home, Page, Feed, Robots]),
             ("TEXT/HTML ; charset=utf-8", &[Home, Page, Feed, Robots]),
             ("application/xhtml+xml", &[Home, Page, Feed, Robots]),
-            ("text/plain; charset=utf-8", &[Feed, Robots]),
+            ("text/plain; charset=utf-8", &[Home, Feed, Robots, Image]),
             ("application/rss+xml", &[Home, Feed, Robots]),
             ("text/xml", &[Home, Feed, Robots]),
             ("application/feed+json", &[Home, Feed, Robots]),
             ("application/pdf", &[Feed, Robots]),
-            ("application/octet-stream", &[Feed, Robots]),
+            ("application/octet-stream", &[Home, Feed, Robots, Image]),
+            ("binary/octet-stream", &[Home, Feed, Robots, Image]),
             ("image/png", &[Image]),
             ("image/svg+xml", &[]),
             ("Image/SVG+xml;charset=utf-8", &[]),
             ("video/mp4", &[]),
             ("audio/mpeg", &[]),
-            ("", &[Home, Page, Feed, Robots]),
+            ("", &[Home, Page, Feed, Robots, Image]),
         ];
         for (content_type, readers) in table {
             for kind in [Home, Page, Feed, Robots, Image] {
                 assert_eq!(is_wanted(kind, Some(content_type)), readers.contains(&kind), "{content_type} {kind:?}");
             }
         }
-        assert!(is_wanted(Page, None) && is_wanted(Feed, None) && !is_wanted(Image, None));
+        assert!(is_wanted(Page, None) && is_wanted(Feed, None) && is_wanted(Image, None));
+    }
+
+    #[test]
+    fn b14_what_has_no_type_is_known_by_its_first_bytes() {
+        use CallKind::{Feed, Home, Image, Page};
+        let webp = b"RIFF\0\0\0\0WEBPVP8 ";
+        for (start, is_image, is_feed) in [
+            (&b"\xff\xd8\xff\xe0\0\x10JFIF"[..], true, false),
+            (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", true, false),
+            (b"GIF89a", true, false),
+            (webp, true, false),
+            (b"RIFF\0\0\0\0WAVEfmt ", false, false),
+            (b"<svg xmlns='http://www.w3.org/2000/svg'>", false, false),
+            (b"\xef\xbb\xbf \n<?xml version='1.0'?>", false, true),
+            (b"<rss version='2.0'>", false, true),
+            (b"{\"version\"", false, true),
+            (b"PK\x03\x04", false, false),
+            (b"<!doctype html>", false, false),
+            (b"", false, false),
+        ] {
+            for label in ["application/octet-stream", "Binary/Octet-Stream", "text/plain; charset=utf-8"] {
+                assert_eq!(may_begin(Image, Some(label), start), is_image, "{label} {start:?}");
+                assert_eq!(may_begin(Home, Some(label), start), is_feed, "{label} {start:?}");
+            }
+            assert_eq!(may_begin(Image, None, start), is_image, "{start:?}");
+            let labelled = may_begin(Image, Some("image/png"), start) && may_begin(Home, Some("text/html"), start);
+            assert!(
+                labelled && may_begin(Page, None, start) && may_begin(Feed, Some("text/plain"), start),
+                "{start:?}"
+            );
+        }
     }
 }

@@ -110,7 +110,7 @@ impl Post {
 /// An answer. Its body is decoded, complete and within the limit, or the call is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The status code.
+    /// The status code; a 2xx that means no more than 200 to a GET, such as 203, is given as 200.
     pub status: u16,
     /// The headers that Curlew acts upon.
     pub headers: ReplyHeaders,

@@ -70,7 +70,7 @@ pub fn program(
     events: Arc<dyn Events>,
     memory: &Memory,
 ) -> Result<Program, ConfigError> {
-    Ok(program_over(fetcher(settings)?, settings, ports, keys, (clock, seeds, events), memory))
+    Ok(program_over(fetcher(settings, memory)?, settings, ports, keys, (clock, seeds, events), memory))
 }
 
 /// As [`program()`], with calls to sites made by `fetch`.
@@ -116,7 +116,7 @@ fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Si
 ///
 /// # Errors
 /// If the HTTP client cannot be set up.
-pub fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
+pub fn fetcher(settings: &Settings, memory: &Memory) -> Result<Arc<dyn Fetch>, ConfigError> {
     let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
     config.guard = settings.guard.clone();
     config.call_timeout = settings.rules.call_time;
@@ -129,7 +129,7 @@ pub fn fetcher(settings: &Settings) -> Result<Arc<dyn Fetch>, ConfigError> {
     config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
     config.keep_heads = settings.raw.keep;
     config.bodies_bytes = limits.bodies_bytes.unwrap_or(config.bodies_bytes);
-    let http = HttpFetcher::new(config)?;
+    let http = HttpFetcher::new(config)?.decoding_in(memory.pool());
     if settings.contact.is_some() {
         return Ok(Arc::new(http));
     }

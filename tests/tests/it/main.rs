@@ -31,6 +31,7 @@ mod farm;
 mod history;
 mod kill;
 mod layering;
+mod manners;
 mod meter;
 mod metrics;
 mod modules;

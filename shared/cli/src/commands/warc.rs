@@ -6,7 +6,7 @@ use crate::export::destination::Destination;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, anyhow, bail};
-use curlew_fetcher::{Config as FetcherConfig, stored_page};
+use curlew_fetcher::{Config as FetcherConfig, status_as_read, stored_page};
 use curlew_model::{Timestamp, is_at_or_below};
 use curlew_stages::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
 use curlew_warc::http;
@@ -205,7 +205,7 @@ fn page(record: &WarcRecord, max_bytes: usize) -> Option<Result<ForeignPage, Str
     let block = record.block.as_deref()?;
     // Some programs write `<https://example.org/>`.
     let url = record.header("warc-target-uri")?.trim_matches(['<', '>']).to_owned();
-    let response = http::response(block).filter(|response| response.status == 200)?;
+    let response = http::response(block).filter(|response| status_as_read(response.status) == 200)?;
     let fetched_at = record.header("warc-date").and_then(|date| Timestamp::parse_day_or_instant(date).ok());
     let Some(fetched_at) = fetched_at else { return Some(Err("the record has no date that can be read".to_owned())) };
     let decoded = response.unchunked().map_err(str::to_owned).and_then(|body| {

@@ -2,11 +2,16 @@
 
 use super::server::{Server, call, ok};
 use crate::HttpFetcher;
-use crate::decode::{Coding, Decoder};
+use crate::config::Config;
+use crate::decode::{Broken, Coding, DecodeError, Decoder};
 use crate::room::Room;
-use curlew_ports::{CallKind, FetchError, Reply};
+use async_trait::async_trait;
+use curlew_model::Millis;
+use curlew_ports::{CallKind, CpuError, CpuPool, CpuTask, FetchError, Reply};
 use flate2::{Compression, GzBuilder, write::GzEncoder};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use zstd::stream::raw::CParameter;
 
 const TEXT: &[u8] = b"<p>The curlew probes gently, and moves on. ";
@@ -38,6 +43,11 @@ fn zstd(data: &[u8], window_log: u32) -> Vec<u8> {
     encoder.set_parameter(CParameter::WindowLog(window_log)).unwrap();
     encoder.write_all(data).unwrap();
     encoder.finish().unwrap()
+}
+
+/// The usual limits, but for the processor time of a body.
+fn timed(decode_time: Millis) -> Config {
+    Config { decode_time, ..Config::new("Test/1", "Test/1") }
 }
 
 type Encode = fn(&[u8]) -> Vec<u8>;
@@ -131,7 +141,18 @@ async fn a_ratio_that_documents_have_passes() {
 #[tokio::test]
 async fn c03_stacked_and_unknown_codings_are_refused() {
     let twice = gzip(&gzip(&text()));
-    for coding in ["gzip, gzip", "gzip,br", "identity, gzip, x-gzip", "deflate", "compress", "gzip;q=1", "utf-8"] {
+    for coding in [
+        "gzip, gzip",
+        "gzip,br",
+        "identity, gzip, x-gzip",
+        "gzip, utf-8, br",
+        "deflate",
+        "X-Deflate",
+        "compress",
+        "aws-chunked",
+        "aws-chunked, gzip",
+        "utf-8, dcz",
+    ] {
         let result = page_coded(coding, &twice).await;
         assert!(matches!(&result, Err(FetchError::Protocol(why)) if why.contains("coding")), "{coding}: {result:?}");
     }
@@ -140,8 +161,20 @@ async fn c03_stacked_and_unknown_codings_are_refused() {
 }
 
 #[tokio::test]
+async fn c03_a_name_that_is_no_codings_leaves_the_body_as_it_is() {
+    let none =
+        ["UTF-8", "none", "null", "binary", "8bit", "ISO-8859-1", "text/html; charset=utf-8", "chunked", "-", "\u{e9}"];
+    for name in none {
+        assert!(page_coded(name, &text()).await.unwrap().body == text(), "{name}");
+        for both in [format!("gzip, {name}"), format!("{name}, gzip")] {
+            assert!(page_coded(&both, &gzip(&text())).await.unwrap().body == text(), "{both}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn c04_names_of_codings_are_case_insensitive_and_x_gzip_is_gzip() {
-    for coding in ["GZIP", "x-gzip", "X-GZip", "identity, gzip", " gzip ", "gzip,"] {
+    for coding in ["GZIP", "x-gzip", "X-GZip", "identity, gzip", " gzip ", "gzip,", "gzip;q=1"] {
         assert!(page_coded(coding, &gzip(&text())).await.unwrap().body == text(), "{coding}");
     }
     assert!(page_coded("BR", &brotli(&text(), false)).await.unwrap().body == text());
@@ -177,14 +210,18 @@ async fn c06_truncated_garbled_and_overlong_streams_are_errors() {
             ("one byte", whole[..1].to_vec()),
             ("half", whole[..whole.len() / 2].to_vec()),
             ("all but the last byte", whole[..whole.len() - 1].to_vec()),
-            ("trailing garbage", [&whole[..], b"<script>garbage</script>"].concat()),
             ("not coded at all", text()),
         ];
-        if name == "gzip" {
+        if name != "gzip" {
+            broken.push(("trailing garbage", [&whole[..], b"<script>garbage</script>"].concat()));
+        } else {
             let mut wrong_sum = whole.clone();
             let crc = whole.len() - 8;
             wrong_sum[crc] ^= 1;
+            broken.push(("wrong checksum, then padding", [&wrong_sum[..], &[0; 99]].concat()));
             broken.push(("wrong checksum", wrong_sum));
+            broken.push(("a second member that is cut", [&whole[..], &whole[..whole.len() / 2]].concat()));
+            // Only the checksum tells that nothing is missing or damaged.
             broken.push(("no trailer", whole[..whole.len() - 8].to_vec()));
         }
         for (fault, body) in broken {
@@ -207,8 +244,8 @@ async fn c07_windows_over_8_mib_are_refused() {
 #[test]
 fn t13_empty_pieces_change_nothing() {
     for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
-        let share = Room::of(0, 1 << 20).share();
-        let mut decoder = Decoder::new(coding, 1 << 20, 200, share).unwrap();
+        let mut decoder =
+            Decoder::new(coding, 1 << 20, &timed(Millis::from_secs(2)), Room::of(0, 1 << 20).share()).unwrap();
         for byte in encode(&text()) {
             decoder.push(&[byte]).unwrap();
             (0..20).for_each(|_| decoder.push(&[]).unwrap());
@@ -218,10 +255,147 @@ fn t13_empty_pieces_change_nothing() {
 }
 
 #[tokio::test]
-async fn coded_bytes_that_decode_to_nothing_are_limited_too() {
-    // Skippable frames of zstd (RFC 8878 §3.1.2), 4 MiB of them.
-    let frame = [&[0x50, 0x2a, 0x4d, 0x18, 0xf8, 0x3f, 0, 0][..], &[0; 0x3ff8]].concat();
-    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: zstd\r\n\r\n".to_vec();
-    let result = Server::saying([head, frame.repeat(256)].concat()).await.page().await;
-    assert!(matches!(&result, Err(FetchError::Limit(_))), "{result:?}");
+async fn c06_bytes_after_a_whole_gzip_member_are_not_the_documents() {
+    let after =
+        [&[0][..], &[0; 9], &[0; 10], &[0; 4_000], b"\n", b"<!-- cached -->", b"\x1f\x8b", b"\x1f\x8b\x09 and so on"];
+    for (document, after) in
+        [b"tide".to_vec(), text()].into_iter().flat_map(|document| after.map(|a| (document.clone(), a)))
+    {
+        let body = [&gzip(&document)[..], after].concat();
+        assert!(page_coded("gzip", &body).await.unwrap().body == document, "{after:?}");
+        // Wherever the pieces end.
+        let mut decoder =
+            Decoder::new(Coding::Gzip, 1 << 20, &timed(Millis::from_secs(2)), Room::of(0, 1 << 20).share()).unwrap();
+        body.iter().for_each(|byte| decoder.push(&[*byte]).unwrap());
+        assert!(decoder.finish().unwrap().0 == document, "{after:?}");
+    }
+}
+
+/// Writes bits, the lowest first.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    used: u32,
+}
+
+impl Bits {
+    fn put_all(&mut self, fields: &[(u32, u32)]) {
+        fields.iter().for_each(|(value, width)| self.put(*value, *width));
+    }
+
+    fn put(&mut self, value: u32, width: u32) {
+        for bit in 0..width {
+            if self.used.is_multiple_of(8) {
+                self.bytes.push(0);
+            }
+            *self.bytes.last_mut().unwrap() |= u8::from(value >> bit & 1 == 1) << (self.used % 8);
+            self.used += 1;
+        }
+    }
+}
+
+/// Brotli (RFC 7932) whose every meta-block gives one letter and describes 512 prefix codes for it: `coded` bytes or a few more.
+fn brotli_tables(coded: usize) -> Vec<u8> {
+    let mut bits = Bits::default();
+    bits.put(0, 1);
+    while bits.bytes.len() < coded {
+        // Not the last one, four nibbles of length, one byte, compressed; one type of each block; no postfix, one mode.
+        bits.put_all(&[(0, 1), (0, 2), (0, 16), (0, 1), (0, 3), (0, 6), (0, 2)]);
+        // 256 trees of literals, and of distances, by a map of one zero-length code for all contexts.
+        for _map in 0..2 {
+            bits.put_all(&[(1, 1), (7, 3), (127, 7), (0, 1), (1, 2), (0, 2), (0, 8), (0, 1)]);
+        }
+        // Simple codes of one symbol each: the letters, one of lengths, the distances.
+        (0..256).for_each(|tree| bits.put_all(&[(1, 2), (0, 2), (97 + tree % 26, 8)]));
+        bits.put_all(&[(1, 2), (0, 2), (8, 10)]);
+        (0..256).for_each(|_| bits.put_all(&[(1, 2), (0, 2), (0, 6)]));
+    }
+    bits.put(3, 2);
+    bits.bytes
+}
+
+/// Counts the tasks that it runs where they are called.
+#[derive(Default)]
+struct Counted(AtomicUsize);
+
+#[async_trait]
+impl CpuPool for Counted {
+    async fn run(&self, _: CpuTask, work: Box<dyn FnOnce() + Send>) -> Result<(), CpuError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        work();
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn coded_bytes_that_bring_hardly_anything_end_after_a_megabyte_in_every_coding() {
+    let stored = [&[0, 0, 0, 0xff, 0xff][..]].concat();
+    let gzip_head = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    let zstd_empty = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
+    // Skippable frames (RFC 8878 §3.1.2), of nothing and of 16 KiB.
+    let zstd_skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0];
+    let zstd_skipped_much = [&[0x50, 0x2a, 0x4d, 0x18, 0xf8, 0x3f, 0, 0][..], &[0; 0x3ff8]].concat();
+    const LONG: usize = 2 << 20;
+    let cases = [
+        ("br", Coding::Brotli, brotli_tables(LONG)),
+        ("br", Coding::Brotli, [&[12][..], &[6].repeat(LONG), &[3]].concat()),
+        ("zstd", Coding::Zstd, zstd_empty.repeat(LONG / 9)),
+        ("zstd", Coding::Zstd, zstd_skipped.repeat(LONG / 8)),
+        ("zstd", Coding::Zstd, zstd_skipped_much.repeat(LONG >> 14)),
+        ("gzip", Coding::Gzip, gzip(b"").repeat(LONG / 20)),
+        ("gzip", Coding::Gzip, [&gzip_head[..], &stored.repeat(LONG / 5)].concat()),
+    ];
+    for (name, coding, body) in cases {
+        let config = timed(Millis::from_secs(60));
+        let mut decoder = Decoder::new(coding, 10 << 20, &config, Room::of(0, 20 << 20).share()).unwrap();
+        let taken = body.chunks(1 << 10).take_while(|piece| decoder.push(piece).is_ok()).count();
+        assert_eq!(taken, 1 << 10, "{name}: KiB");
+        let result = fetch_coded(CallKind::Feed, name, &body).await;
+        assert!(matches!(&result, Err(FetchError::Protocol(why)) if why.contains("hardly")), "{name}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn large_bodies_are_decoded_in_the_pool_and_small_ones_where_they_are_read() {
+    let mut seed = 1_u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b"0123456789abcdef"[(seed >> 28) as usize]
+    })
+    .take(1 << 20)
+    .collect();
+    for (name, encode) in codings() {
+        for (body, is_large) in [(encode(&noise), true), (encode(&noise[..20 << 10]), false), (noise.clone(), false)] {
+            let head = if body == noise { String::new() } else { format!("Content-Encoding: {name}\r\n") };
+            let server = Server::saying(ok(&format!("Content-Type: text/html\r\n{head}"), &body)).await;
+            let pool = Arc::new(Counted::default());
+            let fetcher = server.fetcher().decoding_in(pool.clone());
+            call(&fetcher, CallKind::Page, "http://site.test/").await.unwrap();
+            let (tasks, pieces) = (pool.0.load(Ordering::Relaxed), body.len().div_ceil(64 << 10));
+            assert!(if is_large { (1..=pieces).contains(&tasks) } else { tasks == 0 }, "{name}: {tasks} of {pieces}");
+        }
+    }
+    // A gzip file that came uncoded, too.
+    let pool = Arc::new(Counted::default());
+    let server = Server::saying(ok("Content-Type: application/gzip\r\n", &gzip(&noise))).await;
+    call(&server.fetcher().decoding_in(pool.clone()), CallKind::Feed, "http://site.test/").await.unwrap();
+    assert_eq!(pool.0.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn the_processor_time_of_a_whole_body_is_limited() {
+    for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
+        let mut decoder = Decoder::new(coding, 1 << 20, &timed(Millis::ZERO), Room::of(0, 1 << 20).share()).unwrap();
+        let end = decoder.push(&encode(&text()));
+        assert!(matches!(end, Err(DecodeError::Limit(Broken::Time))), "{name}: {end:?}");
+    }
+    // Time adds up over the pieces: no one of these takes as long.
+    let body = brotli_tables(512 << 10);
+    let brief = timed(Millis(10));
+    let mut decoder = Decoder::new(Coding::Brotli, 1 << 20, &brief, Room::of(0, 1 << 20).share()).unwrap();
+    assert!(body.chunks(1 << 10).any(|piece| matches!(decoder.push(piece), Err(DecodeError::Limit(Broken::Time)))));
+    let server = Server::saying(ok("Content-Type: text/html\r\nContent-Encoding: br\r\n", &body)).await;
+    let fetcher = HttpFetcher::new(Config { decode_time: Millis(10), ..server.config() }).unwrap();
+    let result = call(&fetcher, CallKind::Page, "http://site.test/").await;
+    assert!(matches!(&result, Err(FetchError::Limit(why)) if why.contains("too long")), "{result:?}");
 }

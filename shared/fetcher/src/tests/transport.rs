@@ -251,8 +251,7 @@ async fn t10_a_header_block_without_end_is_refused() {
 #[tokio::test]
 async fn t12_what_is_not_http_is_refused() {
     for answer in [
-        "HTTP/1.1 200 OK\r\nX-Control: a\x01b\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 200 OK\r\nX Space: a\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nX-Control: a\0b\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 abc OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 20 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/9.9 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -262,6 +261,73 @@ async fn t12_what_is_not_http_is_refused() {
     ] {
         let result = Server::saying(answer).await.page().await;
         assert!(matches!(&result, Err(FetchError::Protocol(_))), "{answer:?}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn t12_a_header_line_that_is_none_is_left_out_and_a_folded_one_is_read() {
+    for dirt in [
+        "X-Policy: \r\n\tdefault-src 'self';\r\n  script-src 'self'\r\n",
+        "X-Powered-By : x\r\n",
+        "this is no header\r\n",
+        "X Space: a\r\n",
+        "Set-Cookie: a=\x01b\r\n",
+        "Set-Cookie: a=\x7f; path=/\r\n  folded: too\r\n",
+        ": nameless\r\n",
+        "X-Latin: \u{e9}\r\n",
+    ] {
+        let headers = format!("Content-Type: text/html\r\n{dirt}X-Robots-Tag: noindex,\r\n nofollow\r\n");
+        let reply = Server::saying(ok(&headers, b"tide")).await.page().await.unwrap();
+        assert_eq!(
+            (&reply.body[..], &reply.headers.robots_tags[..]),
+            (&b"tide"[..], &["noindex, nofollow".to_owned()][..])
+        );
+    }
+}
+
+/// What frames a body is read by the rules, however it is written, and what contradicts itself is refused.
+#[tokio::test]
+async fn t07_t08_t12_dirty_lines_smuggle_no_second_answer() {
+    let second = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nsmuggled";
+    for framing in [
+        "Content-Length : 4\r\nContent-Length: 5\r\n",
+        "Content-Length: 4\r\n 5\r\n",
+        "Content-Length: 4, 5\r\n",
+        "Content-Length: +4\r\n",
+        "Content-Length: 4\r\nContent-Length:\r\n",
+    ] {
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\ntide{second}");
+        let result = Server::saying(answer).await.page().await;
+        assert!(matches!(&result, Err(FetchError::Protocol(_))), "{framing:?}: {result:?}");
+    }
+    for framing in ["Transfer-Encoding : chunked\r\n", "Transfer-Encoding:\r\n chunked\r\nContent-Length: 4\r\n"] {
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\n4\r\ntide\r\n0\r\n\r\n{second}");
+        let fetcher = Server::saying(answer).await;
+        let client = fetcher.fetcher();
+        for connections in 1..=2 {
+            let reply = call(&client, CallKind::Page, "http://site.test/").await.unwrap();
+            assert_eq!((&reply.body[..], fetcher.connections()), (&b"tide"[..], connections), "{framing:?}");
+        }
+    }
+    // A line of framing that cannot be read is none: the body ends with its connection, and nothing is an answer to another call.
+    for framing in ["Content-Length: 4\x01\r\n", "Transfer-Encoding: chunked\x7f\r\n"] {
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\ntide{second}");
+        let (server, body) = (Server::saying(answer).await, format!("tide{second}"));
+        let fetcher = server.fetcher();
+        for connections in 1..=2 {
+            let reply = call(&fetcher, CallKind::Page, "http://site.test/").await.unwrap();
+            assert_eq!((&reply.body[..], server.connections()), (body.as_bytes(), connections), "{framing:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn t14_a_success_that_http_does_not_know_is_a_200() {
+    for (status, read) in [(203, 200), (218, 200), (226, 200), (299, 200), (201, 201), (202, 202), (207, 207)] {
+        let answer = format!("HTTP/1.1 {status} X\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\ntide");
+        let reply = Server::saying(answer).await.page().await.unwrap();
+        assert_eq!((reply.status, &reply.body[..]), (read, &b"tide"[..]), "{status}");
     }
 }
 
@@ -354,14 +420,33 @@ async fn b14_a_body_of_another_media_type_is_left_unread() {
         (CallKind::Home, "image/png"),
         (CallKind::Image, "text/html"),
         (CallKind::Image, "image/svg+xml"),
+        (CallKind::Image, "application/octet-stream"),
+        (CallKind::Home, "text/plain"),
         (CallKind::Feed, "video/mp4"),
     ] {
-        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nContent-Encoding: rot13\r\n\r\nsomething");
+        let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\n\r\nsomething");
         let server = Server::saying(answer).await;
         let reply = call(&server.fetcher(), kind, "http://site.test/").await.unwrap();
         assert!(reply.body_skipped && reply.body.is_empty(), "{kind:?} {media}");
         assert_eq!(reply.headers.content_type.as_deref(), Some(media));
     }
+}
+
+#[tokio::test]
+async fn b14_an_image_or_a_feed_without_a_type_is_known_by_its_first_bytes() {
+    let image = [&b"\x89PNG\r\n\x1a\n"[..], &[7; 200_000]].concat();
+    let feed = format!("<?xml version=\"1.0\"?><rss>{}</rss>", "<item/>".repeat(30_000));
+    for (kind, body) in [(CallKind::Image, &image[..]), (CallKind::Home, feed.as_bytes())] {
+        for label in ["application/octet-stream", "binary/octet-stream", "text/plain"] {
+            let server = Server::saying(ok(&format!("Content-Type: {label}\r\n"), body)).await;
+            let reply = call(&server.fetcher(), kind, "http://site.test/").await.unwrap();
+            assert!(!reply.body_skipped && reply.body == body, "{kind:?} {label}");
+        }
+    }
+    // What it is not ends with its first bytes.
+    let server = endless("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", b"a long story ".repeat(9)).await;
+    let reply = call(&server.fetcher(), CallKind::Image, "http://site.test/").await.unwrap();
+    assert!(reply.body_skipped && reply.body.is_empty());
 }
 
 #[tokio::test]

@@ -1,0 +1,169 @@
+//! Servers with odd manners, all of which browsers put up with, side by side: none of them loses a page.
+
+use curlew_tests::{BRISK, Child, LIMIT, Store};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::Duration;
+
+/// Number of articles of each site.
+const PAGES: usize = 5;
+/// Time after which a server closes an idle connection: about the pause of the program, so that closes and requests cross.
+const IDLE: Duration = Duration::from_millis(70);
+const SETTINGS: &str = "[rules]\nadaptive = false\n[pages]\nimage = \"optional\"\n";
+const WORDS: [&str; 24] = [
+    "harbour", "tide", "stone", "wall", "morning", "heron", "marsh", "lantern", "rope", "slate", "copper", "garden",
+    "bread", "kettle", "window", "meadow", "river", "oak", "ferry", "market", "winter", "letter", "saddle", "orchard",
+];
+
+/// A server's way to answer.
+#[derive(Clone, Copy)]
+struct Manner {
+    name: &'static str,
+    status: &'static str,
+    /// Lines of each head.
+    lines: &'static str,
+    /// Bytes after a body that is compressed, if it is.
+    gzip: Option<&'static [u8]>,
+    ends: Ends,
+}
+
+/// The end of a connection.
+#[derive(Clone, Copy, PartialEq)]
+enum Ends {
+    /// With each answer, as it says.
+    Stated,
+    /// Some time after the last answer.
+    Idle,
+    /// When the second request has come.
+    Closed,
+    /// By a reset, when the second request has come.
+    Reset,
+}
+
+const PLAIN: Manner = Manner { name: "plain", status: "200 OK", lines: "", gzip: None, ends: Ends::Stated };
+const MANNERS: [Manner; 14] = [
+    PLAIN,
+    Manner { name: "folded", lines: "X-Policy:\r\n\tdefault-src 'self';\r\n\tscript-src 'self'\r\n", ..PLAIN },
+    Manner { name: "blanks", lines: "X-Powered-By : a thing\r\n", ..PLAIN },
+    Manner { name: "nocolon", lines: "this is no header\r\n", ..PLAIN },
+    Manner { name: "control", lines: "Set-Cookie: a=b\x01c\r\nSet-Cookie: d=\x7f\r\n", ..PLAIN },
+    Manner { name: "charset", lines: "Content-Encoding: UTF-8\r\n", ..PLAIN },
+    Manner { name: "nothing", lines: "Content-Encoding: none\r\n", ..PLAIN },
+    Manner { name: "both", lines: "Content-Encoding: gzip, utf-8\r\n", gzip: Some(&[]), ..PLAIN },
+    Manner { name: "padded", lines: "Content-Encoding: gzip\r\n", gzip: Some(&[0; 512]), ..PLAIN },
+    Manner { name: "proxied", status: "203 Non-Authoritative Information", ..PLAIN },
+    Manner { name: "delta", status: "226 IM Used", ..PLAIN },
+    Manner { name: "idle", lines: "Keep-Alive: timeout=5\r\n", ends: Ends::Idle, ..PLAIN },
+    Manner { name: "closes", ends: Ends::Closed, ..PLAIN },
+    Manner { name: "resets", ends: Ends::Reset, ..PLAIN },
+];
+
+/// Words that differ from seed to seed.
+fn words(seed: &str, count: usize) -> String {
+    let mut state = seed.bytes().fold(7_u64, |state, byte| state.wrapping_mul(31).wrapping_add(byte.into()));
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        WORDS[(state >> 33) as usize % WORDS.len()]
+    };
+    (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
+/// The media type and the document at a path.
+fn document(host: &str, path: &str) -> (&'static str, String) {
+    let title = words(&format!("{host}{path}"), 4);
+    match path {
+        "/robots.txt" => ("text/plain", "User-agent: *\nDisallow: /private/\n".to_owned()),
+        "/" => {
+            let link = r#"<link rel="alternate" type="application/rss+xml" href="/feed.xml">"#;
+            ("text/html", format!("<html><head><title>{host}</title>{link}</head><body>home</body></html>"))
+        }
+        // Nothing says what the feed is, either.
+        "/feed.xml" => {
+            let items = (0..PAGES).map(|n| format!("<item><title>{n}</title><link>http://{host}/p/{n}</link></item>"));
+            let head = format!("<title>{host}</title><link>http://{host}/</link>");
+            let feed = format!("<rss version=\"2.0\"><channel>{head}{}</channel></rss>", items.collect::<String>());
+            ("binary/octet-stream", feed)
+        }
+        _ => {
+            let text: String = (0..4).map(|n| format!("<p>{}.</p>", words(&format!("{host}{path}{n}"), 40))).collect();
+            let body = format!("<article><h1>{title}</h1>{text}</article>");
+            ("text/html", format!("<html><head><title>{title}</title></head><body>{body}</body></html>"))
+        }
+    }
+}
+
+fn read_head(stream: &mut TcpStream) -> Option<String> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).ok()
+}
+
+/// Answers the requests of one connection.
+fn serve(mut stream: TcpStream) -> Option<()> {
+    let mut resets = false;
+    for number in 0.. {
+        if resets {
+            // What is left unread makes a reset of the end.
+            return stream.read_exact(&mut [0]).ok();
+        }
+        let head = read_head(&mut stream)?;
+        let path = head.split(' ').nth(1)?;
+        let host = head.lines().find_map(|line| line.to_lowercase().strip_prefix("host: ").map(str::to_owned))?;
+        let manner = MANNERS.iter().find(|manner| host == format!("{}.test", manner.name))?;
+        match manner.ends {
+            Ends::Closed if number > 0 => return Some(()),
+            Ends::Reset => resets = true,
+            Ends::Idle => stream.set_read_timeout(Some(IDLE)).ok()?,
+            _ => {}
+        }
+        let (media, text) = document(&host, path);
+        let mut body = text.into_bytes();
+        if let Some(after) = manner.gzip {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&body).ok()?;
+            body = [&encoder.finish().ok()?[..], after].concat();
+        }
+        let end = if manner.ends == Ends::Stated { "Connection: close\r\n" } else { "" };
+        let Manner { status, lines, .. } = manner;
+        let head =
+            format!("HTTP/1.1 {status}\r\nContent-Type: {media}\r\n{lines}{end}Content-Length: {}\r\n\r\n", body.len());
+        stream.write_all(&[head.as_bytes(), &body].concat()).ok()?;
+        if manner.ends == Ends::Stated {
+            return Some(());
+        }
+    }
+    None
+}
+
+fn start() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        listener.incoming().flatten().for_each(|stream| drop(std::thread::spawn(|| serve(stream))));
+    });
+    addr
+}
+
+#[test]
+fn t19_no_manner_of_a_server_loses_a_page() {
+    let mut store = Store::alone();
+    store.configure(SETTINGS);
+    let resolve = format!("*.test={}", start());
+    let hosts = MANNERS.map(|manner| format!("{}.test", manner.name));
+    let starts = hosts.clone().map(|host| format!("http://{host}/"));
+    let args = ["crawl", "--json", "--resolve", &resolve].into_iter().chain(starts.iter().map(String::as_str));
+    let mut crawl = store.command(&args.collect::<Vec<_>>());
+    crawl.envs(BRISK);
+    Child::spawn(crawl).wait(LIMIT).ok();
+    for host in hosts {
+        let all: BTreeSet<String> = (0..PAGES).map(|n| format!("http://{host}/p/{n}")).collect();
+        let found: BTreeSet<String> = store.found(&format!("site:{host}")).into_iter().collect();
+        assert_eq!(found, all, "{host}");
+    }
+}
