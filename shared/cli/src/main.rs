@@ -1,5 +1,6 @@
 //! `curlew`: the local runner and the operator's commands.
 
+mod apart;
 mod args;
 mod check;
 mod commands;

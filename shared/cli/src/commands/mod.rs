@@ -33,6 +33,7 @@ mod transfer;
 mod warc;
 mod watch;
 
+use crate::apart;
 use crate::args::{Command, Import, KeyWhat, Shared};
 use crate::config::Config;
 use crate::failure::usage;
@@ -194,7 +195,7 @@ async fn exclusive(config: Config) -> Result<World> {
 pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let told = stop.clone();
-    tokio::spawn(async move {
+    let watched = apart::run("curlew-signals", tokio::runtime::Builder::new_current_thread(), async move {
         loop {
             wait_for_signal().await;
             if told.swap(true, Ordering::Relaxed) {
@@ -202,6 +203,9 @@ pub(crate) fn stop_on_signal() -> Arc<AtomicBool> {
             }
         }
     });
+    if let Err(error) = watched {
+        tracing::warn!(error = format!("{error:#}"), "a request to stop will end the program at once");
+    }
     stop
 }
 

@@ -1,6 +1,7 @@
 //! `curlew serve`: the search page and the forms, with the schedules running.
 
 use super::stop_on_signal;
+use crate::apart;
 use crate::live_status::LiveStatus;
 use crate::metrics;
 use crate::output;
@@ -17,6 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 
 /// Interval at which due feeds are looked for.
 const DISPATCH: Millis = Millis::from_mins(1);
@@ -88,8 +90,12 @@ pub(super) async fn pages(
     if let Some(warning) = without_contact.filter(|_| world.config.contact.is_none()) {
         tracing::warn!("{warning}");
     }
-    server::serve(listener, app, proxies, limits, stopped).await;
-    Ok(())
+    let listener = listener.into_std()?;
+    let serving = async move {
+        server::serve(TcpListener::from_std(listener)?, app, proxies, limits, stopped).await;
+        std::io::Result::Ok(())
+    };
+    Ok(apart::run("curlew-pages", Builder::new_multi_thread(), serving)?.await??)
 }
 
 /// Ends soon after `stop` is set.
