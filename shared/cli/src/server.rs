@@ -6,8 +6,8 @@ pub(crate) mod descriptors;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CONNECTION, HeaderValue};
-use axum::http::{Request, Response, StatusCode};
+use axum::http::header::{CONNECTION, HOST, HeaderValue};
+use axum::http::{Request, Response, StatusCode, Version};
 use axum::response::IntoResponse;
 use callers::Callers;
 use curlew_web::{Caller, Proxies, ThroughProxy};
@@ -31,7 +31,8 @@ use tower::ServiceExt;
 
 /// Maximum number of connections at once; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed.
+/// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed. Fewer while few places
+/// are free.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
 /// Maximum time for the whole header of a request, from the moment that it is waited for; also the maximum idle time of
 /// a connection.
@@ -40,6 +41,8 @@ const HEADER_TIME: Duration = Duration::from_secs(10);
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 /// Text of the answer in place of one that is not there in time.
 const TOO_LATE: &str = "There was no answer within 30 seconds. What was asked for may have been done all the same.";
+/// Text of the answer to a request that does not name its host once (RFC 9112 §3.2).
+const NO_HOST: &str = "The request must have one Host field.";
 /// Age after which a connection takes no further request.
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
 /// Maximum time after that, or after the program was told to stop, for the answer under way; a slower reader is cut
@@ -97,7 +100,7 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        let share = callers.take(peer.ip());
+        let share = callers.take(peer.ip(), slots.available_permits());
         if share.is_none() && !pages.proxies.trusts(peer.ip()) {
             continue;
         }
@@ -142,6 +145,15 @@ async fn connection(
 }
 
 async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    // Whatever follows may be of another request, so the connection is closed.
+    let refused = async |status: StatusCode, text: &'static str| {
+        let close = [(CONNECTION, HeaderValue::from_static("close"))];
+        Ok(curlew_web::secure((status, close, text).into_response()).await)
+    };
+    let hosts = request.headers().get_all(HOST).iter().count();
+    if hosts > 1 || hosts == 0 && request.version() == Version::HTTP_11 {
+        return refused(StatusCode::BAD_REQUEST, NO_HOST).await;
+    }
     let caller = pages.proxies.caller(peer, request.headers());
     if caller.is_none() && !pages.is_warned.swap(true, Ordering::Relaxed) {
         tracing::warn!(
@@ -154,11 +166,8 @@ async fn answer(pages: &Pages, peer: IpAddr, request: Request<Incoming>) -> Resu
     request.extensions_mut().insert(ThroughProxy(pages.proxies.trusts(peer)));
     match timeout(ANSWER_TIME, pages.router.clone().oneshot(request)).await {
         Ok(answered) => answered,
-        // Not 408, which has a browser send the request again. The rest of it may still come, so the connection is closed.
-        Err(_) => {
-            let close = [(CONNECTION, HeaderValue::from_static("close"))];
-            Ok(curlew_web::secure((StatusCode::SERVICE_UNAVAILABLE, close, TOO_LATE).into_response()).await)
-        }
+        // Not 408, which has a browser send the request again.
+        Err(_) => refused(StatusCode::SERVICE_UNAVAILABLE, TOO_LATE).await,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Connections of each address: a bounded share, so that one address does not take all connections.
+//! Connections of each address: a bounded share, which sinks as free places become few, so that a few addresses do not take all.
 
 use curlew_web::networks;
 use ipnet::IpNet;
@@ -8,6 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Number of addresses whose connections a network of many may have: with the usual limits, half of all.
 const NETWORK_SHARE: usize = 2;
+/// Number of places that have to be free for each connection that an address already has.
+const FREE_FOR_EACH: usize = 4;
+/// Number of connections that an address may have as long as there are places: browsers open so many to a server.
+const OF_BROWSER: usize = 6;
 
 /// Counts the connections of addresses, as the [`networks`] that they belong to.
 #[derive(Clone)]
@@ -28,11 +32,12 @@ impl Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts one more connection of an address, unless it or its network has reached its limit.
-    pub(super) fn take(&self, address: IpAddr) -> Option<Share> {
+    /// Counts one more connection of an address, unless it or its network has reached its limit while `free` places are left.
+    pub(super) fn take(&self, address: IpAddr, free: usize) -> Option<Share> {
         let networks = networks(address);
         let mut held = self.held();
-        let most = [self.most, self.most.saturating_mul(NETWORK_SHARE)];
+        let most = self.most.min((free / FREE_FOR_EACH).max(OF_BROWSER));
+        let most = [most, most.saturating_mul(NETWORK_SHARE)];
         if networks.iter().zip(most).any(|(network, most)| held.get(network).copied().unwrap_or(0) >= most) {
             return None;
         }
@@ -67,7 +72,7 @@ mod tests {
     #[test]
     fn an_address_has_its_share_and_gets_back_what_it_lets_go() {
         let callers = Callers::new(2);
-        let take = |address: &str| callers.take(address.parse().unwrap());
+        let take = |address: &str| callers.take(address.parse().unwrap(), 256);
         let (first, second) = (take("192.0.2.1"), take("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some() && take("192.0.2.1").is_none());
         assert!(take("192.0.2.2").is_some(), "another address has its own");
@@ -80,9 +85,28 @@ mod tests {
     }
 
     #[test]
+    fn few_addresses_do_not_take_all_places_and_each_has_those_of_a_browser() {
+        let (callers, places) = (Callers::new(64), 256);
+        let mut held: Vec<Share> = Vec::new();
+        let mut fill = |address: u8| {
+            let before = held.len();
+            while held.len() < places
+                && let Some(share) = callers.take(IpAddr::from([192, 0, 2, address]), places - held.len())
+            {
+                held.push(share);
+            }
+            held.len() - before
+        };
+        let taken: Vec<usize> = (0..10).map(&mut fill).collect();
+        assert!(taken.is_sorted_by(|a, b| a >= b) && taken[0] > 40, "{taken:?}");
+        assert!(taken.iter().sum::<usize>() < places - OF_BROWSER, "{taken:?}");
+        assert_eq!(fill(99), OF_BROWSER);
+    }
+
+    #[test]
     fn a_network_has_the_share_of_a_few_addresses() {
         let callers = Callers::new(2);
-        let take = |address: &str| callers.take(address.parse().unwrap());
+        let take = |address: &str| callers.take(address.parse().unwrap(), 256);
         let held: Vec<Share> = (0..9).filter_map(|n| take(&format!("2001:db8:7:{n}::1"))).collect();
         assert_eq!(held.len(), 2 * NETWORK_SHARE);
         assert!(take("2001:db8:8::1").is_some(), "another network has its own");

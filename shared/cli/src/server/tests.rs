@@ -136,3 +136,19 @@ async fn once_stopped_it_takes_nobody_and_lets_go_of_all() {
     assert!(TcpStream::connect(served.address).await.is_err());
     drop((idle, busy));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_request_names_its_host_once() {
+    let served = served(ROOMY, &[]).await;
+    for (request, status) in [
+        ("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n", "200"),
+        ("GET / HTTP/1.0\r\n\r\n", "200"),
+        ("GET / HTTP/1.1\r\nconnection: close\r\n\r\n", "400"),
+        ("GET / HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n", "400"),
+        ("GET / HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n", "400"),
+    ] {
+        let answer = rest(connected(&served, request).await).await;
+        assert_eq!(answer.split(' ').nth(1), Some(status), "{request}: {answer}");
+        assert!(status == "200" || answer.contains("connection: close"), "{answer}");
+    }
+}
