@@ -2,7 +2,7 @@
 
 use crate::input::{first_line, unfolded, within};
 use curlew_article::{Limits, measure, scan_head};
-use curlew_stages::pages::image::scaled_down;
+use curlew_stages::pages::image::{DECODED_BYTES, scaled_down};
 use url::Url;
 
 /// Steps that an empty page may take, and each byte more (`shared/article/tests/work.rs`).
@@ -36,7 +36,7 @@ pub(crate) fn decode(data: &[u8]) {
 
 /// An image that becomes a thumbnail.
 pub(crate) fn image(data: &[u8]) {
-    match scaled_down(data) {
+    match scaled_down(data, DECODED_BYTES) {
         Ok(jpeg) => assert!(jpeg.len() <= MAX_THUMBNAIL && jpeg.starts_with(&[0xFF, 0xD8])),
         Err(why) => assert!(!why.is_empty()),
     }

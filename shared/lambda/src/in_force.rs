@@ -26,6 +26,8 @@ const READ_EVERY: Millis = Millis::from_mins(1);
 const BODIES_PERCENT: usize = 20;
 /// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
 const SITEMAP_PERCENT: usize = 10;
+/// The part of it that decoding an image may take, in percent. The image itself is one of the bodies.
+const DECODED_PERCENT: usize = 50;
 
 /// The settings of one invocation.
 pub(crate) struct InForce {
@@ -57,6 +59,7 @@ impl Machine {
         if let Some(percent) = self.memory.map(|bytes| bytes / 100) {
             settings.limits.bodies_bytes.get_or_insert(percent * BODIES_PERCENT);
             settings.limits.sitemap_bytes.get_or_insert(percent * SITEMAP_PERCENT);
+            settings.limits.decoded_bytes.get_or_insert((percent * DECODED_PERCENT) as u64);
         }
         settings.guard.refused_endpoints.extend(self.refused.iter().cloned());
         Ok(match &self.classifier {
@@ -164,6 +167,21 @@ mod tests {
     use curlew_model::Timestamp;
     use curlew_testkit::memory::{MemoryBlobs, TokioClock};
     use curlew_wiring::Flags;
+
+    /// Memory that a function takes before it reads anything, in bytes.
+    const PROGRAM: u64 = 45 << 20;
+
+    #[test]
+    fn b13_bodies_and_the_decoder_of_images_fit_into_the_smallest_function() {
+        let template = std::fs::read_to_string("../../infra/template.yaml").unwrap();
+        let sizes = template.lines().filter_map(|line| line.trim().strip_prefix("MemorySize: ")?.parse::<usize>().ok());
+        let smallest = sizes.min().unwrap();
+        let machine = Machine { memory: Some(smallest << 20), ..Machine::default() };
+        let environment = [("CURLEW_CONTACT".to_owned(), "a@b.example".to_owned())];
+        let limits = machine.fit(Settings::load(&Flags::default(), environment).unwrap()).unwrap().limits;
+        let together = PROGRAM + limits.decoded_bytes.unwrap() + limits.bodies_bytes.unwrap() as u64;
+        assert!(together <= (smallest as u64) << 20, "{together} bytes in a function of {smallest} MB");
+    }
 
     /// A function that starts over this bucket, with CURLEW_WORKERS=7 in its environment.
     fn function(blobs: &Arc<MemoryBlobs>) -> StackSettings {

@@ -30,6 +30,7 @@ use crate::operator::suggest::Suggest;
 use crate::operator::watches::Watches;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
+use crate::pages::image::DECODED_BYTES;
 use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample};
 use crate::politeness::access::Politeness;
@@ -98,6 +99,7 @@ impl Ports {
             scope: Arc::default(),
             known: Arc::default(),
             pool: Arc::new(InlinePool),
+            decoded_bytes: DECODED_BYTES,
             signer: None,
             // A store with such leases is one where every read and write is billed.
             look_every: if groups.is_some() { LOOK_SELDOM } else { LOOK_EVERY },

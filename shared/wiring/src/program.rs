@@ -10,6 +10,7 @@ use curlew_stages::catalog::index::Index;
 use curlew_stages::catalog::raw::RawPages;
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::Owners;
+use curlew_stages::pages::image::DECODED_BYTES;
 use curlew_stages::politeness::access::{OutageWatch, Politeness};
 use curlew_stages::politeness::robots_cache::KnownRobots;
 use curlew_stages::politeness::signing::{KnownKeys, Signer};
@@ -91,6 +92,7 @@ pub fn program_over(
         scope: Arc::new(settings.scope.clone()),
         known: memory.known.clone(),
         pool: memory.pool(),
+        decoded_bytes: settings.limits.decoded_bytes.unwrap_or(DECODED_BYTES),
         signer: signer(settings, keys, memory),
         ..ports.politeness(fetch, clock, seeds)
     });

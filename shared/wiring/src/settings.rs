@@ -296,6 +296,8 @@ pub struct Limits {
     pub sitemap_bytes: Option<usize>,
     /// Bytes of an image.
     pub image_bytes: Option<usize>,
+    /// Bytes of memory that decoding an image may take.
+    pub decoded_bytes: Option<u64>,
     /// Processor time that parsing one document may take.
     pub parse_time: Option<Millis>,
     /// Bytes that large bodies may take together.

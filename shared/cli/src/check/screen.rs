@@ -1,7 +1,7 @@
 use super::{Answer, CheckError, Question, bad_input, fields};
 use curlew_ports::InlinePool;
 use curlew_screen::Page;
-use curlew_stages::pages::image::scaled_down;
+use curlew_stages::pages::image::{DECODED_BYTES, scaled_down};
 use curlew_stages::pages::judge::Judge;
 use serde_json::{Value, json};
 use url::Url;
@@ -35,7 +35,7 @@ fn image(question: &Question) -> Result<Option<Vec<u8>>, CheckError> {
         return Ok(None);
     }
     let bytes = question.bytes("", "image_b64")?;
-    let jpeg = scaled_down(&bytes).map_err(|why| CheckError { kind: "image", message: why })?;
+    let jpeg = scaled_down(&bytes, DECODED_BYTES).map_err(|why| CheckError { kind: "image", message: why })?;
     Ok(Some(jpeg.to_vec()))
 }
 

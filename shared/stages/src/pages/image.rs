@@ -9,16 +9,16 @@ use curlew_ports::{CpuPool, CpuTask};
 use footprint::ImageHeader;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
 use jpeg_encoder::{ColorType, Encoder};
+use std::borrow::Cow;
 use std::io::Cursor;
 
 /// Width and height that a thumbnail fits into, in pixels.
 const THUMBNAIL: (u32, u32) = (320, 214);
 /// Widest and highest image that is decoded, in pixels.
 const MAX_SIDE: u32 = 10_000;
-/// Most memory that decoding may take, with all that the decoder keeps besides the pixels: half of what the smallest
-/// function that decodes images has (256 MB, `infra/template.yaml`). That is a photograph of 44 megapixels, or of 22 if it
-/// is a progressive JPEG.
-const MAX_DECODED: u64 = 128 * 1024 * 1024;
+/// Memory that decoding an image may take, unless configured: its pixels, and all that the decoder keeps besides. That is a
+/// photograph of 39 megapixels, or of 19 if it is a progressive JPEG.
+pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
 /// Most memory that a thumbnail may take.
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
 /// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
@@ -28,31 +28,39 @@ const LARGE: u64 = 16 * 1024 * 1024;
 const MIN_SIDE: u32 = 48;
 /// Quality of the JPEG, of 100.
 const QUALITY: u8 = 78;
+/// First bytes of a PNG (ISO/IEC 15948 §5.2).
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// Chunks of a PNG that its pixels are made of.
+const PNG_PIXELS: [&[u8]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
 
-/// Makes a thumbnail in the pool, where large images are decoded one after the other.
+/// Makes a thumbnail in the pool, where large images are decoded one after the other. Decoding may take `memory` bytes.
 ///
 /// # Errors
 /// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
-pub(crate) async fn scaled_down_in(pool: &dyn CpuPool, image: Bytes) -> Result<Result<Bytes, String>, StageError> {
+pub(crate) async fn scaled_down_in(
+    pool: &dyn CpuPool,
+    image: Bytes,
+    memory: u64,
+) -> Result<Result<Bytes, String>, StageError> {
     let small = image.clone();
-    let scale_small = move || match opened_for(&small) {
+    let scale_small = move || match opened_for(&small, memory) {
         Ok((_, footprint)) if footprint > LARGE => None,
-        _ => Some(scaled_down(&small)),
+        _ => Some(scaled_down(&small, memory)),
     };
     let scaled = match parsed(pool, image.len(), scale_small).await? {
         Ok(Some(scaled)) => Ok(scaled),
-        Ok(None) => within(pool, CpuTask::LargeDocument, move || scaled_down(&image)).await?,
+        Ok(None) => within(pool, CpuTask::LargeDocument, move || scaled_down(&image, memory)).await?,
         Err(overrun) => Err(overrun),
     };
     Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
 }
 
-/// Makes a thumbnail.
+/// Makes a thumbnail of an image whose decoding takes at most `memory` bytes.
 ///
 /// # Errors
 /// One line that says why the image gives none.
-pub fn scaled_down(bytes: &[u8]) -> Result<Bytes, String> {
-    let (decoder, _) = opened_for(bytes)?;
+pub fn scaled_down(bytes: &[u8], memory: u64) -> Result<Bytes, String> {
+    let (decoder, _) = opened_for(bytes, memory)?;
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
     let small = match picture {
@@ -115,9 +123,10 @@ fn averaged(pixels: &RgbImage) -> RgbImage {
 }
 
 /// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
-fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| e.to_string())?;
-    reader.limits(limits(MAX_DECODED));
+fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), String> {
+    let file = Cursor::new(without_metadata(bytes));
+    let mut reader = ImageReader::new(file).with_guessed_format().map_err(|e| e.to_string())?;
+    reader.limits(limits(memory));
     let format = reader.format().ok_or("the format of the image is not known")?;
     let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
     let (width, height) = decoder.dimensions();
@@ -126,12 +135,29 @@ fn opened_for(bytes: &[u8]) -> Result<(impl ImageDecoder, u64), String> {
     }
     let announced = ImageHeader { format, width, height, pixels: decoder.total_bytes() };
     let footprint = announced.footprint(bytes)?;
-    let Some(left) = MAX_DECODED.checked_sub(footprint) else {
+    let Some(left) = memory.checked_sub(footprint) else {
         return Err(format!("the image takes {footprint} bytes while it is decoded"));
     };
     // Heeded for a GIF's frame, which takes a fourth more for its indices.
     decoder.set_limits(limits(left / 5 * 4)).map_err(|e| e.to_string())?;
     Ok((decoder, footprint))
+}
+
+/// Returns a PNG without the chunks that do not change its pixels; another file as it is. A decoder keeps texts and colour
+/// profiles in memory, however many there are and however long they are once inflated.
+fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
+    let mut kept = PNG_SIGNATURE.to_vec();
+    while let Some((length, _)) = rest.split_first_chunk() {
+        // The length does not count itself, the kind, and the checksum.
+        let end = (u32::from_be_bytes(*length) as usize).saturating_add(12).min(rest.len());
+        let (chunk, after) = rest.split_at(end);
+        if chunk.get(4..8).is_some_and(|kind| PNG_PIXELS.contains(&kind)) {
+            kept.extend_from_slice(chunk);
+        }
+        rest = after;
+    }
+    Cow::Owned(kept)
 }
 
 /// Returns the limits of a decoder that may take this number of bytes besides the pixels.
@@ -168,7 +194,7 @@ mod tests {
     #[test]
     fn a_picture_becomes_a_small_jpeg() {
         for ((width, height), scaled) in [((640, 360), (320, 180)), ((60, 50), (60, 50)), ((640, 50), (320, 25))] {
-            let jpeg = scaled_down(&png(width, height)).unwrap_or_default();
+            let jpeg = scaled_down(&png(width, height), DECODED_BYTES).unwrap_or_default();
             let read = image::load_from_memory(&jpeg).unwrap_or_default();
             assert_eq!((read.width(), read.height()), scaled);
         }
@@ -196,10 +222,10 @@ mod tests {
         let mut huge = png(64, 64);
         huge[16..20].copy_from_slice(&50_000u32.to_be_bytes());
         huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
-        assert!(scaled_down(&huge).is_err());
-        assert!(scaled_down(&png(1, 1)).is_err());
-        assert!(scaled_down(&png(10_000, 47)).is_err());
-        assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>").is_err());
-        assert!(scaled_down(b"").is_err());
+        assert!(scaled_down(&huge, DECODED_BYTES).is_err());
+        assert!(scaled_down(&png(1, 1), DECODED_BYTES).is_err());
+        assert!(scaled_down(&png(10_000, 47), DECODED_BYTES).is_err());
+        assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>", DECODED_BYTES).is_err());
+        assert!(scaled_down(b"", DECODED_BYTES).is_err());
     }
 }

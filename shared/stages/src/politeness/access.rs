@@ -49,6 +49,8 @@ pub struct Politeness {
     pub known: Arc<KnownRobots>,
     /// Pool in which documents are parsed.
     pub pool: Arc<dyn CpuPool>,
+    /// Memory that decoding an image may take, in bytes.
+    pub decoded_bytes: u64,
     /// Signs requests, if that is set up.
     pub signer: Option<Arc<Signer>>,
     /// Leases that polls of a group share, if the store has such.

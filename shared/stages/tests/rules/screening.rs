@@ -128,7 +128,7 @@ async fn an_image_of_another_host_is_judged_when_it_comes() {
 }
 
 fn jpeg() -> bytes::Bytes {
-    curlew_stages::pages::image::scaled_down(&body(false)).unwrap()
+    curlew_stages::pages::image::scaled_down(&body(false), curlew_stages::pages::image::DECODED_BYTES).unwrap()
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@ use super::{File, Flags, Limits, PUBLISH_EVERY, TOKEN, WORKERS};
 use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_fetcher::Config;
+use curlew_stages::pages::image::DECODED_BYTES;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -207,6 +208,7 @@ pub(super) fn usual() -> File {
             feed_bytes: Some(calls.bytes.feed),
             sitemap_bytes: Some(calls.bytes.sitemap),
             image_bytes: Some(calls.bytes.image),
+            decoded_bytes: Some(DECODED_BYTES),
             parse_time: Some(PARSE_TIME),
             bodies_bytes: Some(calls.bodies_bytes),
         },

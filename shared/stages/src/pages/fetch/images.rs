@@ -3,6 +3,7 @@
 use super::{Fetch, Item, VisitRun, waits};
 use crate::catalog::thumbnails::{keep, tried};
 use crate::pages::image::scaled_down_in;
+use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
 use crate::stage::{Stage, StageError, job_span};
 use bytes::Bytes;
@@ -60,7 +61,8 @@ impl Fetch {
         if reply.status != 200 || reply.body_skipped {
             return Ok(None);
         }
-        match scaled_down_in(self.politeness.pool.as_ref(), reply.body.clone()).await? {
+        let Politeness { pool, decoded_bytes, .. } = self.politeness.as_ref();
+        match scaled_down_in(pool.as_ref(), reply.body.clone(), *decoded_bytes).await? {
             Ok(jpeg) => {
                 self.politeness.events.note(&Event::Thumbnail);
                 Ok(Some(jpeg))

@@ -38,6 +38,8 @@ impl ImageHeader {
             ImageFormat::WebP => self.webp(file),
             // An index into the palette for each pixel.
             ImageFormat::Gif => u64::from(self.width) * u64::from(self.height),
+            // A copy without what is not decoded.
+            ImageFormat::Png => file.len() as u64,
             _ => 0,
         };
         Ok(self.pixels.saturating_add(hidden))
@@ -138,6 +140,7 @@ fn lossy_area(window: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::expect_used, reason = "a test may fail by panicking")]
+    use super::super::{DECODED_BYTES, scaled_down};
     use super::*;
     use image::{DynamicImage, ImageDecoder, ImageReader, Rgb, RgbImage};
     use std::io::Cursor;
@@ -256,6 +259,33 @@ mod tests {
                 2 * taken >= claimed,
                 "{name}: {taken} bytes taken, {claimed} claimed: twice as much is refused in vain"
             );
+        }
+    }
+
+    /// A chunk of a PNG (ISO/IEC 15948 §5.3).
+    fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
+        let checked = [&kind[..], data].concat();
+        let crc = checked.iter().fold(u32::MAX, |crc, byte| {
+            (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xEDB8_8320 * (crc & 1)))
+        });
+        [&(data.len() as u32).to_be_bytes()[..], &checked, &(!crc).to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn b13_texts_in_a_png_take_no_memory_and_change_nothing() {
+        let picture = DynamicImage::from(RgbImage::from_fn(64, 64, |x, y| Rgb([x as u8, y as u8, 7])));
+        let mut plain = Cursor::new(Vec::new());
+        picture.write_to(&mut plain, ImageFormat::Png).expect("a picture is written");
+        let plain = plain.into_inner();
+        // The signature and the header are 33 bytes.
+        let (head, rest) = plain.split_at(33);
+        let texts = chunk(b"tEXt", b"k\0v").repeat(50_000);
+        let damaged = [&u32::MAX.to_be_bytes()[..], b"tEXtk\0v"].concat();
+        let thumbnail = scaled_down(&plain, DECODED_BYTES).expect("a thumbnail");
+        for file in [[head, &texts, rest].concat(), [&plain, &texts[..]].concat(), [&plain, &damaged[..]].concat()] {
+            let (scaled, taken) = counting::peak(|| scaled_down(&file, DECODED_BYTES));
+            assert_eq!(scaled.as_ref(), Ok(&thumbnail));
+            assert!(taken <= file.len() as u64 + SLACK, "{taken} bytes taken of a file of {}", file.len());
         }
     }
 
