@@ -10,7 +10,7 @@ mod rules;
 
 use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph};
 use foldhash::HashMap;
-use letters::{lower, push_compatible, without_accents};
+use letters::{compatible, lower, without_accents};
 pub(crate) use rules::rules;
 use rules::{Apostrophe, stemmer_language, stop_words};
 use std::ops::Range;
@@ -263,34 +263,34 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
+/// Returns the pairs of neighbouring characters of a run, as they are searched for.
+pub(crate) fn pairs(run: &str) -> Vec<String> {
+    let mut pairs = Vec::new();
+    show_pairs(run, 0..run.len(), Mode::Query, &mut 0, &mut |token| pairs.push(token.form.to_owned()));
+    pairs
+}
+
 /// Shows pairs of neighbouring characters; each character counts as a position.
 fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
     let (mut form, mut single) = (String::new(), String::new());
     let start = span.start;
-    let mut chars = text[span].char_indices().map(|(at, c)| (start + at, c)).peekable();
-    while let Some((at, c)) = chars.next() {
-        let keep_single = mode == Mode::Index && is_ideograph(c);
+    let chars = compatible(&text[span]);
+    for (number, (c, written)) in chars.iter().enumerate() {
+        let keep_single = mode == Mode::Index && is_ideograph(*c);
         form.clear();
         single.clear();
-        let end = match chars.peek() {
-            Some(&(at, next)) => {
-                push_compatible(&mut form, &[c, next]);
-                if keep_single {
-                    push_compatible(&mut single, &[c]);
-                }
-                at + next.len_utf8()
-            }
-            None => {
-                // The last character belongs to the previous pair, unless it stands alone.
-                if at == start || keep_single {
-                    push_compatible(&mut form, &[c]);
-                }
-                at + c.len_utf8()
-            }
-        };
+        let mut end = written.end;
+        if let Some((next, written)) = chars.get(number + 1) {
+            form.extend([c, next]);
+            single.extend(Some(c).filter(|_| keep_single));
+            end = written.end;
+        } else if number == 0 || keep_single {
+            // The last character belongs to the previous pair, unless it stands alone.
+            form.push(*c);
+        }
         if !form.is_empty() {
             let other = Some(single.as_str()).filter(|single| !single.is_empty());
-            show(Token { form: &form, other, position: *position, span: at..end });
+            show(Token { form: &form, other, position: *position, span: start + written.start..start + end });
         }
         *position += 1;
     }
@@ -298,7 +298,6 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
 
 #[cfg(test)]
 mod tests {
-    use super::letters::is_compatible;
     use super::*;
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization;
@@ -377,19 +376,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_as_it_is_is_what_nfkc_leaves_as_it_is() {
-        let chars = (char::MIN..=char::MAX).filter(|c| is_compatible(*c));
-        for (c, next) in chars.clone().zip(chars.clone().skip(1).chain(chars)) {
-            assert!(
-                [c, next].into_iter().nfkc().eq([c, next]) && [next, c].into_iter().nfkc().eq([next, c]),
-                "{c}{next}"
-            );
+    fn characters_of_all_widths_become_the_same_pairs() {
+        let all = (char::MIN..=char::MAX).map(String::from);
+        for text in all.filter(|text| matches!(Pieces::of(text).next(), Some(Piece::Run(_)))) {
+            let folded: String = compatible(&text).into_iter().map(|(c, _)| c).collect();
+            assert_eq!(folded, text.nfkc().collect::<String>());
         }
-        let runs = |text| forms("ja", text);
-        assert_eq!(
-            runs("ﾊﾟﾝ豈"),
-            ["パ", "ﾟン".nfkc().collect::<String>().as_str(), "ン豈", "豈"].map(|w| w.nfkc().collect::<String>())
-        );
+        let full = forms("ja", "パンガラス豈");
+        assert_eq!(full, ["パン", "ンガ", "ガラ", "ラス", "ス豈", "豈"].map(|form| form.nfkc().collect::<String>()));
+        assert_eq!(forms("ja", "ﾊﾟﾝｶﾞﾗｽ豈"), full);
+        assert_eq!(forms("ja", &"パンガラス豈".nfd().collect::<String>()), full);
+        let text = "ｶﾞﾗｽ";
+        let spans = Analyzer::new("ja").words(text, Mode::Query).into_iter().map(|word| word.span);
+        assert_eq!(spans.map(|span| &text[span]).collect::<Vec<_>>(), ["ｶﾞﾗ", "ﾗｽ"]);
     }
 
     #[test]

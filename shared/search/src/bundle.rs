@@ -25,11 +25,12 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallb
 use tantivy::{Directory, HasLen};
 
 /// Format version that is written. It grows with every change of the schema, of the way text is split into words, or of
-/// what a manifest must know of a split. Format 6 is format 5 whose entry in the manifest names dates and hosts.
-pub const FORM: u32 = 6;
+/// what a manifest must know of a split. Format 7 is format 6 whose characters of
+/// scripts without spaces are paired in their compatibility form.
+pub const FORM: u32 = 7;
 /// Oldest format version that is read: the one before, so that an upgrade rewrites splits one by one while all of them
 /// are searched.
-pub const OLDEST_FORM: u32 = 5;
+pub const OLDEST_FORM: u32 = 6;
 const MAGIC: &[u8; 8] = b"CURLEWSP";
 const CHECKSUM_BYTES: usize = 32;
 /// Length of form and magic.

@@ -74,13 +74,13 @@ impl Iterator for Pieces<'_> {
 }
 
 /// True for scripts that do not separate words by spaces, and for Korean, whose particles attach to words.
-fn is_unparted(c: char) -> bool {
+pub(crate) fn is_unparted(c: char) -> bool {
     // All letters before Thai belong to scripts that separate words.
     if u32::from(c) < 0x0e01 {
         return false;
     }
     is_ideograph(c)
-        || matches!(u32::from(c), 0x3041..=0x3096 | 0x309d..=0x309f | 0x30a1..=0x30fa | 0x30fc..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f)
+        || matches!(u32::from(c), 0x3041..=0x3096 | 0x3099..=0x309a | 0x309d..=0x309f | 0x30a1..=0x30fa | 0x30fc..=0x30ff | 0x31f0..=0x31ff | 0xff66..=0xff9f)
         || matches!(u32::from(c), 0xac00..=0xd7a3)
         || matches!(u32::from(c), 0x0e01..=0x0e4e | 0x0e80..=0x0ece | 0x1000..=0x103f | 0x1780..=0x17d3)
 }

@@ -2,16 +2,17 @@
 //! have.
 
 use crate::MAX_QUERY_TERMS;
-use crate::analyze::{Analyzers, Mode, rules};
+use crate::analyze::{Analyzers, Mode, pairs, rules};
 use crate::budget::Unread;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
+use crate::pieces::is_unparted;
 use crate::query::{Clause, Query};
 use crate::schema::{Fields, schema};
 use crate::split::Split;
 use crate::tokens::term_text;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -24,6 +25,8 @@ const _: () = assert!(MAX_QUERY_TERMS <= Bits::BITS as usize);
 /// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
+/// Minimum number of pairs of characters in a run that counts as a sentence.
+const SENTENCE_PAIRS: u32 = 7;
 
 /// A query as every split is asked it, whatever languages its own pages have. All leaves make the same plan of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +55,8 @@ impl Wording {
 pub(crate) struct Plan {
     /// Words and phrases that are scored; the index of each is its bit.
     pub(crate) units: Vec<Unit>,
+    /// Words and phrases as they were typed.
+    pub(crate) typed: Vec<Typed>,
     /// Languages by whose rules pages were indexed, with the units that a page in each must have.
     pub(crate) languages: Vec<Language>,
     /// Units that every page must have: phrases, and words after a `+`.
@@ -80,9 +85,16 @@ pub(crate) struct Language {
     pub(crate) required: Bits,
 }
 
+/// A word or a phrase as it was typed. A run of a script without spaces is one, though its pairs are units each.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Typed {
+    pub(crate) text: String,
+    pub(crate) units: Bits,
+}
+
 /// A word or a phrase of a query.
 pub(crate) struct Unit {
-    /// Text as typed.
+    /// Text as typed, or a pair of characters of it.
     pub(crate) text: String,
     /// Its forms in each of the plan's languages.
     pub(crate) written: Vec<Written>,
@@ -177,7 +189,7 @@ impl Plan {
     pub(crate) fn new(query: &Query, languages: BTreeSet<String>, fields: &Fields, analyzers: &mut Analyzers) -> Plan {
         let languages: Vec<String> = languages.into_iter().collect();
         let mut words = Words { fields, languages: &languages, analyzers };
-        let wanted = parts(&query.wanted);
+        let (wanted, typed) = parts(&query.wanted);
         let mut stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
         // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
         // words.
@@ -203,6 +215,7 @@ impl Plan {
             let stop_words = stop_words.count_ones() as usize;
             stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
         });
+        let is_sentence = is_sentence || typed.iter().any(|word| word.units.count_ones() >= SENTENCE_PAIRS);
         let languages = languages.into_iter().enumerate().zip(stop_words);
         let languages = languages.map(|((number, rules), stop_words)| {
             let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
@@ -212,6 +225,7 @@ impl Plan {
         let languages: Vec<Language> = languages.collect();
         let mut plan = Plan {
             units,
+            typed,
             languages,
             strict,
             is_sentence,
@@ -224,6 +238,17 @@ impl Plan {
         };
         plan.drop_stop_words();
         plan
+    }
+
+    /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has most of
+    /// the run's pairs: which of them are words nobody knows.
+    pub(crate) fn lacked(&self, language: u8, has: Bits) -> impl Iterator<Item = &Typed> {
+        let required = self.languages.get(usize::from(language)).map_or(0, |language| language.required);
+        let lacks = move |word: &&Typed| {
+            let (all, missing) = (required & word.units, required & word.units & !has);
+            missing != 0 && 2 * missing.count_ones() >= all.count_ones()
+        };
+        self.typed.iter().filter(lacks)
     }
 
     /// Removes unrequired words, which are stop words. They are not even looked up: nearly every page has them.
@@ -373,7 +398,7 @@ impl Allowed {
     }
 }
 
-fn bits(flags: impl Iterator<Item = bool>) -> Bits {
+pub(crate) fn bits(flags: impl Iterator<Item = bool>) -> Bits {
     flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
 }
 
@@ -400,16 +425,42 @@ pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: 
     left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it.
-/// `olive-oil` and `input/output` are two words each, as in `olive oil`; a page gains if they are adjacent on it.
-fn parts(clauses: &[Clause]) -> Vec<(&str, bool)> {
-    let parts = clauses.iter().flat_map(|clause| {
-        let parts = clause.text.split(|c| matches!(c, '-' | '/') && !clause.must);
-        let has_words = |part: &&str| part.chars().any(char::is_alphanumeric);
-        parts.filter(has_words).map(|part| (part, clause.must))
-    });
-    let mut seen = HashSet::new();
-    parts.filter(|(text, must)| seen.insert((text.to_lowercase(), *must))).take(MAX_QUERY_TERMS).collect()
+/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it, and the words
+/// as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page gains if they
+/// are adjacent on it. So are the pairs of characters of a run that no spaces divide.
+fn parts(clauses: &[Clause]) -> (Vec<(String, bool)>, Vec<Typed>) {
+    let (mut wanted, mut typed): (Vec<(String, bool)>, Vec<Typed>) = Default::default();
+    let mut known: HashMap<(String, bool), usize> = HashMap::new();
+    for Clause { text, must, .. } in clauses {
+        let divided = text.split(|c| matches!(c, '-' | '/') && !must).flat_map(|part| by_script(part, *must));
+        for (word, is_run) in divided.filter(|(word, _)| word.chars().any(char::is_alphanumeric)) {
+            let mut bits = 0;
+            for text in if is_run { pairs(word) } else { vec![word.to_owned()] } {
+                let next = wanted.len();
+                let bit = *known.entry((text.to_lowercase(), *must)).or_insert(next);
+                if bit == next && next < MAX_QUERY_TERMS {
+                    wanted.push((text, *must));
+                }
+                bits |= 1_u64.checked_shl(bit as u32).unwrap_or_default();
+            }
+            if bits != 0 && typed.iter().all(|other| other.units != bits) {
+                typed.push(Typed { text: word.to_owned(), units: bits });
+            }
+        }
+    }
+    (wanted, typed)
+}
+
+/// Divides a word where a script with spaces meets one without, unless it is a phrase; true comes with a run of the latter.
+fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let is_run = is_unparted(rest.chars().next()?) && !is_phrase;
+        let end = rest.find(|c| !is_phrase && is_unparted(c) != is_run).unwrap_or(rest.len());
+        let (part, after) = rest.split_at(end);
+        rest = after;
+        Some((part, is_run))
+    })
 }
 
 /// One spelling of a clause: forms and their positions.
@@ -442,7 +493,7 @@ impl Words<'_> {
         written(self.fields.author, forms_in(self.analyzers, "", name), "")
     }
 
-    fn stop_words(&mut self, wanted: &[(&str, bool)], language: &str) -> Bits {
+    fn stop_words(&mut self, wanted: &[(String, bool)], language: &str) -> Bits {
         let analyzer = self.analyzers.of(language);
         bits(wanted.iter().map(|(text, must)| !must && analyzer.is_stop_word(text)))
     }

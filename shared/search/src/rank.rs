@@ -6,7 +6,7 @@
 use crate::cursor::Place;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::plan::{Allowed, Bits, Language, Plan, Written};
+use crate::plan::{Allowed, Bits, Plan, Written};
 use crate::query::{Query, Sort};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -247,9 +247,9 @@ pub(crate) fn rank(
     }
     for doc in tallies.touched {
         let tally = tallies.all[doc as usize];
-        let Language { required, .. } = plan.languages[usize::from(tally.language)];
         if tally.has & plan.strict == plan.strict {
-            ranking.look(doc, tally, tally.has & required == required);
+            let has_all = plan.lacked(tally.language, tally.has).next().is_none();
+            ranking.look(doc, tally, has_all);
         }
     }
     Ok(SplitHits { head: ranking.heads.into_vec(), best: ranking.bests.into_vec(), ..ranking.found })

@@ -8,7 +8,7 @@ use crate::hidden::Hidden;
 use crate::hit::{Explanation, Hit};
 use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_each, keep_best};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
-use crate::plan::{Plan, Wording, languages};
+use crate::plan::{Plan, Typed, Wording, bits, languages};
 use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Selection, freshness};
 use crate::spelling::{DOUBTED, Neighbour, in_order, most_slips, stand_ins, stems_of};
@@ -138,16 +138,15 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
     let mut near = HashMap::new();
     // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !unknown.is_empty() && unknown.iter().all(|bit| plan.strict & (1 << bit) == 0) {
-        let words = unknown.iter().take(DOUBTED).map(|bit| plan.units[*bit].text.clone());
-        let words: Vec<String> = words.collect();
+    if partial && !unknown.is_empty() && unknown.iter().all(|word| plan.strict & word.units == 0) {
+        let words: Vec<String> = unknown.iter().take(DOUBTED).map(|word| word.text.clone()).collect();
         near = similar(&leaves, words.iter().map(|word| word.to_lowercase()), &wording.languages, &mut analyzers)?;
         let stems = |word: &String| near.get(&word.to_lowercase()).map(|near| stand_ins(near)).unwrap_or_default();
         wording.stand_ins = words.iter().map(|word| (word.clone(), stems(word))).collect();
         plan = wording.plan(&mut analyzers);
         count(&leaves, &wording, &plan, &mut statistics)?;
     }
-    let unknown = unknown.into_iter().map(|bit| plan.units[bit].text.clone()).collect();
+    let unknown = unknown.into_iter().map(|word| word.text).collect();
     let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
     wording.unread = Unread::beyond(request.budget, &lists);
     if !wording.unread.is_empty() {
@@ -232,10 +231,10 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, too_common, neighbours, statistics })
 }
 
-/// Returns the words of the query that no page has, as indexes into the plan.
-fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<usize> {
-    let is_unknown = |bit: &usize| !corpus.is_known[*bit] && plan.stop_words & (1 << bit) == 0;
-    (0..plan.units.len()).filter(is_unknown).collect()
+/// Returns the words of the query that no page has any part of.
+fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
+    let known = bits(corpus.is_known.iter().copied());
+    plan.typed.iter().filter(|word| word.units & (known | plan.stop_words) == 0).cloned().collect()
 }
 
 /// Returns the languages by whose rules the words of a query are stemmed.
@@ -366,11 +365,8 @@ fn explain(
 }
 
 fn of_group(hit: Hit, group: &Group, plan: &Plan) -> Hit {
-    let required = plan.languages.get(usize::from(group.best.language)).map_or(0, |language| language.required);
-    let is_missing = |bit: usize| required & !group.best.has & (1 << bit) != 0;
-    let missing = plan.units.iter().enumerate().filter(|(bit, _)| is_missing(*bit));
     Hit {
-        missing: missing.map(|(_, unit)| unit.text.clone()).collect(),
+        missing: plan.lacked(group.best.language, group.best.has).map(|word| word.text.clone()).collect(),
         score: group.best.standing.score(),
         has_all: group.best.has_all,
         copies: group.size - 1,

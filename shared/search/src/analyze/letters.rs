@@ -1,6 +1,7 @@
 //! Normalizes letters to the one form in which they are compared.
 
 use crate::pieces::is_invisible;
+use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a word in characters; the rest is cut off, so words that share this prefix match each other.
@@ -51,17 +52,26 @@ fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
 }
 
-/// Appends characters in their compatibility form (NFKC).
-pub(super) fn push_compatible(form: &mut String, chars: &[char]) {
-    if chars.iter().all(|c| is_compatible(*c)) {
-        form.extend(chars);
-    } else {
-        form.extend(chars.iter().copied().nfkc());
+/// Returns the characters of a run in their compatibility form (NFKC), each with the bytes that it is written in. A sound
+/// mark of kana is one character with the kana before it.
+pub(super) fn compatible(run: &str) -> Vec<(char, Range<usize>)> {
+    let mut all = Vec::with_capacity(run.len() / 3);
+    let mut chars = run.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        // The marks that voice a kana, of either width.
+        let mark = chars.next_if(|(_, next)| matches!(next, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'));
+        let mark = mark.map(|(_, mark)| mark);
+        let end = chars.peek().map_or(run.len(), |(end, _)| *end);
+        if mark.is_none() && is_compatible(c) {
+            all.push((c, at..end));
+        } else {
+            all.extend([c].into_iter().chain(mark).nfkc().map(|c| (c, at..end)));
+        }
     }
+    all
 }
 
-/// True for the common characters of scripts without word separators. NFKC leaves them unchanged, also next to each
-/// other.
-pub(super) fn is_compatible(c: char) -> bool {
+/// True for the common characters of scripts without word separators. NFKC leaves them unchanged.
+fn is_compatible(c: char) -> bool {
     matches!(u32::from(c), 0x3041..=0x3096 | 0x30a1..=0x30fa | 0x30fc | 0x4e00..=0x9fff | 0xac00..=0xd7a3)
 }

@@ -157,6 +157,48 @@ fn one_site_does_not_fill_the_first_page() {
 }
 
 #[test]
+fn words_of_scripts_without_spaces_are_found_wherever_they_stand() {
+    let pages = [
+        Page::new("art", "ja", "案内", "東京の美術館で新しい展覧会が開かれる。"),
+        Page::new("both", "ja", "案内", "この町では、東京の展覧会は明日から。"),
+        Page::new("castle", "ja", "案内", "大阪の城で春の祭りがある。アニメも。"),
+        Page::new("library", "zh", "通知", "北京大学的图书馆今天开放。"),
+        Page::new("museum", "th", "ข่าว", "พิพิธภัณฑ์ในกรุงเทพจัดนิทรรศการใหม่"),
+        Page::new("ramen", "", "ﾗｰﾒﾝ", "ｶﾞｲﾄﾞ"),
+    ];
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        for (text, expected) in [
+            ("東京の展覧会", &["both", "art"][..]),
+            ("新しい美術館", &["art"]),
+            ("北京大学图书馆", &["library"]),
+            ("นิทรรศการกรุงเทพ", &["museum"]),
+            ("ラーメンガイド", &["ramen"]),
+            ("ｱﾆﾒ", &["castle"]),
+            ("展覧会 -東京の美術館", &["both"]),
+            ("展覧会 -美術展", &["both", "art"]),
+            ("\"東京の展覧会\"", &["both"]),
+            ("+東京の展覧会", &["both"]),
+            ("東京の展覧会 lang:zh", &[]),
+        ] {
+            let results = both(&splits, text);
+            let all: Vec<&str> = results.hits.iter().filter(|hit| hit.has_all).map(|hit| &*hit.url).collect();
+            assert_eq!(names(&results)[..expected.len()], *expected, "{text}");
+            assert_eq!((all.len(), results.total), (expected.len(), expected.len() as u64), "{text}: {all:?}");
+        }
+    }
+    let results = both(&splits(&pages, 2), "新しい東京展覧会");
+    let snippet = &results.hits[0].snippet;
+    let marked: Vec<&str> = snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect();
+    assert_eq!(marked, ["東京", "新しい展覧会"]);
+    let results = both(&splits(&pages, 2), "札幌雪祭 展覧会");
+    assert_eq!(
+        (&results.unknown, &results.hits[0].missing),
+        (&vec!["札幌雪祭".to_owned()], &vec!["札幌雪祭".to_owned()])
+    );
+}
+
+#[test]
 fn words_that_no_page_has_are_named() {
     let split = [split(&[Page::en("a", "Tide", "The tide comes in."), Page::it("b", "Mare", "Il mare.")])];
     let results = both(&split, "tide xylomarimbula \"tide mill\"");
