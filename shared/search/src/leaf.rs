@@ -67,10 +67,10 @@ pub struct LeafAnswer(pub(crate) Answer);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ask {
-    /// Number of pages that have each of some terms; the query that they belong to is about to be ranked, if it is known.
-    Count { terms: Vec<String>, wording: Option<Wording> },
-    /// Stems that are similar to some others, by at most this number of typos.
-    Similar { stems: Vec<Stem>, most: usize },
+    /// Number of pages that have each of some terms; the query that they belong to is about to be ranked.
+    Count { terms: Vec<String>, wording: Wording },
+    /// Stems that are similar to some others, by at most this number of typos, after this number of steps in each split.
+    Similar { stems: Vec<Stem>, most: usize, steps: usize },
     /// The best pages, and the number of all.
     Rank { wording: Wording, statistics: Statistics, selection: Selection },
     /// How some pages are shown.
@@ -138,8 +138,10 @@ impl Ask {
 
     fn wording(&self) -> Option<&Wording> {
         match self {
-            Ask::Count { wording, .. } => wording.as_ref(),
-            Ask::Rank { wording, .. } | Ask::Show { wording, .. } | Ask::Explain { wording, .. } => Some(wording),
+            Ask::Count { wording, .. }
+            | Ask::Rank { wording, .. }
+            | Ask::Show { wording, .. }
+            | Ask::Explain { wording, .. } => Some(wording),
             Ask::Similar { .. } | Ask::Spell { .. } => None,
         }
     }
@@ -293,7 +295,7 @@ impl Leaf for OpenLeaf<'_> {
         let analyzers = &mut *self.analyzers.borrow_mut();
         let answer = match ask {
             Ask::Count { terms, .. } => Statistics::of(&self.splits, terms).map(Answer::Counted),
-            Ask::Similar { stems, most } => neighbours(&self.splits, stems, *most).map(Answer::Similar),
+            Ask::Similar { stems, most, steps } => neighbours(&self.splits, stems, *most, *steps).map(Answer::Similar),
             Ask::Rank { wording, statistics, selection } => {
                 let plan = wording.plan(analyzers);
                 self.rank((wording, &plan), statistics, selection).map(Answer::Ranked)

@@ -8,7 +8,7 @@
 //!   found.
 //! - [`Query::read`] parses a person's input; [`search`] answers it over several splits as if they were one index. If
 //!   that finds next to nothing, [`suggest`] proposes the query that may have been meant.
-//! - [`search_leaves`] and [`suggest_leaves`] do the same over splits of which each [`Leaf`] has some, in this process or in
+//! - [`search_leaves`] does the same over splits of which each [`Leaf`] has some, in this process or in
 //!   others; [`routes`] says which.
 //!
 //! # Meaning of a query
@@ -73,5 +73,5 @@ pub use run::{MAX_DEPTH, Request, Results, Scope, search, search_leaves};
 pub use sites::{SiteEntry, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;
-pub use suggest::{suggest, suggest_leaves};
+pub use suggest::suggest;
 pub use tiers::{Due, chunks, due, purges};

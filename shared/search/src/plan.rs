@@ -10,6 +10,7 @@ use crate::pieces::is_unparted;
 use crate::query::{Clause, Query};
 use crate::schema::{Fields, schema};
 use crate::split::Split;
+use crate::statistics::Statistics;
 use crate::tokens::term_text;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -65,8 +66,6 @@ pub(crate) struct Plan {
     /// all words of a sentence, and a page that does is more often a long one than the right one: the score alone
     /// decides.
     pub(crate) is_sentence: bool,
-    /// Units that are stop words in any of the languages.
-    pub(crate) stop_words: Bits,
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
@@ -83,6 +82,8 @@ pub(crate) struct Language {
     /// Units that a page in it must have to count as having all words: all but stop words, unless there is nothing
     /// else.
     pub(crate) required: Bits,
+    /// Units that are stop words in it.
+    pub(crate) stop_words: Bits,
 }
 
 /// A word or a phrase as it was typed. A run of a script without spaces is one, though its pairs are units each.
@@ -125,6 +126,11 @@ impl Written {
         };
         let phrases = phrases.into_iter().flatten().flatten().map(|(_, term)| term);
         words.into_iter().flatten().chain(phrases)
+    }
+
+    /// True if some page has any of its terms.
+    pub(crate) fn is_known(&self, statistics: &Statistics) -> bool {
+        self.terms().filter_map(text_of).any(|text| statistics.pages_with(text).is_some_and(|pages| pages > 0))
     }
 
     /// Removes the terms that are not read. What is left of a phrase with one word is that word.
@@ -220,7 +226,7 @@ impl Plan {
         let languages = languages.map(|((number, rules), stop_words)| {
             let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
             let telling = required & !stop_words;
-            Language { rules, required: strict | if telling == 0 { required } else { telling } }
+            Language { rules, required: strict | if telling == 0 { required } else { telling }, stop_words }
         });
         let languages: Vec<Language> = languages.collect();
         let mut plan = Plan {
@@ -229,7 +235,6 @@ impl Plan {
             languages,
             strict,
             is_sentence,
-            stop_words: anywhere,
             unwanted,
             filters,
             left_out,

@@ -11,7 +11,7 @@ use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::plan::{Plan, Typed, Wording, bits, languages};
 use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Selection, freshness};
-use crate::spelling::{DOUBTED, Neighbour, in_order, most_slips, stand_ins, stems_of};
+use crate::spelling::{Mended, mend};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Timestamp;
@@ -98,10 +98,8 @@ pub struct Results {
     /// Words and phrases of the query of which at least a part was not looked for, as typed: what it would have read is beyond
     /// [`Request::budget`].
     pub too_common: Vec<String>,
-    /// Stems similar to the unknown words that were looked up, by the word in lower case.
-    pub(crate) neighbours: HashMap<String, Vec<Neighbour>>,
-    /// Statistics of the words that were looked up.
-    pub(crate) statistics: Statistics,
+    /// What the unknown words that were looked up are taken for.
+    pub(crate) mended: Vec<Mended>,
 }
 
 /// Answers a request. Of equal hits the newer one comes first, then the one with the smaller id, so the order never
@@ -136,13 +134,13 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let mut statistics = Statistics::default();
     count(&leaves, &wording, &plan, &mut statistics)?;
     let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
-    let mut near = HashMap::new();
+    let mended = match request.scope {
+        Scope::SomeWords => mend(&leaves, &plan, &unknown, &statistics, &mut analyzers)?,
+        Scope::AllWords => Vec::new(),
+    };
     // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !unknown.is_empty() && unknown.iter().all(|word| plan.strict & word.units == 0) {
-        let words: Vec<String> = unknown.iter().take(DOUBTED).map(|word| word.text.clone()).collect();
-        near = similar(&leaves, words.iter().map(|word| word.to_lowercase()), &wording.languages, &mut analyzers)?;
-        let stems = |word: &String| near.get(&word.to_lowercase()).map(|near| stand_ins(near)).unwrap_or_default();
-        wording.stand_ins = words.iter().map(|word| (word.clone(), stems(word))).collect();
+    if partial && !mended.is_empty() && unknown.iter().all(|word| plan.strict & word.units == 0) {
+        wording.stand_ins = mended.iter().map(|mended| (mended.word.clone(), mended.stems.clone())).collect();
         plan = wording.plan(&mut analyzers);
         count(&leaves, &wording, &plan, &mut statistics)?;
     }
@@ -226,19 +224,20 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         hits.push(Hit { explanation: explanation.take(), ..of_group(hit, group, &plan) });
     }
     let Counts { total, partial, copies } = counts;
-    let (is_mixed, neighbours) = (plan.is_sentence, near);
+    let is_mixed = plan.is_sentence;
     let too_common = plan.too_common;
-    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, too_common, neighbours, statistics })
+    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, too_common, mended })
 }
 
 /// Returns the words of the query that no page has any part of.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
     let known = bits(corpus.is_known.iter().copied());
-    plan.typed.iter().filter(|word| word.units & (known | plan.stop_words) == 0).cloned().collect()
+    let known = plan.languages.iter().fold(known, |known, language| known | language.stop_words);
+    plan.typed.iter().filter(|word| word.units & known == 0).cloned().collect()
 }
 
 /// Returns the languages by whose rules the words of a query are stemmed.
-pub(crate) fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<String> {
+fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<String> {
     let there: BTreeSet<String> = leaves.iter().flat_map(|leaf| leaf.languages()).collect();
     languages(&there, query)
 }
@@ -247,47 +246,17 @@ pub(crate) fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<Stri
 fn count(leaves: &[&dyn Leaf], wording: &Wording, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
     let terms: Vec<String> = plan.reads().into_keys().filter(|term| statistics.pages_with(term).is_none()).collect();
     if !terms.is_empty() {
-        let counted = counted(leaves, &terms, Some(wording))?;
+        let count = || Ask::Count { terms: terms.clone(), wording: wording.clone() };
+        let answers = ask_each(leaves.iter().map(|leaf| (*leaf, count())), |answer| match answer {
+            Answer::Counted(statistics) => Some(statistics),
+            _ => None,
+        })?;
+        let mut counted = Statistics::default();
+        answers.into_iter().for_each(|other| counted.add(other));
         // Each count has the number of pages anew.
         *statistics = counted.with_terms_of(std::mem::take(statistics));
     }
     Ok(())
-}
-
-/// Counts the pages of all leaves that have each of some terms.
-pub(crate) fn counted(
-    leaves: &[&dyn Leaf],
-    terms: &[String],
-    wording: Option<&Wording>,
-) -> Result<Statistics, SearchError> {
-    let count = || Ask::Count { terms: terms.to_vec(), wording: wording.cloned() };
-    let answers = ask_each(leaves.iter().map(|leaf| (*leaf, count())), |answer| match answer {
-        Answer::Counted(statistics) => Some(statistics),
-        _ => None,
-    })?;
-    let mut all = Statistics::default();
-    answers.into_iter().for_each(|counted| all.add(counted));
-    Ok(all)
-}
-
-/// Returns the stems most similar to some words in lower case, by word.
-pub(crate) fn similar(
-    leaves: &[&dyn Leaf],
-    words: impl IntoIterator<Item = String>,
-    languages: &BTreeSet<String>,
-    analyzers: &mut Analyzers,
-) -> Result<HashMap<String, Vec<Neighbour>>, SearchError> {
-    let words: Vec<String> = words.into_iter().collect();
-    let asks =
-        words.iter().map(|word| Ask::Similar { stems: stems_of(word, languages, analyzers), most: most_slips(word) });
-    let asks: Vec<Ask> = asks.collect();
-    let requests = asks.iter().flat_map(|ask| leaves.iter().map(|leaf| (*leaf, ask.clone())));
-    let answers = ask_each(requests, |answer| match answer {
-        Answer::Similar(near) => Some(near),
-        _ => None,
-    })?;
-    let of_word = answers.chunks(leaves.len().max(1)).map(|near| in_order(near.iter().flatten().cloned()));
-    Ok(words.into_iter().zip(of_word).collect())
 }
 
 /// Results of all leaves.

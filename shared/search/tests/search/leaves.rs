@@ -1,7 +1,7 @@
 //! Leaves: what is found does not depend on how splits are spread over them.
 
 use super::*;
-use curlew_search::{FarLeaf, Leaf, LeafAnswer, LeafRequest, OpenLeaf, search_leaves, suggest_leaves};
+use curlew_search::{FarLeaf, Leaf, LeafAnswer, LeafRequest, search_leaves};
 
 /// Splits in another process, which is asked by text.
 struct Elsewhere {
@@ -26,7 +26,7 @@ fn ask_leaves(splits: &[Split], hidden: &Hidden, leaves: &[Elsewhere], text: &st
     let all: Vec<&dyn Leaf> = leaves.iter().map(|elsewhere| &elsewhere.leaf as &dyn Leaf).collect();
     for rounds in 0..20 {
         let answered = search_leaves(&all, request).and_then(|results| {
-            let suggestion = suggest_leaves(&all, (text, request.query), &results, request.now)?;
+            let suggestion = suggest(&all, (text, request.query), &results, request.now)?;
             Ok((results, suggestion, rounds))
         });
         match answered {
@@ -48,7 +48,8 @@ fn ask_leaves(splits: &[Split], hidden: &Hidden, leaves: &[Elsewhere], text: &st
 fn ask_here(splits: &[Split], hidden: &Hidden, text: &str, request: Request<'_>) -> (Results, Option<String>) {
     let splits: Vec<&Split> = splits.iter().collect();
     let results = search(&splits, hidden, request).unwrap();
-    let suggestion = suggest(&splits, hidden, (text, request.query), &results, request.now).unwrap();
+    let leaf = OpenLeaf::new(splits.iter().copied().enumerate(), hidden);
+    let suggestion = suggest(&[&leaf], (text, request.query), &results, request.now).unwrap();
     (results, suggestion)
 }
 

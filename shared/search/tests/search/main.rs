@@ -12,8 +12,8 @@ mod ranking;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, Query, ReadBudget, Request, Results, Scope, SearchError, Sort,
-    Split, build_split, joined, merge_splits, search, suggest,
+    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, OpenLeaf, Query, ReadBudget, Request, Results, Scope,
+    SearchError, Sort, Split, build_split, joined, merge_splits, search, suggest,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -291,9 +291,9 @@ fn pages_are_found_by_their_author() {
 fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
-    let request = first(&query, 0);
-    let found = search(&splits, hidden, request).unwrap();
-    suggest(&splits, hidden, (text, &query), &found, now()).unwrap()
+    let found = search(&splits, hidden, Request::new(&query, 0, now())).unwrap();
+    let leaf = OpenLeaf::new(splits.iter().copied().enumerate(), hidden);
+    suggest(&[&leaf], (text, &query), &found, now()).unwrap()
 }
 
 #[test]
@@ -321,6 +321,35 @@ fn words_that_no_page_has_are_taken_for_similar_ones() {
     }
     let gone = Hidden { tombstones: Arc::new([id("d")].into()), ..Hidden::default() };
     assert_eq!(meant(&splits, &gone, "xanado"), None, "a word of a page that is gone stays unsaid");
+}
+
+#[test]
+fn a_word_is_taken_for_no_unlike_one_of_another_language() {
+    let pages = [
+        Page::en("a", "The lighthouse keeper", "A lighthouse stands at the harbour. We don't say more: dont."),
+        Page::new("b", "fr", "Kéfir", "Le kéfir, sous la lampe."),
+        Page::new("c", "ro", "Arbori", "Mulți arbori în pădure."),
+        Page::new("d", "es", "Mucho", "Hay mucho que decir, y muchas cosas."),
+        Page::new("e", "de", "Nach Hause", "Nach dem Regen fahren wir."),
+        Page::en("f", "A mouse", "The mouse went home."),
+    ];
+    let splits = splits(&pages, 2);
+    let none = Hidden::default();
+    for (typed, suggested, found) in [
+        ("lighthose keper", Some("lighthouse keeper"), &["a"][..]),
+        ("harbor", Some("harbour"), &["a"]),
+        ("kuchen", None, &[]),
+        ("donau", None, &[]),
+        ("mouse", None, &["f"]),
+        ("dach lang:de", None, &[]),
+        ("nahc", Some("nach"), &["e"]),
+    ] {
+        assert_eq!(meant(&splits, &none, typed).as_deref(), suggested, "{typed}");
+        let query = Query::parse(typed).unwrap();
+        let results = search(&splits.iter().collect::<Vec<_>>(), &none, Request::new(&query, 10, now())).unwrap();
+        let names: Vec<&str> = results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap()).collect();
+        assert_eq!(names, found, "{typed}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A query as it is asked of splits.
 
 use curlew_model::Timestamp;
-use curlew_search::{Cursor, Leaf, Query, Request, Results, SearchError, search_leaves, suggest_leaves};
+use curlew_search::{Cursor, Leaf, Query, Request, Results, SearchError, search_leaves, suggest};
 
 /// A query with its options.
 pub(crate) struct Question {
@@ -24,7 +24,7 @@ impl Question {
         let after = after.as_ref();
         let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
         let results = search_leaves(leaves, request)?;
-        let suggestion = suggest_leaves(leaves, (text, query), &results, *now)?;
+        let suggestion = suggest(leaves, (text, query), &results, *now)?;
         Ok((results, suggestion))
     }
 }
