@@ -198,10 +198,15 @@ impl Plan {
         let (wanted, typed) = parts(&query.wanted);
         let mut stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
         // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
-        // words.
+        // words; for other pages those of their own, and of a language that makes the query a sentence.
+        let is_sentence_in = |stop_words: &&Bits| {
+            let stop_words = stop_words.count_ones() as usize;
+            stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
+        };
+        let of_sentence = stop_words.iter().filter(is_sentence_in).fold(0, |all, of| all | of);
         let anywhere = stop_words.iter().fold(0, |all, of| all | of);
-        let without_rules = languages.iter().zip(&mut stop_words).filter(|(rules, _)| rules.is_empty());
-        without_rules.for_each(|(_, of)| *of = anywhere);
+        let of_all = |rules: &String| if rules.is_empty() { anywhere } else { of_sentence };
+        languages.iter().zip(&mut stop_words).for_each(|(rules, of)| *of |= of_all(rules));
         let units: Vec<Unit> = wanted.iter().map(|(text, _)| words.unit(text)).collect();
         let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text)).collect();
         let exact = |field: Field, texts: &BTreeSet<String>| {
@@ -217,11 +222,7 @@ impl Plan {
         let left_out = filters(&query.not_authors, &query.not_sites, &query.not_languages).into();
         let filters = all.into_iter().zip(given).filter_map(|(filter, given)| given.then_some(filter)).collect();
         let strict = bits(wanted.iter().map(|(_, must)| *must));
-        let is_sentence = stop_words.iter().any(|stop_words| {
-            let stop_words = stop_words.count_ones() as usize;
-            stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
-        });
-        let is_sentence = is_sentence || typed.iter().any(|word| word.units.count_ones() >= SENTENCE_PAIRS);
+        let is_sentence = of_sentence != 0 || typed.iter().any(|word| word.units.count_ones() >= SENTENCE_PAIRS);
         let languages = languages.into_iter().enumerate().zip(stop_words);
         let languages = languages.map(|((number, rules), stop_words)| {
             let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
@@ -243,6 +244,11 @@ impl Plan {
         };
         plan.drop_stop_words();
         plan
+    }
+
+    /// Returns the units that are stop words in any of the languages.
+    pub(crate) fn stop_words(&self) -> Bits {
+        self.languages.iter().fold(0, |all, language| all | language.stop_words)
     }
 
     /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has most of

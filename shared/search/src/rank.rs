@@ -6,7 +6,7 @@
 use crate::cursor::Place;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::plan::{Allowed, Bits, Plan, Written};
+use crate::plan::{Allowed, Bits, Plan, Written, bits};
 use crate::query::{Query, Sort};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -245,9 +245,11 @@ pub(crate) fn rank(
     if plan.units.is_empty() {
         (0..split.max_doc()).for_each(|doc| ranking.look(doc, Tally::default(), true));
     }
+    // A page that has nothing but a stop word of some language says nothing about the query, unless that is made of them.
+    let telling = bits(plan.units.iter().map(|_| true)) & !plan.stop_words();
     for doc in tallies.touched {
         let tally = tallies.all[doc as usize];
-        if tally.has & plan.strict == plan.strict {
+        if tally.has & plan.strict == plan.strict && (telling == 0 || tally.has & telling != 0) {
             let has_all = plan.lacked(tally.language, tally.has).next().is_none();
             ranking.look(doc, tally, has_all);
         }

@@ -124,9 +124,10 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
+    let there: BTreeSet<String> = leaves.iter().flat_map(|leaf| leaf.languages()).collect();
     let mut wording = Wording {
         query: query.clone(),
-        languages: languages_of(&leaves, query),
+        languages: languages(&there, query),
         stand_ins: Vec::new(),
         unread: Unread::default(),
     };
@@ -231,15 +232,8 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
 
 /// Returns the words of the query that no page has any part of.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
-    let known = bits(corpus.is_known.iter().copied());
-    let known = plan.languages.iter().fold(known, |known, language| known | language.stop_words);
+    let known = bits(corpus.is_known.iter().copied()) | plan.stop_words();
     plan.typed.iter().filter(|word| word.units & known == 0).cloned().collect()
-}
-
-/// Returns the languages by whose rules the words of a query are stemmed.
-fn languages_of(leaves: &[&dyn Leaf], query: &Query) -> BTreeSet<String> {
-    let there: BTreeSet<String> = leaves.iter().flat_map(|leaf| leaf.languages()).collect();
-    languages(&there, query)
 }
 
 /// Counts the pages that have the terms of a plan, as far as they were not counted before.

@@ -62,6 +62,26 @@ fn stop_words_are_not_missed() {
 }
 
 #[test]
+fn a_stop_word_alone_finds_no_page_in_whatever_language() {
+    let mut pages: Vec<Page> =
+        (0..9).map(|n| Page::new(&format!("f{n}"), "fr", "Pain", "Du pain et du vin.")).collect();
+    pages.extend([
+        Page::new("quote", "fr", "Le titre", "Il a dit: of the, of the, which is a close of it."),
+        Page::en("ally", "An oil producer", "An oil producer, and a close ally of the United States, is here."),
+        Page::new("die", "de", "Die Ernte", "Die Oliven, die Ernte."),
+    ]);
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        let results = both(&splits, "which oil producer is a close ally of the united states");
+        assert_eq!((names(&results)[0], results.is_mixed), ("ally", true));
+        assert_eq!(results.hits[1].missing, ["oil", "producer", "ally", "united", "states"], "{:?}", results.hits);
+        assert_eq!(names(&both(&splits, "the oil")), ["ally"]);
+        assert_eq!(names(&both(&splits, "which tide is it")), [""; 0]);
+        assert_eq!(names(&both(&splits, "of the")), ["quote", "ally"], "there is nothing else");
+    }
+}
+
+#[test]
 fn of_a_question_the_score_decides() {
     let long = format!("Water, prune, olives and trees, {} winter.", "and many other words besides ".repeat(80));
     let pages = [
