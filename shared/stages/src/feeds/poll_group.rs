@@ -13,7 +13,7 @@ use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Number of polls of one message that run at once.
@@ -206,9 +206,9 @@ impl Poll {
         Ok(Verdict::Done)
     }
 
-    /// Returns the polls of a group by host key.
+    /// Returns the polls of a group by host key, in the order of the host keys.
     fn lanes<'j>(&self, polls: &'j GroupPolls, until: Timestamp) -> Vec<Lane<'j>> {
-        let mut by_host: HashMap<Option<HostKey>, Vec<&PollJob>> = HashMap::new();
+        let mut by_host: BTreeMap<Option<HostKey>, Vec<&PollJob>> = BTreeMap::new();
         for poll in &polls.polls {
             let host = address::host_key_of(&poll.url, &self.intake.politeness.groups);
             by_host.entry(host).or_default().push(poll);

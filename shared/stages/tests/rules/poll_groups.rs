@@ -264,3 +264,14 @@ async fn a_robots_txt_that_has_not_changed_is_noted_and_its_copy_written_every_t
     }
     assert_eq!(days, 21);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_hosts_of_a_group_are_called_in_the_same_order_each_time() {
+    let called = async || -> Vec<String> {
+        let (world, job) = world_of(12).await;
+        assert_eq!(run(&world, &job).await, Verdict::Done);
+        world.calls(CallKind::Robots).into_iter().map(|call| call.url.to_string()).collect()
+    };
+    let first = called().await;
+    assert_eq!((first.len(), called().await), (12, first));
+}
