@@ -262,7 +262,7 @@ pub enum HoldReason {
 
 impl HoldReason {
     /// All reasons.
-    pub const ALL: [HoldReason; 8] = [
+    pub const ALL: [HoldReason; 9] = [
         HoldReason::Forbidden,
         HoldReason::TooManyRequests,
         HoldReason::ServerError,
@@ -271,6 +271,7 @@ impl HoldReason {
         HoldReason::Hostile,
         HoldReason::Interstitial,
         HoldReason::WindowSpent,
+        HoldReason::Operator,
     ];
 
     /// Returns the name that summaries and lists use.

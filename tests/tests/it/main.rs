@@ -31,6 +31,7 @@ mod farm;
 mod history;
 mod kill;
 mod layering;
+mod lists;
 mod manners;
 mod meter;
 mod metrics;
