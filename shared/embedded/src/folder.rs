@@ -100,7 +100,8 @@ impl Blobs for Folder {
         self.run("write", key, move |inner, path| {
             let file = inner.write(&bytes)?;
             let _latch = inner.latch(path);
-            Ok(file.replace(path, inner)?)
+            file.replace(path, inner, None)?;
+            Ok(())
         })
         .await
     }
@@ -121,13 +122,14 @@ impl Blobs for Folder {
         let seen = seen.cloned();
         self.run("write", key, move |inner, path| {
             let file = inner.write(&bytes)?;
+            // The file keeps its tag when it is moved. In its place another writer may replace it at once.
+            let tag = current_tag(&file.path)?;
             let _latch = inner.latch(path);
-            match seen {
-                None if file.link(path, inner)? => {}
-                Some(seen) if current_tag(path)?.is_some_and(|tag| tag == seen) => file.replace(path, inner)?,
-                _ => return Err(FolderError::Port(PortError::Conflict)),
-            }
-            current_tag(path)?.ok_or(FolderError::Port(PortError::Conflict))
+            let is_moved = match &seen {
+                None => file.link(path, inner)?,
+                seen => file.replace(path, inner, seen.as_ref())?,
+            };
+            tag.filter(|_| is_moved).ok_or(FolderError::Port(PortError::Conflict))
         })
         .await
     }
@@ -135,7 +137,7 @@ impl Blobs for Folder {
     async fn delete(&self, key: &str) -> Result<(), PortError> {
         self.run("delete", key, |inner, path| {
             let _latch = inner.latch(path);
-            let gate = gate(&inner.objects)?;
+            let gate = gate(&inner.objects, File::lock_shared)?;
             let removed = fs::remove_file(path);
             drop(gate);
             match removed {
@@ -231,13 +233,20 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// Moves the file to its place, over an existing one.
-    fn replace(&self, path: &Path, inner: &Directories) -> io::Result<()> {
-        inner.make_parents(path)?;
-        let gate = gate(&inner.objects)?;
+    /// Moves the file to its place, over an existing one; if `seen` is given, only over the object with this tag. Returns true
+    /// if it did. No process can change the object between the comparison and the move.
+    fn replace(&self, path: &Path, inner: &Directories, seen: Option<&Tag>) -> io::Result<bool> {
+        if seen.is_none() {
+            inner.make_parents(path)?;
+        }
+        let gate = gate(&inner.objects, if seen.is_some() { File::lock } else { File::lock_shared })?;
+        if seen.is_some() && current_tag(path)?.as_ref() != seen {
+            return Ok(false);
+        }
         fs::rename(&self.path, path)?;
         drop(gate);
-        flush_folder(parent(path))
+        flush_folder(parent(path))?;
+        Ok(true)
     }
 
     /// Moves the file to its place if that is empty; returns true if it did.
@@ -248,8 +257,9 @@ impl Incoming {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return if path.is_dir() { Err(ErrorKind::IsADirectory.into()) } else { Ok(false) };
             }
-            // The file system has no hard links; the latch keeps this process's other writers away.
+            // The file system has no hard links; the gate keeps other writers away.
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
+                let _gate = gate(&inner.objects, File::lock)?;
                 if exists(path)? {
                     return Ok(false);
                 }
@@ -370,14 +380,15 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Waits while a backup keeps objects from being replaced and deleted, and keeps the next one from beginning until the
-/// returned file is closed. It is the folder of the objects, locked.
-fn gate(objects: &Path) -> io::Result<Option<File>> {
+/// Waits while a backup, or a swap of any process, keeps objects from being replaced and deleted, and keeps the next one from
+/// beginning until the returned file is closed. It is the folder of the objects, locked by `lock`: an exclusive lock keeps all
+/// other changes away as well.
+fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Ok(None);
     }
     let folder = File::open(objects)?;
-    match folder.lock_shared() {
+    match lock(&folder) {
         Ok(()) => Ok(Some(folder)),
         // There are no backups on such a file system either: `shut` says why.
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
