@@ -8,7 +8,7 @@ use crate::catalog::question::{Answered, Question};
 use crate::catalog::remembered::Remembered;
 use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use crate::catalog::splits::{OpenSplit, ROUNDS, Splits, endless};
-use crate::catalog::thumbnails::thumbnail;
+use crate::catalog::thumbnails::has_thumbnail;
 use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
@@ -20,6 +20,7 @@ use curlew_search::{
     SearchError, Split, sites,
 };
 use futures::future::{try_join, try_join_all};
+use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -28,6 +29,8 @@ const YEARS: usize = 200;
 /// Time for which the list of years with a manifest is reused before it is listed again. A new year only adds pages, so
 /// a stale list never shows a page that is gone.
 const YEARS_KNOWN_FOR: Millis = Millis::from_mins(10);
+/// Number of thumbnails whose existence is checked side by side for one page of results.
+const THUMBNAILS_AT_ONCE: usize = 16;
 /// Maximum number of tries of a query whose splits are merged away while it runs.
 const TRIES: u32 = 3;
 
@@ -165,10 +168,8 @@ impl Finder {
         }
         let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
         let ((results, suggestion), unsearched) = self.ask(&question).await.map_err(port_error)?;
-        let mut hits = Vec::with_capacity(results.hits.len());
-        for hit in results.hits {
-            hits.push(self.shown(hit).await.map_err(port_error)?);
-        }
+        let hits = stream::iter(results.hits).map(|hit| self.shown(hit)).buffered(THUMBNAILS_AT_ONCE);
+        let hits = hits.try_collect().await?;
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
         let Results { total, partial, is_mixed, copies, unknown, more_of, too_common, .. } = results;
@@ -408,13 +409,12 @@ impl Finder {
         Ok(years)
     }
 
-    async fn shown(&self, hit: Hit) -> Result<SearchHit, StageError> {
+    async fn shown(&self, hit: Hit) -> Result<SearchHit, PortError> {
         // A thumbnail object that does not exist (yet) is not linked. A thumbnail frame beside its record exists as
         // long as the record.
         let thumbnail = match hit.thumbnail {
-            Some(ThumbnailId::Frame(at)) => Some(ThumbnailId::Frame(at)),
-            Some(id) => thumbnail(self.blobs.as_ref(), &id).await?.map(|_| id),
-            None => None,
+            Some(ThumbnailId::Object(image)) if !has_thumbnail(self.blobs.as_ref(), &image).await? => None,
+            thumbnail => thumbnail,
         };
         Ok(SearchHit {
             url: hit.url,

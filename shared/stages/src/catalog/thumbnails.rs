@@ -22,6 +22,16 @@ pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Byt
     }
 }
 
+/// True if an image that had a visit of its own yielded a thumbnail. Reads one byte of it.
+pub(crate) async fn has_thumbnail(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, PortError> {
+    match blobs.get_range(&thumbnail_key(image), 0, 1).await {
+        Ok(_) => Ok(true),
+        // An empty object has no first byte.
+        Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
 /// Returns the key of a thumbnail that is an object of its own. An empty object records for good that the image yields
 /// no thumbnail, so that it is not fetched again for each page that shows it.
 pub fn thumbnail_key(image: &ImageId) -> String {

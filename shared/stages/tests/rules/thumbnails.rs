@@ -1,15 +1,22 @@
 //! Thumbnails: their way with their pages, and their removal with them.
 
 use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
-use curlew_model::{ExtractJob, Job, Location, PageState, Purpose, Record, Stage as QueueName, ThumbnailId};
-use curlew_ports::{Blobs, CallKind, HostLedger, Pages};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_model::{
+    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, Record, Stage as QueueName, ThumbnailId,
+};
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Tag};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
-use curlew_stages::catalog::segment::RecordReader;
-use curlew_stages::catalog::thumbnails::thumbnail;
+use curlew_stages::catalog::segment::{Draft, RecordReader, write};
+use curlew_stages::catalog::thumbnails::{thumbnail, thumbnail_key};
 use curlew_stages::pages::body::INLINE_LIMIT;
 use curlew_stages::stage::Verdict;
+use curlew_testkit::memory::MemoryBlobs;
 use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const A: &str = "https://example.org/a";
 const B: &str = "https://example.org/b";
@@ -260,4 +267,96 @@ async fn a_record_keeps_a_fingerprint_of_its_text() {
     extracted(&world, &extract_jobs(&world).await).await;
     let (a, b) = (record(&world, A).await, record(&world, B).await);
     assert!(a.simhash.unwrap().distance(b.simhash.unwrap()) <= curlew_search::COPY_BITS);
+}
+
+/// A store a second away, which counts the bytes that are read of it.
+struct FarAway(Arc<MemoryBlobs>, AtomicUsize);
+
+impl FarAway {
+    async fn arrived(&self, bytes: usize) {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        self.1.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Blobs for FarAway {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        let blob = self.0.get(key).await?;
+        self.arrived(blob.as_ref().filter(|_| key.starts_with("thumbnails/")).map_or(0, |blob| blob.bytes.len())).await;
+        Ok(blob)
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        let read = self.0.get_range(key, offset, length).await;
+        self.arrived(read.as_ref().ok().filter(|_| key.starts_with("thumbnails/")).map_or(0, Bytes::len)).await;
+        read
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.0.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.0.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.0.swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.0.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.0.list(prefix, after, limit).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
+    let world = TestWorld::new();
+    let image = |n: usize| ImageId::new(&format!("{n:032x}")).unwrap();
+    let drafts = (0..10).map(|n| {
+        let url = format!("https://example.org/{n}");
+        let record = Record {
+            title: "A curlew".into(),
+            text: format!("A curlew, the number {n} of the moor."),
+            host: "example.org".into(),
+            thumbnail: Some(ThumbnailId::Object(image(n))),
+            ..Record::new(page(&url), url, world.now())
+        };
+        Draft { record, thumbnail: None, raw: None }
+    });
+    let drafts: Vec<Draft> = drafts.collect();
+    let places = write(world.blobs.as_ref(), &drafts, world.now()).await.unwrap();
+    for (Draft { record, .. }, location) in drafts.into_iter().zip(places) {
+        let state = PageState::Accepted { year: 2026, location, content_hash: String::new() };
+        assert!(
+            world
+                .pages
+                .insert(&Page::new(record.id, record.url, host("example.org"), state, world.now()))
+                .await
+                .unwrap()
+        );
+    }
+    // Of two the image was never fetched, and one yields no thumbnail.
+    for n in 2..10 {
+        let bytes = if n == 2 { Bytes::new() } else { Bytes::from(vec![0xff; 5_000]) };
+        world.blobs.put(&thumbnail_key(&image(n)), bytes).await.unwrap();
+    }
+    world.index().publish(2026).await.unwrap();
+    let far = Arc::new(FarAway(world.blobs.clone(), AtomicUsize::new(0)));
+    let finder = Finder::new(far.clone(), world.politeness.clock.clone());
+    // What is open already is not read again.
+    finder.find("curlew site:example.org", Start::Offset(0), 1).await.unwrap();
+    far.1.store(0, Ordering::Relaxed);
+    let one = world.now();
+    finder.find("curlew site:example.org", Start::Offset(0), 1).await.unwrap();
+    let all = world.now();
+    let hits = finder.find("curlew site:example.org", Start::Offset(0), 10).await.unwrap().hits;
+    assert_eq!(hits.iter().filter(|hit| hit.thumbnail.is_some()).count(), 7);
+    assert_eq!(world.now().since(all), all.since(one), "ten are no slower than one");
+    assert!(far.1.load(Ordering::Relaxed) <= 8, "a byte of each thumbnail");
 }
