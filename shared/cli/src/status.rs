@@ -37,13 +37,9 @@ impl Status {
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
         status.signatures = signatures(world).await;
         status.history = history::gather(world).await?;
-        let now = world.clock.now();
-        for stage in Stage::ALL {
-            let count = world.ports.inbox.count(stage, now).await?;
-            status.parked += count.waiting;
-            status.dead += count.dead;
-            status.queues.insert(stage, count);
-        }
+        status.queues = world.ports.inbox.counts(world.clock.now()).await?;
+        status.parked = status.queues.values().map(|count| count.waiting).sum();
+        status.dead = status.queues.values().map(|count| count.dead).sum();
         Ok(status)
     }
 

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::BTreeMap;
 
 // Queries whose cost must not grow with the length of a queue.
 pub(crate) const DUE: &str = "SELECT id, receives FROM jobs WHERE stage = ?1 AND due <= ?2 ORDER BY due, id LIMIT ?3";
@@ -119,8 +120,10 @@ impl Inbox for JobTable {
             .await
     }
 
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        self.db.read("count the queues", move |c| count(c, stage, now)).await
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+        let all =
+            move |c: &Connection| Stage::ALL.into_iter().map(|stage| Ok((stage, count(c, stage, now)?))).collect();
+        self.db.read("count the queues", all).await
     }
 
     async fn waiting(&self, now: Timestamp, most: usize) -> Result<Vec<Waiting>, PortError> {

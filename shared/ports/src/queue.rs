@@ -2,6 +2,7 @@ use crate::PortError;
 use async_trait::async_trait;
 use curlew_model::{Job, Millis, Stage, Timestamp};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Queue that stages send jobs to. Delivery is at least once and in no promised order.
 #[async_trait]
@@ -107,18 +108,18 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError>;
 
-    /// Returns the counts of a stage's queue.
+    /// Returns the counts of every queue, all of them at once: to count waiting jobs may mean to read them.
     ///
     /// # Errors
     /// Transport errors.
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError>;
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError>;
 
-    /// As above, cheap enough for any time: an adapter may leave out waiting jobs that are dear to count.
+    /// Returns the counts of one queue, cheap enough for any time: an adapter may leave out waiting jobs that are dear to count.
     ///
     /// # Errors
     /// Transport errors.
     async fn glance(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        self.count(stage, now).await
+        Ok(self.counts(now).await?.remove(&stage).unwrap_or_default())
     }
 
     /// Jobs that wait for a time after `now`, earliest first, as far as the adapter can see them.

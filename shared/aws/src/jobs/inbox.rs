@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
 use curlew_model::{Millis, Stage, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
+use std::collections::BTreeMap;
 
 /// Wait time of a receive, in seconds; without one SQS asks only some of its servers.
 const LOOK: i32 = 1;
@@ -80,12 +81,16 @@ impl Inbox for Jobs {
     }
 
     /// Returns approximate numbers, as SQS gives them. Jobs that were put back count as handed out, and `now` is
-    /// ignored.
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        let queued = self.glance(stage, now).await?;
-        let parked = self.parked_facts().await?;
-        let parked = parked.iter().filter(|facts| facts.stage == Some(stage)).count();
-        Ok(QueueCount { waiting: queued.waiting + u64::try_from(parked).unwrap_or(0), ..queued })
+    /// ignored. The rows of all parked jobs are read once.
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+        let mut counts = BTreeMap::new();
+        for stage in Stage::ALL {
+            counts.insert(stage, self.glance(stage, now).await?);
+        }
+        for stage in self.parked_facts().await?.into_iter().filter_map(|facts| facts.stage) {
+            counts.entry(stage).or_default().waiting += 1;
+        }
+        Ok(counts)
     }
 
     /// Leaves out parked jobs: each of them would be read.

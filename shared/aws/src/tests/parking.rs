@@ -30,11 +30,11 @@ async fn parked_jobs_come_when_they_are_due() {
     park(&jobs, 60, HOUR).await;
     let now = wall_clock();
     assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
-    assert_eq!(jobs.count(Stage::Poll, now).await.expect("counts").waiting, 60);
+    assert_eq!(jobs.counts(now).await.expect("counts")[&Stage::Poll].waiting, 60);
     // An hour later; SQS goes by the true clock and delays them until then, as long as it can.
     let later = now + HOUR;
     assert_eq!(jobs.release_parked(&*marks, later).await.expect("releases"), 60);
-    let count = jobs.count(Stage::Poll, later).await.expect("counts");
+    let count = jobs.counts(later).await.expect("counts")[&Stage::Poll];
     assert_eq!((count.waiting, jobs.all_parked(100).await.expect("lists").len()), (60, 0));
     assert_eq!(marks.load("parked").await.expect("loads").0.map(Timestamp::minute), Some(later.minute()));
 }
@@ -168,6 +168,6 @@ async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
         .expect("writes");
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 3);
     assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 2);
-    let count = jobs.count(Stage::Poll, wall_clock()).await.expect("counts");
+    let count = jobs.counts(wall_clock()).await.expect("counts")[&Stage::Poll];
     assert_eq!(count, QueueCount { ready: 3, waiting: 1, ..QueueCount::default() });
 }

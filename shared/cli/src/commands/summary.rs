@@ -7,9 +7,7 @@ use crate::output::{self, count};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
-use curlew_model::{
-    BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Stage, Timestamp,
-};
+use curlew_model::{BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp};
 use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,13 +57,10 @@ impl Summary {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
         let (sites, feeds) = world.stats.sources().await?;
-        let now = world.clock.now();
         // Those that are due, too: they were left when the time was over.
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
-        let mut dead = 0;
-        for stage in Stage::ALL {
-            dead += world.ports.inbox.count(stage, now).await?.dead;
-        }
+        let now = world.clock.now();
+        let queues = world.ports.inbox.counts(now).await?;
         Ok(Summary {
             sites,
             feeds,
@@ -75,7 +70,7 @@ impl Summary {
             rejected,
             held: world.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
             parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
-            dead,
+            dead: queues.values().map(|count| count.dead).sum(),
             calls,
             bytes,
             seconds: (world.clock.monotonic().0 - began.0) as f64 / 1_000.0,

@@ -60,12 +60,11 @@ impl Gauges {
     async fn gather(&mut self, world: &World) -> anyhow::Result<()> {
         let now = world.clock.now();
         self.queues.clear();
-        for stage in Stage::ALL {
+        for (stage, count) in world.ports.inbox.counts(now).await? {
             let since = match world.store() {
                 Some(store) => store.due_since(stage, now).await?,
                 None => None,
             };
-            let count = world.ports.inbox.count(stage, now).await?;
             self.queues.push((stage, count, since.map_or(Millis::ZERO, |since| now.since(since))));
         }
         let years = indexed_years(world.ports.blobs.as_ref()).await?;

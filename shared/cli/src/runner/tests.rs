@@ -80,7 +80,7 @@ async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     last.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
     let dead = ended(&last).await;
     assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
-    let left = last.ports.inbox.count(Queue::Poll, last.clock.now()).await.unwrap();
+    let left = last.ports.inbox.counts(last.clock.now()).await.unwrap()[&Queue::Poll];
     assert_eq!((left.ready, left.waiting, left.in_flight), (0, 0, 0));
 }
 
@@ -135,7 +135,7 @@ async fn suspects_are_handed_out_one_at_a_time() {
     }
     let last = world(dir.path()).await;
     let mut runner = Runner::new(last.clone(), Arc::default());
-    let in_flight = async || last.ports.inbox.count(Queue::Poll, last.clock.now()).await.unwrap().in_flight;
+    let in_flight = async || last.ports.inbox.counts(last.clock.now()).await.unwrap()[&Queue::Poll].in_flight;
     for _ in 0..4 {
         while runner.start_what_is_due().await.unwrap() == 0 {}
         assert!(in_flight().await <= 1);

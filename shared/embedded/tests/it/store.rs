@@ -367,6 +367,43 @@ async fn many_use_one_store_at_once() {
     for task in tasks {
         task.await.expect("ends");
     }
-    assert_eq!(store.jobs().count(Stage::Poll, Timestamp::EPOCH).await.expect("counts").ready, 200);
+    assert_eq!(store.jobs().counts(Timestamp::EPOCH).await.expect("counts")[&Stage::Poll].ready, 200);
     assert_eq!(store.objects().list("o/", None, 1_000).await.expect("lists").len(), 200);
+}
+
+/// Adds one to a number in an object, this many times, each by a swap that is tried until it succeeds.
+async fn count_up(store: Store, times: u64) {
+    let objects = store.objects();
+    for _ in 0..times {
+        loop {
+            let blob = objects.get("count").await.expect("reads").expect("is there");
+            let number: u64 = std::str::from_utf8(&blob.bytes).expect("text").parse().expect("a number");
+            match objects.swap("count", Some(&blob.tag), Bytes::from((number + 1).to_string())).await {
+                Ok(tag) => {
+                    let now = objects.get("count").await.expect("reads").expect("is there");
+                    let is_newer = now.bytes != (number + 1).to_string();
+                    assert!(is_newer || now.tag == tag, "the tag is that of what was written");
+                    break;
+                }
+                Err(PortError::Conflict) => {}
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+}
+
+/// Each of the openings has latches of its own, as another process has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_swap_beside_that_of_another_process_is_lost() {
+    const TIMES: u64 = 100;
+    let dir = dir();
+    let first = open(dir.path());
+    first.objects().put("count", Bytes::from_static(b"0")).await.expect("writes");
+    let beside = || Store::open(dir.path(), Access::Shared).expect("opens");
+    let writers = [first.clone(), beside(), beside(), beside()].map(|store| tokio::spawn(count_up(store, TIMES)));
+    for writer in writers {
+        writer.await.expect("counts");
+    }
+    let blob = first.objects().get("count").await.expect("reads").expect("is there");
+    assert_eq!(blob.bytes, (4 * TIMES).to_string());
 }

@@ -131,7 +131,7 @@ impl QueuePorts {
     }
 
     pub(super) async fn count(&self, stage: Stage) -> QueueCount {
-        self.inbox.count(stage, self.now()).await.expect("counts")
+        self.inbox.counts(self.now()).await.expect("counts")[&stage]
     }
 }
 

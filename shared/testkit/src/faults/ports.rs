@@ -12,6 +12,7 @@ use curlew_ports::{
     Blob, Blobs, Call, Dead, Delivery, Fetch, FetchError, GroupLeases, HostLedger, Hosts, Inbox, Marks, Pages,
     PortError, Queue, QueueCount, Receipt, Reply, RobotsCopy, RobotsStore, Sources, Tag, Version, Waiting,
 };
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 #[async_trait]
@@ -200,8 +201,8 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
         self.faults.call("ask when a job is due", self.port.next_due()).await
     }
 
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        self.faults.call("count jobs", self.port.count(stage, now)).await
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+        self.faults.call("count jobs", self.port.counts(now)).await
     }
 
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {

@@ -177,18 +177,19 @@ impl Inbox for MemoryJobs {
         Ok(Stage::ALL.iter().filter_map(first).min())
     }
 
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
         let state = lock(&self.state);
-        let mut count = QueueCount::default();
-        for kept in state.jobs.values().filter(|kept| kept.stage == stage) {
+        let mut counts: BTreeMap<_, _> = Stage::ALL.into_iter().map(|stage| (stage, QueueCount::default())).collect();
+        for kept in state.jobs.values() {
+            let count = counts.entry(kept.stage).or_default();
             match (kept.due <= now, kept.handed_out) {
                 (true, _) => count.ready += 1,
                 (false, false) => count.waiting += 1,
                 (false, true) => count.in_flight += 1,
             }
         }
-        count.dead = state.dead.values().filter(|dead| dead.stage == stage).map(|_| 1).sum();
-        Ok(count)
+        state.dead.values().for_each(|dead| counts.entry(dead.stage).or_default().dead += 1);
+        Ok(counts)
     }
 
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {

@@ -8,6 +8,7 @@ use curlew_ports::{
     Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag,
     Version, Waiting,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A ledger that writes whatever it is given, whoever was first.
@@ -173,8 +174,8 @@ impl Inbox for AcksFirst {
         self.0.next_due().await
     }
 
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        self.0.count(stage, now).await
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+        self.0.counts(now).await
     }
 
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {

@@ -16,7 +16,7 @@ use curlew_model::{Job, Millis, Purpose, Stage, Timestamp};
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -215,8 +215,8 @@ impl Inbox for Bell {
         self.jobs.next_due().await
     }
 
-    async fn count(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
-        self.jobs.count(stage, now).await
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+        self.jobs.counts(now).await
     }
 
     async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
