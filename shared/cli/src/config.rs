@@ -3,9 +3,7 @@
 use crate::args::{LogForm, Shared};
 use crate::optional;
 use anyhow::Result;
-use curlew_wiring::{Flags, ImageScreening};
-
-pub(crate) use curlew_wiring::{BadSettings, Collector, Settings as Config};
+use curlew_wiring::{BadSettings, Flags, ImageScreening, Settings as Config};
 
 /// Reads the file, the environment and the flags.
 pub(crate) fn load(

@@ -12,9 +12,9 @@ pub(crate) mod over_ports;
 #[cfg(feature = "aws")]
 pub(crate) mod stack;
 
-use crate::config::Config;
 use anyhow::Result;
 use curlew_model::Timestamp;
+use curlew_wiring::Settings as Config;
 use facts::Facts;
 use finding::{Finding, Level};
 

@@ -3,13 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests read the documents and fail by panicking")]
 
 use crate::args::{Cli, Shared};
-use crate::config::{self, Config};
+use crate::config;
 use crate::export::columns::{COLUMNS, Cell, Column, ColumnType};
 use crate::metrics::{FAMILIES, full_name};
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use curlew_model::{Fingerprint, Location, PageId, RawFrame, Record, SegmentKey, SnippetLimit, ThumbnailId, Timestamp};
 use curlew_policy::rules::Rules;
+use curlew_wiring::Settings as Config;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

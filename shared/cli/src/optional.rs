@@ -3,11 +3,11 @@
 //! The default build is the embedded engine. The AWS SDKs and the ONNX runtime take longer to compile than all other
 //! crates, and few people need them, or Parquet.
 
-use crate::config::Collector;
 use anyhow::Result;
 use curlew_ports::PortError;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::Ports;
+use curlew_wiring::Collector;
 use futures::future::BoxFuture;
 use std::path::Path;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ pub(crate) async fn rekognition() -> Result<Arc<dyn ImageClassifier>> {
 #[cfg(feature = "onnx")]
 pub(crate) fn onnx(card: &Path) -> Result<Arc<dyn ImageClassifier>> {
     let onnx = curlew_onnx::Onnx::load(card);
-    Ok(Arc::new(onnx.map_err(|e| crate::config::BadSettings::new(&format!("[screen]: {e}")))?))
+    Ok(Arc::new(onnx.map_err(|e| curlew_wiring::BadSettings::new(&format!("[screen]: {e}")))?))
 }
 
 /// Refuses the ONNX model of a card: this build cannot run one.

@@ -1,6 +1,5 @@
 //! The program over the store of this run: the folder of this machine, or a stack on AWS.
 
-use crate::config::Config;
 use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
 use curlew_embedded::{Access, Store};
@@ -8,7 +7,9 @@ use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
 use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
 use curlew_stages::program::{Ports, Program};
-use curlew_wiring::{KeyStore, Memory, STACK_SETTINGS, SystemClock, SystemSeeds, Tally, fetcher, program_over};
+use curlew_wiring::{
+    KeyStore, Memory, STACK_SETTINGS, Settings as Config, SystemClock, SystemSeeds, Tally, fetcher, program_over,
+};
 use std::ops::Deref;
 use std::sync::Arc;
 

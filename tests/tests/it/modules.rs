@@ -5,7 +5,7 @@
 //!
 //! **Use.** Module A uses module B if A has a path that ends at B or at an item that B defines. Paths are those of `use`
 //! declarations, of types, expressions and patterns, and of the tokens of macros and attributes. A re-export is followed
-//! to the module that defines the item. An inherent method belongs to the module of its `impl` block: `self.method()`
+//! to the module that defines the item; if that is of another crate, the module that re-exports it counts. An inherent method belongs to the module of its `impl` block: `self.method()`
 //! and `Type::method` use that module as well. Calls of methods on other values, and derived code, are not seen.
 //!
 //! **Room.** A module with all modules below it is a room. For each module, the rooms of its child modules are the

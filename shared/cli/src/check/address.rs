@@ -1,6 +1,6 @@
 use super::{Answer, Question, bad_input, fields};
-use crate::config::Config;
 use curlew_fetcher::guard::{vet_addresses, vet_url};
+use curlew_wiring::Settings as Config;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 

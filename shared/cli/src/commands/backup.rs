@@ -1,10 +1,9 @@
 //! `curlew backup` and `curlew restore`.
 
-use crate::config::Config;
 use crate::output::{self, count};
 use anyhow::Result;
 use curlew_ports::Clock;
-use curlew_wiring::SystemClock;
+use curlew_wiring::{Settings as Config, SystemClock};
 use serde_json::json;
 use std::path::PathBuf;
 

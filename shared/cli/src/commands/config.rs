@@ -2,14 +2,14 @@
 
 use super::blocks::explain;
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
-use crate::config::{self, Config};
+use crate::config;
 use crate::failure::usage;
 use crate::world::stack_settings;
 use crate::{optional, output};
 use anyhow::{Context, Result, bail};
 use curlew_ports::Blobs;
 use curlew_stages::operator::audit_log::{Act, AuditLog, COMMAND_LINE};
-use curlew_wiring::{Effective, STACK_SETTINGS, SystemClock, with_paused};
+use curlew_wiring::{Effective, STACK_SETTINGS, Settings as Config, SystemClock, with_paused};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};

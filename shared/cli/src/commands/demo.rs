@@ -3,7 +3,6 @@
 use super::crawl::until_end;
 use super::{exclusive, serve, stop_on_signal};
 use crate::args::{DemoArgs, Until};
-use crate::config::Config;
 use crate::output::{self, shown};
 use crate::runner::{End, Runner};
 use crate::world::World;
@@ -12,6 +11,7 @@ use curlew_fetcher::ResolveRule;
 use curlew_fixtureweb::{Farm, Mode, Running, judge};
 use curlew_model::{HostKey, HostState, Page, PageId, PageState};
 use curlew_stages::pages::sample::HowMany;
+use curlew_wiring::Settings as Config;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

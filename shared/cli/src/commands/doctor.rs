@@ -1,7 +1,6 @@
 //! `curlew doctor`: examines a store and what works on it, and says what to do.
 
 use super::Place;
-use crate::config::{BadSettings, Config};
 use crate::doctor::facts::{Facts, MissingFact};
 use crate::doctor::finding::Level;
 use crate::doctor::{examine, of_stack, over_ports};
@@ -10,7 +9,7 @@ use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_embedded::Access;
 use curlew_ports::Clock as _;
-use curlew_wiring::{Flags, SystemClock};
+use curlew_wiring::{BadSettings, Flags, Settings as Config, SystemClock};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -35,11 +35,11 @@ mod watch;
 
 use crate::apart;
 use crate::args::{Command, Import, KeyWhat, Shared};
-use crate::config::Config;
 use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
 use curlew_embedded::Access;
+use curlew_wiring::Settings as Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

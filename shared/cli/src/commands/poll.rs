@@ -6,7 +6,6 @@
 use super::crawl::until_end;
 use super::{Place, exclusive, stop_on_signal};
 use crate::args::{Output, Until};
-use crate::config::Config;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, anyhow};
@@ -16,6 +15,7 @@ use curlew_policy::address;
 use curlew_stages::operator::audit_log::COMMAND_LINE;
 use curlew_stages::operator::poll_requests::PollAnswer;
 use curlew_stages::stage::StageError;
+use curlew_wiring::Settings as Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Facts that the ports tell, of any store.
 
 use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, QueueFacts, StatedSettings};
-use crate::config::Config;
 use crate::optional;
 use crate::process::free_bytes;
 use crate::world::World;
@@ -10,7 +9,7 @@ use curlew_ports::PortError;
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::operator::stats::stored_stats;
 use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::Origin;
+use curlew_wiring::{Origin, Settings as Config};
 
 /// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
 pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {

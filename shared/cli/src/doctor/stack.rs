@@ -5,7 +5,6 @@ use super::facts::{
     StatedSettings,
 };
 use super::over_ports::{fact, objects, rows, stated};
-use crate::config::Config;
 use crate::optional;
 use crate::world::{World, stack_settings};
 use anyhow::Result;
@@ -13,7 +12,7 @@ use curlew_aws::{Connection, DeployedFunction, Functions, MAPPINGS, Mappings, Na
 use curlew_model::{PageId, SourceKey, Stage, Timestamp};
 use curlew_ports::{Blobs, PortError};
 use curlew_stages::stage::with_causes;
-use curlew_wiring::{Flags, STACK_SETTINGS};
+use curlew_wiring::{Flags, STACK_SETTINGS, Settings as Config};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 

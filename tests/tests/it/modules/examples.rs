@@ -118,6 +118,13 @@ fn an_item_belongs_to_the_module_that_defines_it() {
 }
 
 #[test]
+fn a_name_of_another_crate_belongs_to_the_module_it_is_taken_from() {
+    let b = ("b.rs", "pub use other::Z;\nuse crate::a::X;");
+    assert_circle(&[A_B, ("a.rs", "use crate::b::Z;\npub struct X;"), b], "a.rs -> b.rs (1, Z) -> a.rs (2, X)");
+    assert_no_circle(&[A_B, ("a.rs", "use other::Z;\npub struct X;"), b]);
+}
+
+#[test]
 fn a_module_and_those_below_it_are_one_room() {
     let root = ("main.rs", "mod a;\npub struct Z;\nuse a::X;");
     assert_no_circle(&[

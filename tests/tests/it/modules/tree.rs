@@ -172,7 +172,8 @@ impl Tree {
                             Some(target) => {
                                 Some(Target { by_root: target.by_root || (at == ROOT && from != ROOT), ..target })
                             }
-                            None if scope || module.imports.contains_key(name) => None,
+                            // A name of another crate; taken from a module that imports it, it is that module's.
+                            None if scope => None,
                             None => Some(item(at, name, rest)),
                         };
                     }
