@@ -11,7 +11,8 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Returns a frame with these bytes. The same bytes always give the same frame.
+/// Returns a frame with these bytes and their checksum, which every reader of zstd verifies. The same bytes always give the
+/// same frame.
 ///
 /// # Errors
 /// If there is no memory for the context.
@@ -20,7 +21,11 @@ pub(crate) fn compressed(bytes: &[u8]) -> Result<Vec<u8>, StageError> {
     COMPRESSOR.with_borrow_mut(|compressor| {
         let compressor = match compressor {
             Some(compressor) => compressor,
-            none => none.insert(Compressor::new(LEVEL).map_err(failed)?),
+            none => {
+                let mut new = Compressor::new(LEVEL).map_err(failed)?;
+                new.include_checksum(true).map_err(failed)?;
+                none.insert(new)
+            }
         };
         compressor.compress(bytes).map_err(failed)
     })
@@ -39,8 +44,25 @@ mod tests {
         for (n, length) in [0, 1, 70_000, 300, 2_000_000, 4_000, 4_000, 90_000, 15].into_iter().enumerate() {
             let bytes = noise(n as u64, length);
             let frame = compressed(&bytes).unwrap();
-            assert_eq!(frame, zstd::bulk::compress(&bytes, LEVEL).unwrap(), "{length} bytes after others");
+            let mut alone = Compressor::new(LEVEL).unwrap();
+            alone.include_checksum(true).unwrap();
+            assert_eq!(frame, alone.compress(&bytes).unwrap(), "{length} bytes after others");
             assert_eq!(zstd::bulk::decompress(&frame, bytes.len()).unwrap(), bytes);
         }
+    }
+
+    #[test]
+    fn no_flipped_bit_gives_other_bytes() {
+        let text = b"Behind the town the road bends to the river, and the mill still grinds on market days.".repeat(3);
+        let frame = compressed(&text).unwrap();
+        for bit in 0..8 * frame.len() {
+            let mut flipped = frame.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let read = zstd::bulk::decompress(&flipped, 2 * text.len());
+            assert!(read.as_ref().map_or(true, |read| *read == text), "bit {bit}");
+        }
+        // Frames of earlier versions have no checksum.
+        let old = zstd::bulk::compress(&text, LEVEL).unwrap();
+        assert!(zstd::bulk::decompress(&old, text.len()).unwrap() == text && old.len() == frame.len() - 4);
     }
 }
