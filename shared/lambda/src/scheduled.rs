@@ -131,6 +131,7 @@ struct YearDone {
     year: Year,
     added: u64,
     segments: u64,
+    damaged: u64,
     purged: u64,
     splits: u64,
     rewritten: u64,
@@ -145,9 +146,9 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
         (None, None | Some(What::Publish)) => program.publish().await?,
     };
     let done = done.into_iter().map(|(year, done)| {
-        let PublishReport { added, segments, purged, splits, rewritten } = done;
-        tracing::info!(year, added, segments, purged, splits, rewritten, "the index of a year was published");
-        YearDone { year, added, segments, purged, splits, rewritten }
+        let PublishReport { added, segments, damaged, purged, splits, rewritten } = done;
+        tracing::info!(year, added, segments, damaged, purged, splits, rewritten, "the index of a year was published");
+        YearDone { year, added, segments, damaged, purged, splits, rewritten }
     });
     Ok(json!({ "years": done.collect::<Vec<_>>() }))
 }

@@ -22,13 +22,19 @@ pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Resul
     if json {
         let years: Vec<_> = done
             .iter()
-            .map(|(year, p)| json!({"year": year, "added": p.added, "purged": p.purged, "splits": p.splits}))
+            .map(|(year, p)| json!({"year": year, "added": p.added, "purged": p.purged, "splits": p.splits, "damaged": p.damaged}))
             .collect();
         return Ok(output::json(&json!({ "years": years }))?);
     }
     for (year, p) in &done {
         let (added, splits) = (output::count(p.added, "page"), output::count(p.splits, "split"));
         output::line(&format!("{year}: {added} added, {} left out for good, {splits}", p.purged))?;
+        if p.damaged > 0 {
+            let segments = output::count_are(p.damaged, "segment");
+            output::line(&format!(
+                "{year}: {segments} damaged and not published; `curlew fsck --repair` fetches the pages anew"
+            ))?;
+        }
     }
     if done.is_empty() {
         output::line("There is nothing to publish yet.")?;

@@ -7,7 +7,7 @@ pub use report::PublishReport;
 use crate::catalog::listing::all_keys;
 use crate::catalog::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
 use crate::catalog::segment;
-use crate::stage::{StageError, job_span, record_failure};
+use crate::stage::{StageError, job_span, record_failure, with_causes};
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
@@ -65,6 +65,8 @@ pub struct Index {
 #[derive(Default)]
 struct NewRecords {
     segments: Vec<SegmentKey>,
+    /// Number of these segments that are damaged.
+    damaged: u64,
     records: Vec<Record>,
     text: usize,
     /// Pages that were published before with another text, by the year of the older copy.
@@ -76,6 +78,7 @@ struct NewRecords {
 impl NewRecords {
     fn add(&mut self, other: NewRecords) {
         self.segments.extend(other.segments);
+        self.damaged += other.damaged;
         self.records.extend(other.records);
         self.text += other.text;
         for (year, pages) in other.revised {
@@ -141,9 +144,10 @@ impl Index {
             // A portion that fails leaves the others intact.
             while let Some(added) = added.next().await {
                 match added {
-                    Ok(PublishedPortion { pages, segments }) => {
+                    Ok(PublishedPortion { pages, segments, damaged }) => {
                         done.added += pages;
                         done.segments += segments;
+                        done.damaged += damaged;
                     }
                     Err(error) => failed = failed.filter(|first| !is_race(first)).or(Some(error)),
                 }
@@ -212,7 +216,18 @@ impl Index {
         let settled_before = segment::key_day(self.clock.now() - Millis::from_days(UNDECIDED_DAYS));
         let is_settled = segment::segment_day(&key) < settled_before.as_str();
         let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let records = segment::decode_all(&key, &blob.bytes)?;
+        let records = match segment::decode_all(&key, &blob.bytes) {
+            Ok(records) => records,
+            // It counts as published, so that it neither stops the others nor is read again. Fsck finds and repairs it.
+            Err(error) => {
+                tracing::error!(
+                    segment = key.as_str(),
+                    error = with_causes(&error),
+                    "a segment is damaged; its pages are not published until fsck has repaired it"
+                );
+                return Ok(NewRecords { segments: vec![key], damaged: 1, ..NewRecords::default() });
+            }
+        };
         // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
         let rows: Vec<_> = records.iter().map(|(_, record)| self.pages.load_eventual(&record.id)).collect();
         let rows: Vec<_> = stream::iter(rows).buffered(ROWS_AT_ONCE).try_collect().await?;
@@ -262,7 +277,8 @@ impl Index {
         let blobs = self.blobs.as_ref();
         match segment::RecordReader(blobs).read(at).await {
             Ok(Some(record)) if record.id == *page => segment::erase(blobs, &at.segment, &[(at.clone(), record)]).await,
-            Ok(_) | Err(StageError::Port(PortError::NotFound(_))) => Ok(()),
+            // Fsck finds a segment that is damaged; its repair keeps no record that a newer one has replaced.
+            Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -296,7 +312,7 @@ impl Index {
         batch: NewRecords,
         (began, generation): (Timestamp, u64),
     ) -> Result<PublishedPortion, StageError> {
-        let NewRecords { segments, records, revised, .. } = batch;
+        let NewRecords { segments, damaged, records, revised, .. } = batch;
         let blobs = self.blobs.as_ref();
         for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
             let now = self.clock.now();
@@ -305,7 +321,7 @@ impl Index {
         let read = segments.len() as u64;
         if records.is_empty() {
             change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
-            return Ok(PublishedPortion { pages: 0, segments: read });
+            return Ok(PublishedPortion { pages: 0, segments: read, damaged });
         }
         let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
         let build = move || build_split(records.into_iter(), &BuildBudget::default());
@@ -317,7 +333,7 @@ impl Index {
         // All of them are in this split, including those that replace a record of another year.
         let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
         self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
-        Ok(PublishedPortion { pages: docs, segments: read })
+        Ok(PublishedPortion { pages: docs, segments: read, damaged })
     }
 
     /// Puts a split and lists it in the manifest by `change`.
@@ -455,6 +471,7 @@ struct Merged {
 struct PublishedPortion {
     pages: u64,
     segments: u64,
+    damaged: u64,
 }
 
 /// True if another indexer was faster.

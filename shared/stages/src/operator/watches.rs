@@ -22,7 +22,7 @@ use crate::operator::objects::readable;
 use crate::stage::StageError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, Job, Location, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
+use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::address::{self, HostGroups, hash_hex};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
 use curlew_search::{
@@ -252,7 +252,8 @@ impl Watches {
             let Some(blob) = self.blobs.get(key.as_str()).await? else { continue };
             let is_new =
                 |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
-            let all: Vec<(Location, Record)> = segment::decode_all(key, &blob.bytes)?;
+            // Publishing has reported a segment that is damaged.
+            let Ok(all) = segment::decode_all(key, &blob.bytes) else { continue };
             records.extend(all.into_iter().map(|(_, record)| record).filter(is_new));
         }
         records.sort_by_key(|record| record.fetched_at);

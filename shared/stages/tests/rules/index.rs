@@ -1,7 +1,11 @@
 //! The index over days and years: publishing, merging, purging, sweeping, and searching.
 
 use crate::test_world::{TestWorld, host, page};
-use curlew_model::{Gone, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, Timestamp, Year};
+use crate::watches;
+use curlew_model::{
+    Gone, Job, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, Stage as QueueName,
+    Timestamp, Year,
+};
 use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
 use curlew_stages::catalog::find::Finder;
@@ -9,6 +13,7 @@ use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::{FindError, SearchResults, Start};
+use curlew_stages::operator::fsck::Damage;
 use std::sync::Arc;
 
 /// A page that has passed extraction: its record in a segment of its own, and its row.
@@ -18,28 +23,29 @@ pub(crate) async fn accept(world: &TestWorld, name: &str, text: &str) -> PageId 
 
 /// The same of any host.
 pub(crate) async fn accept_on(world: &TestWorld, of: &str, name: &str, text: &str) -> PageId {
-    let (url, now) = (format!("https://{of}/{name}"), world.now());
+    let url = format!("https://{of}/{name}");
     let record = Record {
         host: of.into(),
         title: format!("Page {name}"),
         text: text.into(),
         language: Some("en".into()),
-        ..Record::new(page(&url), url.clone(), now)
+        ..Record::new(page(&url), url, world.now())
     };
+    accept_record(world, record).await.0
+}
+
+/// The same of a record. Returns the page, and the place of its record.
+async fn accept_record(world: &TestWorld, record: Record) -> (PageId, Location) {
+    let now = world.now();
     let frame = zstd::bulk::compress(&serde_json::to_vec(&record).unwrap(), 3).unwrap();
     let key = format!("segments/{}/{}.jsonl.zst", now.day().replace('-', "/"), record.id);
     let segment = SegmentKey::new(&key).unwrap();
     let location = Location { segment, offset: 0, length: frame.len() as u64 };
     world.blobs.put(&key, frame.into()).await.unwrap();
-    let row = Page::new(
-        record.id.clone(),
-        url,
-        host(of),
-        PageState::Accepted { year: now.year(), location, content_hash: String::new() },
-        now,
-    );
+    let state = PageState::Accepted { year: now.year(), location: location.clone(), content_hash: String::new() };
+    let row = Page::new(record.id.clone(), record.url, host(&record.host), state, now);
     assert!(world.pages.insert(&row).await.unwrap());
-    record.id
+    (record.id, location)
 }
 
 pub(crate) fn removal(world: &TestWorld) -> Removal {
@@ -277,4 +283,43 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
     }
     assert_eq!(other().find("curlew", Start::Offset(0), 10).await.unwrap().next, None);
     assert_eq!(find("curlw", Start::Offset(0)).await.unwrap().suggestion.as_deref(), Some("curlew"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
+    let world = TestWorld::new();
+    let program = watches::program(&world);
+    watches::add(&program, "curlew").await;
+    let text = "A curlew probes the mud.";
+    let record = |url: &str, replaces: Option<&Location>| Record {
+        host: "example.org".into(),
+        text: text.into(),
+        replaces: replaces.cloned(),
+        ..Record::new(page(url), url.to_owned(), world.now())
+    };
+    let (_, lost) = accept_record(&world, record("https://example.org/b", None)).await;
+    accept(&world, "a", text).await;
+    // A record that replaces the damaged one is published all the same.
+    accept_record(&world, record("https://example.org/c", Some(&lost))).await;
+    world.blobs.put(lost.segment.as_str(), vec![7; 100].into()).await.unwrap();
+    let counts =
+        |done: &[(Year, PublishReport)]| done.iter().map(|(_, done)| (done.added, done.damaged)).collect::<Vec<_>>();
+    assert_eq!(counts(&program.publish().await.unwrap()), [(2, 1)]);
+    accept(&world, "d", text).await;
+    assert_eq!(counts(&program.publish().await.unwrap()), [(1, 0)]);
+    assert_eq!(ask(&world, "curlew").await.total, 3);
+    assert!(!world.queued(QueueName::Poll).await.is_empty(), "the watch has its matches");
+    let fsck = program.fsck(true);
+    let report = fsck.look().await.unwrap();
+    assert!(
+        report
+            .damage
+            .iter()
+            .any(|damage| matches!(damage, Damage::Unreadable { key, .. } if *key == lost.segment.to_string()))
+    );
+    assert_eq!(fsck.repair(&report).await.unwrap(), []);
+    let visits = world.queued(QueueName::Fetch).await;
+    let [(Job::Fetch(visit), _)] = &visits[..] else { panic!("{visits:?}") };
+    assert_eq!(visit.items[0].url, "https://example.org/b");
+    assert_eq!(fsck.look().await.unwrap().damage, []);
 }

@@ -14,6 +14,8 @@ pub struct PublishReport {
     pub added: u64,
     /// Segments that were read.
     pub segments: u64,
+    /// Segments among them that are damaged, so that none of their pages was published.
+    pub damaged: u64,
     /// Pages that merging removed for good.
     pub purged: u64,
     /// Splits that the year has now.
