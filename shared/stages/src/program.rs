@@ -19,7 +19,7 @@ use crate::operator::audit_log::AuditLog;
 use crate::operator::block::Blocks;
 use crate::operator::deliver::{Deliver, FeedRenderer};
 use crate::operator::erasure::StepLimits;
-use crate::operator::fsck::Fsck;
+use crate::operator::fsck::{Fsck, ROWS_AT_ONCE};
 use crate::operator::lookup::Lookup;
 use crate::operator::messages::Messages;
 use crate::operator::overrides::Overrides;
@@ -395,6 +395,7 @@ impl Program {
             clock: self.clock.as_ref(),
             removal: &self.removal,
             index: &self.index,
+            rows_at_once: ROWS_AT_ONCE,
         }
     }
 

@@ -249,6 +249,18 @@ fn a_store_that_may_not_be_written_is_saved_all_the_same() {
         Child::spawn(script).wait(LIMIT)
     };
     frozen(&["backup", path(&copy)]).ok();
+    // It can be examined as well.
+    assert!(frozen(&["fsck"]).ok().stdout.contains("2 records"));
+    let thumbnail = store.data().join("objects/thumbnails/00/x.jpg");
+    fs::create_dir_all(thumbnail.parent().unwrap()).unwrap();
+    fs::write(&thumbnail, "x").unwrap();
+    let found = frozen(&["fsck"]);
+    assert!(found.code() == 1 && found.stdout.contains("x.jpg cannot be read: it is no JPEG"), "{found:?}");
+    assert!(
+        found.stdout.contains("nothing can be repaired") && found.stderr.contains("make the folder writable"),
+        "{found:?}"
+    );
+    fs::remove_dir_all(thumbnail.parent().unwrap()).unwrap();
     for args in [&["restore", path(&copy), "--replace"][..], &["fsck", "--repair"]] {
         frozen(args).refused(1, &[path(&store.data()), "cannot be written", "permissions"]);
     }

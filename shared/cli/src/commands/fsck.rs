@@ -1,19 +1,30 @@
 //! `curlew fsck`: compares everything in a store with everything else, and mends it.
 
+use super::Place;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_embedded::DatabaseReport;
+use curlew_embedded::{DatabaseReport, OpenError};
 use curlew_model::PageId;
 use curlew_stages::operator::fsck::Damage;
+use curlew_wiring::Settings as Config;
 use serde_json::json;
+use std::sync::Arc;
 
 /// Maximum number of lines about damage.
 const LINES: usize = 100;
 /// Maximum number of characters of a reason.
 const REASON: usize = 200;
 
-pub(super) async fn run(world: &World, repair: bool, json: bool) -> Result<()> {
+pub(super) async fn run(place: &Place, config: Config, repair: bool, json: bool) -> Result<()> {
+    let (world, is_read_only) = match place.alone(config.clone()).await {
+        // A disk that its errors have made read-only can be examined, too.
+        Err(error) if !repair && matches!(error.downcast_ref(), Some(OpenError::ReadOnly { .. })) => {
+            (Arc::new(place.beside(config).await?), true)
+        }
+        world => (world?, false),
+    };
+    let world = world.as_ref();
     let mut database = DatabaseReport::default();
     if let Some(store) = world.store() {
         database = store.check().await?;
@@ -23,7 +34,8 @@ pub(super) async fn run(world: &World, repair: bool, json: bool) -> Result<()> {
     }
     // A database that SQLite finds damaged is not to be trusted with a repair.
     let repair = repair && database.faults.is_empty();
-    let fsck = world.fsck(world.store().is_some());
+    // Jobs that a process has left under way are seen once they were taken back, which is a change.
+    let fsck = world.fsck(world.store().is_some() && !is_read_only);
     let report = fsck.look().await?;
     let left = if repair { fsck.repair(&report).await? } else { report.damage.clone() };
     let rows = if repair { 0 } else { database.lost + database.stray };
@@ -33,9 +45,13 @@ pub(super) async fn run(world: &World, repair: bool, json: bool) -> Result<()> {
         whole["database"] =
             json!({"faults": database.faults, "lost_messages": database.lost, "stray_messages": database.stray});
         whole["repaired"] = repair.into();
+        whole["read_only"] = is_read_only.into();
         whole["left"] = json!(left);
         output::json(&whole)?;
     } else {
+        if is_read_only {
+            output::line("The folder cannot be written: jobs are not compared, and nothing can be repaired.")?;
+        }
         let (pages, records) = (count(report.pages, "page"), count(report.records, "record"));
         output::line(&format!("{pages}, {records}, {}", count(report.splits, "split")))?;
         for fault in database.faults.iter().take(LINES) {
@@ -66,6 +82,8 @@ pub(super) async fn run(world: &World, repair: bool, json: bool) -> Result<()> {
         let what = if problems == 1 { "1 thing is".to_owned() } else { format!("{problems} things are") };
         let remedy = if repair || !database.faults.is_empty() {
             "`curlew restore` puts a backup back"
+        } else if is_read_only {
+            "make the folder writable, or copy it to another disk, and run `curlew fsck --repair` there"
         } else {
             "`curlew fsck --repair` mends what can be mended"
         };

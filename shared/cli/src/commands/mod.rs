@@ -164,7 +164,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
             place.here("restore")?;
             backup::restore(&config, dir, replace, output.json).await
         }
-        Command::Fsck { repair, output } => fsck::run(&*place.alone(config).await?, repair, output.json).await,
+        Command::Fsck { repair, output } => fsck::run(&place, config, repair, output.json).await,
         Command::Reextract(args) => reextract::run(&*place.alone(config).await?, args).await,
         Command::Export { what } => transfer::export(&place.beside(config).await?, what).await,
         Command::Import { what: Import::Opml { file }, json } => {

@@ -1,7 +1,8 @@
 //! Listings of all keys and rows, read in parts.
 
-use curlew_model::{HostKey, HostState, Page, PageId, Source};
+use curlew_model::{HostKey, HostState, Page, PageId, Source, SourceKey};
 use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources};
+use futures::stream::{self, Stream, TryStreamExt};
 
 /// Keys that one call lists.
 const KEYS: usize = 1_000;
@@ -11,18 +12,22 @@ const ROWS: usize = 2_000;
 const STATE_ROWS: usize = 1_000;
 
 /// Returns all keys below a prefix, in order; only those after `after` if it is given.
-pub(crate) async fn all_keys(
-    blobs: &dyn Blobs,
-    prefix: &str,
-    mut after: Option<String>,
-) -> Result<Vec<String>, PortError> {
-    let mut all = Vec::new();
-    loop {
+pub(crate) async fn all_keys(blobs: &dyn Blobs, prefix: &str, after: Option<String>) -> Result<Vec<String>, PortError> {
+    each_key(blobs, prefix, after).try_collect().await
+}
+
+/// Lists all keys below a prefix, in order; only those after `after` if it is given.
+pub(crate) fn each_key<'a>(
+    blobs: &'a dyn Blobs,
+    prefix: &'a str,
+    after: Option<String>,
+) -> impl Stream<Item = Result<String, PortError>> + Unpin + 'a {
+    let next = move |after: Option<String>| async move {
         let keys = blobs.list(prefix, after.as_deref(), KEYS).await?;
-        let Some(last) = keys.last() else { return Ok(all) };
-        after = Some(last.clone());
-        all.extend(keys);
-    }
+        let last = keys.last().cloned();
+        Ok::<_, PortError>(last.map(|last| (stream::iter(keys.into_iter().map(Ok)), Some(last))))
+    };
+    Box::pin(stream::try_unfold(after, next).try_flatten())
 }
 
 /// Returns the rows of all pages that `choose` accepts.
@@ -91,13 +96,26 @@ pub(crate) async fn pages_from(
 
 /// Passes the row of every site and feed to `take`.
 pub(crate) async fn each_source(sources: &dyn Sources, take: impl FnMut(Source)) -> Result<(), PortError> {
-    let (mut take, mut after) = (take, None);
-    loop {
-        let rows = sources.list(after.as_ref(), STATE_ROWS).await?;
-        let Some(last) = rows.last() else { return Ok(()) };
+    sources_from(sources, None, usize::MAX, take).await.map(drop)
+}
+
+/// Passes the rows of sites and feeds after `after` to `take`, at most `rows` of them and at least one. Returns the row after
+/// which the next call goes on, if rows may be left.
+pub(crate) async fn sources_from(
+    sources: &dyn Sources,
+    mut after: Option<SourceKey>,
+    rows: usize,
+    mut take: impl FnMut(Source),
+) -> Result<Option<SourceKey>, PortError> {
+    let mut left = rows.max(1);
+    while left > 0 {
+        let listed = sources.list(after.as_ref(), STATE_ROWS.min(left)).await?;
+        let Some(last) = listed.last() else { return Ok(None) };
         after = Some(last.key().clone());
-        rows.into_iter().for_each(&mut take);
+        left = left.saturating_sub(listed.len());
+        listed.into_iter().for_each(&mut take);
     }
+    Ok(after)
 }
 
 /// Passes every known host key with its state to `take`.

@@ -3,11 +3,14 @@
 //! The remains of a crash are no damage: the jobs that wait finish them. Only where no job, sweep or publishing will
 //! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is under
 //! way elsewhere can look like damage.
+//!
+//! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with everything else of that
+//! slice, so that a store of any size is compared in bounded memory, at the price of reading the objects once in each pass.
 
 mod repair;
 
 use crate::catalog::index::Index;
-use crate::catalog::listing::{all_keys, each_page};
+use crate::catalog::listing::{each_key, pages_from};
 use crate::catalog::manifest::{manifest_key, search_error};
 use crate::catalog::raw::{RAW_PREFIX, name};
 use crate::catalog::removal::Removal;
@@ -19,9 +22,12 @@ use curlew_model::{
 };
 use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
 use curlew_search::{Manifest, SearchError, Split, SplitEntry};
+use futures::TryStreamExt;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// Maximum number of rows that one pass compares, unless configured: some 300 bytes each.
+pub const ROWS_AT_ONCE: usize = 1_000_000;
 /// Maximum number of jobs that are looked at.
 const JOBS: usize = 1_000_000;
 /// First bytes of a JPEG.
@@ -134,11 +140,30 @@ pub struct Fsck<'a> {
     pub removal: &'a Removal,
     /// Builds indexes anew.
     pub index: &'a Index,
+    /// Maximum number of rows that one pass compares; [`ROWS_AT_ONCE`] but in tests.
+    pub rows_at_once: usize,
 }
 
-/// Rows and jobs, as far as they matter here.
+/// The hashes after one and up to another, of all that name something.
 #[derive(Default)]
-struct StoreFacts {
+struct Slice {
+    after: Option<PageId>,
+    until: Option<PageId>,
+}
+
+impl Slice {
+    /// True if a page or an object is of this slice. The hash of an object is the last part of its key, without the ending.
+    fn holds(&self, key: &str) -> bool {
+        let hash = name(key).unwrap_or_default();
+        self.after.as_ref().is_none_or(|after| hash > after.as_str())
+            && self.until.as_ref().is_none_or(|until| hash <= until.as_str())
+    }
+}
+
+/// Rows of a slice, and jobs, as far as they matter here.
+#[derive(Default)]
+struct StoreFacts<'a> {
+    slice: Slice,
     rows: HashMap<PageId, RowFact>,
     /// Pages with their record in its place.
     recorded: HashSet<PageId>,
@@ -148,7 +173,7 @@ struct StoreFacts {
     thumbnails: HashSet<String>,
     /// The frames of raw pages that records name, as offset and length, by the key of their object.
     raw: HashMap<String, HashSet<(u64, u64)>>,
-    jobs: Option<JobFacts>,
+    jobs: Option<&'a JobFacts>,
 }
 
 /// A page's row.
@@ -190,16 +215,21 @@ impl JobFacts {
     }
 }
 
-impl StoreFacts {
+impl StoreFacts<'_> {
     /// Takes a record that was found; pure.
     fn add(&mut self, at: &Location, record: &Record) {
-        if let Some(ThumbnailId::Object(image)) = &record.thumbnail {
+        if let Some(ThumbnailId::Object(image)) = &record.thumbnail
+            && self.slice.holds(image.as_str())
+        {
             self.thumbnails.insert(thumbnail_key(image));
         }
-        if let Some(raw) = &record.raw {
+        if let Some(raw) = &record.raw
+            && self.slice.holds(at.segment.as_str())
+        {
             self.raw.entry(raw.key(&at.segment)).or_default().insert((raw.offset, raw.length));
         }
         match self.rows.get(&record.id) {
+            _ if !self.slice.holds(record.id.as_str()) => {}
             Some(RowFact::Accepted { location, .. }) if location == at => {
                 self.recorded.insert(record.id.clone());
             }
@@ -249,6 +279,9 @@ impl StoreFacts {
         let stranded = self.rows.iter().filter(is_stranded);
         let mut damage: Vec<Damage> = stranded.map(|(page, _)| Damage::Stranded { page: page.clone() }).collect();
         for (key, page) in jobs.bodies.iter().filter(|(key, _)| !bodies.contains(*key)) {
+            if !self.slice.holds(page.as_str()) {
+                continue;
+            }
             if matches!(self.rows.get(page), None | Some(RowFact::Pending)) {
                 damage.push(Damage::LostBody { page: page.clone(), key: key.clone() });
             }
@@ -263,40 +296,54 @@ impl Fsck<'_> {
     /// # Errors
     /// Any error of the ports but that something cannot be read, which is reported.
     pub async fn look(&self) -> Result<FsckReport, StageError> {
-        let mut report = FsckReport::default();
-        let mut facts = StoreFacts::default();
-        let rows = &mut facts.rows;
-        each_page(self.pages, |page| {
-            let row = match page.state {
-                PageState::Pending => RowFact::Pending,
-                PageState::Accepted { year, location, .. } => RowFact::Accepted { year, location },
-                _ => RowFact::Closed,
-            };
-            rows.insert(page.id, row);
-        })
-        .await?;
-        report.pages = facts.rows.len() as u64;
-        if let Some(inbox) = self.inbox {
-            facts.jobs = Some(jobs(inbox).await?);
+        let (mut report, mut after) = (FsckReport::default(), None);
+        let jobs = if let Some(inbox) = self.inbox { Some(jobs(inbox).await?) } else { None };
+        loop {
+            let mut rows = HashMap::new();
+            let until = pages_from(self.pages, after.clone(), self.rows_at_once, |page| {
+                let row = match page.state {
+                    PageState::Pending => RowFact::Pending,
+                    PageState::Accepted { year, location, .. } => RowFact::Accepted { year, location },
+                    _ => RowFact::Closed,
+                };
+                rows.insert(page.id, row);
+                true
+            })
+            .await?;
+            report.pages += rows.len() as u64;
+            let slice = Slice { after, until: until.clone() };
+            self.pass(StoreFacts { slice, rows, jobs: jobs.as_ref(), ..StoreFacts::default() }, &mut report).await?;
+            if until.is_none() {
+                break;
+            }
+            after = until;
         }
-        self.segments(&mut facts, &mut report).await?;
-        self.lost(&facts, &mut report).await?;
-        let manifests = self.manifests(&facts, &mut report).await?;
-        report.damage.extend(facts.stray_records(&manifests));
-        self.objects(&facts, &mut report).await?;
+        self.plain_objects(&mut report).await?;
         report.damage.sort();
         report.damage.dedup();
         report.unfinished.sort();
+        report.orphans.sort();
         Ok(report)
     }
 
-    async fn segments(&self, facts: &mut StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
-        for key in all_keys(self.blobs, SEGMENTS, None).await? {
+    /// Compares what is of one slice.
+    async fn pass(&self, mut facts: StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        self.segments(&mut facts, report).await?;
+        self.lost(&facts, report).await?;
+        let manifests = self.manifests(&facts, report).await?;
+        report.damage.extend(facts.stray_records(&manifests));
+        self.objects(&facts, report).await
+    }
+
+    async fn segments(&self, facts: &mut StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        let mut keys = each_key(self.blobs, SEGMENTS, None);
+        while let Some(key) = keys.try_next().await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.read(&key, report).await? else { continue };
             match segment::decode_all(&segment, &blob.bytes) {
                 Ok(records) => {
-                    report.records += records.len() as u64;
+                    let of_slice = records.iter().filter(|(_, record)| facts.slice.holds(record.id.as_str()));
+                    report.records += of_slice.count() as u64;
                     records.iter().for_each(|(at, record)| facts.add(at, record));
                 }
                 Err(error) => report.damage.push(unreadable(key, &error)),
@@ -316,7 +363,7 @@ impl Fsck<'_> {
     }
 
     /// Looks at the pages whose records were not found.
-    async fn lost(&self, facts: &StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn lost(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
         for (page, row) in &facts.rows {
             let RowFact::Accepted { location, .. } = row else { continue };
             if facts.recorded.contains(page) {
@@ -333,11 +380,13 @@ impl Fsck<'_> {
 
     async fn manifests(
         &self,
-        facts: &StoreFacts,
+        facts: &StoreFacts<'_>,
         report: &mut FsckReport,
     ) -> Result<BTreeMap<Year, Manifest>, StageError> {
         let mut manifests = BTreeMap::new();
-        for key in all_keys(self.blobs, "manifests/", None).await? {
+        report.splits = 0;
+        let mut keys = each_key(self.blobs, "manifests/", None);
+        while let Some(key) = keys.try_next().await? {
             let Some(blob) = self.read(&key, report).await? else { continue };
             let manifest = match Manifest::from_json(&blob.bytes) {
                 Ok(manifest) if manifest_key(manifest.year) == key => manifest,
@@ -354,7 +403,7 @@ impl Fsck<'_> {
             for split in &manifest.splits {
                 report.splits += 1;
                 match self.shown(&manifest, split).await? {
-                    Ok(ids) => shown.extend(ids),
+                    Ok(ids) => shown.extend(ids.into_iter().filter(|id| facts.slice.holds(id.as_str()))),
                     Err(why) => {
                         is_whole = false;
                         let (key, year) = (split.key.clone(), manifest.year);
@@ -391,16 +440,22 @@ impl Fsck<'_> {
         Ok(Ok(ids.into_iter().filter(|id| !outdated.contains(id)).collect()))
     }
 
-    /// Looks at all other objects.
-    async fn objects(&self, facts: &StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
-        let bodies: BTreeSet<String> = all_keys(self.blobs, BODIES, None).await?.into_iter().collect();
+    /// Looks at documents, thumbnails and raw pages.
+    async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        // As many as there are jobs, and those that a crash has left.
+        let bodies: BTreeSet<String> = each_key(self.blobs, BODIES, None).try_collect().await?;
         report.damage.extend(facts.stranded(&bodies));
         if let Some(jobs) = &facts.jobs {
-            report.orphans.extend(bodies.into_iter().filter(|key| !jobs.bodies.contains_key(key)));
+            let is_orphan = |key: &String| facts.slice.holds(key) && !jobs.bodies.contains_key(key);
+            report.orphans.extend(bodies.into_iter().filter(is_orphan));
         }
         // A page on its way may come to name any of them.
         let jobs = facts.jobs.as_ref().filter(|jobs| jobs.extractions == 0);
-        for key in all_keys(self.blobs, THUMBNAIL_PREFIX, None).await? {
+        let mut keys = each_key(self.blobs, THUMBNAIL_PREFIX, None);
+        while let Some(key) = keys.try_next().await? {
+            if !facts.slice.holds(&key) {
+                continue;
+            }
             let Some(blob) = self.read(&key, report).await? else { continue };
             // An empty one says for good that its image yields none.
             if blob.bytes.is_empty() {
@@ -412,8 +467,16 @@ impl Fsck<'_> {
                 report.orphans.push(key);
             }
         }
-        self.raw_pages(facts, report).await?;
-        for key in all_keys(self.blobs, "", None).await?.into_iter().filter(|key| is_plain_json(key)) {
+        self.raw_pages(facts, report).await
+    }
+
+    /// Looks at all objects of JSON that no other check reads.
+    async fn plain_objects(&self, report: &mut FsckReport) -> Result<(), StageError> {
+        let mut keys = each_key(self.blobs, "", None);
+        while let Some(key) = keys.try_next().await? {
+            if !is_plain_json(&key) {
+                continue;
+            }
             let Some(blob) = self.read(&key, report).await? else { continue };
             if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&blob.bytes) {
                 report.damage.push(unreadable(key, &error));
@@ -423,12 +486,13 @@ impl Fsck<'_> {
     }
 
     /// Looks at the raw pages. One that is missing is no fault: its time may be over.
-    async fn raw_pages(&self, facts: &StoreFacts, report: &mut FsckReport) -> Result<(), StageError> {
+    async fn raw_pages(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
         // The names of segments whose records are not all known.
         let damaged = report.damage.iter().filter_map(Damage::unreadable_key);
         let damaged: HashSet<String> = damaged.filter_map(name).map(str::to_owned).collect();
-        for key in all_keys(self.blobs, RAW_PREFIX, None).await? {
-            if name(&key).is_some_and(|name| damaged.contains(name)) {
+        let mut keys = each_key(self.blobs, RAW_PREFIX, None);
+        while let Some(key) = keys.try_next().await? {
+            if !facts.slice.holds(&key) || name(&key).is_some_and(|name| damaged.contains(name)) {
                 continue;
             }
             let named = facts.raw.get(&key);

@@ -12,6 +12,7 @@ mod entries;
 mod export;
 mod feed_failures;
 mod freshness;
+mod fsck;
 mod hostile_catalogues;
 mod import;
 mod index;

@@ -1,7 +1,7 @@
 //! Repair: mends what fsck has found, by the means of the stages. Every step may run twice.
 
 use super::{Damage, Fsck, FsckReport};
-use crate::catalog::listing::{all_keys, pages_that};
+use crate::catalog::listing::{each_key, pages_that};
 use crate::catalog::manifest::{change_manifest, manifest_key};
 use crate::catalog::raw::RAW_PREFIX;
 use crate::catalog::removal::AUDIT_PREFIX;
@@ -16,6 +16,7 @@ use curlew_model::{
 };
 use curlew_ports::PortError;
 use curlew_search::Manifest;
+use futures::TryStreamExt;
 use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -129,12 +130,14 @@ impl Fsck<'_> {
             return Ok(());
         }
         let mut reasons = HashMap::new();
-        for key in all_keys(self.blobs, AUDIT_PREFIX, None).await? {
+        let mut keys = each_key(self.blobs, AUDIT_PREFIX, None);
+        while let Some(key) = keys.try_next().await? {
             let blob = self.blobs.get(&key).await?;
             let line = blob.and_then(|blob| serde_json::from_slice::<RemovalLine>(&blob.bytes).ok());
+            let line = line.filter(|line| unfinished.binary_search(&line.page).is_ok());
             reasons.extend(line.map(|line| (line.page, line.reason)));
         }
-        let successors = self.successors().await?;
+        let successors = self.successors(unfinished).await?;
         for id in unfinished {
             let Some((page, seen)) = self.pages.get(id).await? else { continue };
             let PageState::Accepted { location, .. } = &page.state else { continue };
@@ -153,14 +156,15 @@ impl Fsck<'_> {
         Ok(())
     }
 
-    /// Returns the records that replace others, by the places of these.
-    async fn successors(&self) -> Result<HashMap<Location, (Location, Record)>, StageError> {
+    /// Returns the records of these pages, which are in order, that replace others, by the places of the others.
+    async fn successors(&self, of: &[PageId]) -> Result<HashMap<Location, (Location, Record)>, StageError> {
         let mut successors = HashMap::new();
-        for key in all_keys(self.blobs, SEGMENTS, None).await? {
+        let mut keys = each_key(self.blobs, SEGMENTS, None);
+        while let Some(key) = keys.try_next().await? {
             let Ok(segment) = SegmentKey::new(&key) else { continue };
             let Some(blob) = self.blobs.get(&key).await? else { continue };
             let Ok(records) = segment::decode_all(&segment, &blob.bytes) else { continue };
-            for (at, record) in records {
+            for (at, record) in records.into_iter().filter(|(_, record)| of.binary_search(&record.id).is_ok()) {
                 successors.extend(record.replaces.clone().map(|old| (old, (at, record))));
             }
         }
