@@ -263,6 +263,7 @@ impl Batch {
             Job::Deliver(delivery) => &delivery.url,
             Job::Discover(discover) => &discover.url,
             Job::Own(own) => &format!("https://{}/", own.host),
+            Job::TakeUp(job) => &format!("https://{}/", job.host),
             Job::Remove(removal) => &removal.url,
             // Each runs many at once itself.
             Job::Polls(_) => return "polls".to_owned(),

@@ -56,7 +56,7 @@ pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
         // Its first pages are mostly there to be fetched.
         Job::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
         Job::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
-        Job::Own(_) | Job::Remove(_) => 0,
+        Job::Own(_) | Job::Remove(_) | Job::TakeUp(_) => 0,
         // They run side by side, and a few of them are slow.
         Job::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
         Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
@@ -188,6 +188,7 @@ pub(crate) fn unpacked(job: &Job) -> usize {
         Job::Discover(_)
         | Job::Own(_)
         | Job::Remove(_)
+        | Job::TakeUp(_)
         | Job::Poll(_)
         | Job::Polls(_)
         | Job::Subscribe(_)

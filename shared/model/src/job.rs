@@ -1,8 +1,9 @@
 //! Jobs: messages of the queues. Every job may be delivered more than once. It is long since it is one list: each kind of
 //! job with its fields.
 
+use crate::backfill::BackfillLine;
 use crate::ids::{HostKey, ImageId, Location, PageId, SourceKey, TraceId};
-use crate::ownership::{Challenge, LookResult, OwnerRequest, PageLine};
+use crate::ownership::{Challenge, FeedLine, LookResult, OwnerRequest, PageLine, ReportedState};
 use crate::page::Gone;
 use crate::poll_group::PollGroup;
 use crate::polling::is_default;
@@ -74,6 +75,8 @@ pub enum Job {
     Extract(Box<ExtractJob>),
     /// For [`Stage::Remove`].
     Remove(RemovalJob),
+    /// For [`Stage::Remove`], too: it reads rows of pages, and nothing of a site.
+    TakeUp(TakeUpJob),
 }
 
 impl Job {
@@ -82,7 +85,7 @@ impl Job {
         match self {
             Job::Own(job) if job.needs_look() => Stage::Discover,
             Job::Discover(_) => Stage::Discover,
-            Job::Own(_) | Job::Remove(_) => Stage::Remove,
+            Job::Own(_) | Job::Remove(_) | Job::TakeUp(_) => Stage::Remove,
             Job::Poll(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => Stage::Poll,
             Job::Fetch(_) => Stage::Fetch,
             Job::Extract(_) => Stage::Extract,
@@ -102,6 +105,7 @@ impl Job {
             Job::Fetch(_) => "fetch",
             Job::Extract(_) => "extract",
             Job::Remove(_) => "remove",
+            Job::TakeUp(_) => "take_up",
         }
     }
 
@@ -112,21 +116,13 @@ impl Job {
             Job::Fetch(j) => j.trace.as_ref(),
             Job::Extract(j) => j.trace.as_ref(),
             Job::Remove(j) => j.trace.as_ref(),
-            Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {
-                None
-            }
-        }
-    }
-
-    /// Returns the number of times that it was deferred so far.
-    pub const fn deferrals(&self) -> u32 {
-        match self {
-            Job::Discover(j) => j.deferrals,
-            Job::Own(j) => j.deferrals,
-            Job::Poll(j) => j.deferrals,
-            Job::Subscribe(j) => j.deferrals,
-            Job::Fetch(j) => j.deferrals,
-            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) | Job::Remove(_) => 0,
+            Job::Discover(_)
+            | Job::Own(_)
+            | Job::Polls(_)
+            | Job::Subscribe(_)
+            | Job::Backfill(_)
+            | Job::Deliver(_)
+            | Job::TakeUp(_) => None,
         }
     }
 
@@ -135,29 +131,35 @@ impl Job {
     pub fn deferred(mut self) -> Job {
         match &mut self {
             Job::Discover(j) => j.deferrals = j.deferrals.saturating_add(1),
-            Job::Own(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Poll(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
             Job::Subscribe(j) => j.deferrals = j.deferrals.saturating_add(1),
             Job::Fetch(j) => (j.deferrals, j.waits) = (j.deferrals.saturating_add(1), 0),
-            Job::Polls(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) | Job::Remove(_) => {}
+            Job::Own(_)
+            | Job::Polls(_)
+            | Job::Backfill(_)
+            | Job::Deliver(_)
+            | Job::Extract(_)
+            | Job::Remove(_)
+            | Job::TakeUp(_) => {}
         }
         self
     }
 
-    /// Returns the same job, which found its host key in use once more. Only of these jobs many may wait for one host key.
+    /// Returns the same job, which found its host key in use once more. Kinds of which few wait for one host key, and without a limit, count nothing.
     #[must_use]
     pub fn waited(mut self) -> Job {
         match &mut self {
             Job::Poll(j) => j.waits = j.waits.saturating_add(1),
             Job::Fetch(j) => j.waits = j.waits.saturating_add(1),
+            Job::Own(j) => j.waits = j.waits.saturating_add(1),
             Job::Discover(_)
-            | Job::Own(_)
             | Job::Polls(_)
             | Job::Subscribe(_)
             | Job::Backfill(_)
             | Job::Deliver(_)
             | Job::Extract(_)
-            | Job::Remove(_) => {}
+            | Job::Remove(_)
+            | Job::TakeUp(_) => {}
         }
         self
     }
@@ -175,7 +177,8 @@ impl Job {
             | Job::Deliver(_)
             | Job::Fetch(_)
             | Job::Extract(_)
-            | Job::Remove(_) => {}
+            | Job::Remove(_)
+            | Job::TakeUp(_) => {}
         }
         self
     }
@@ -259,9 +262,9 @@ pub struct OwnJob {
     /// Result of a look, which is written down by another stage than the one that looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked: Option<LookResult>,
-    /// Number of times that this job was deferred.
-    #[serde(default)]
-    pub deferrals: u32,
+    /// Number of times that it found its host key in use.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub waits: u8,
     /// Progress of the steps before this one, for a request that reads the rows of all pages; `None` for its first step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<OwnProgress>,
@@ -270,7 +273,7 @@ pub struct OwnJob {
 impl OwnJob {
     /// Creates the job for a request, with its first step if it has several.
     pub fn new(host: String, challenge: Challenge, request: OwnerRequest) -> OwnJob {
-        OwnJob { host, challenge, request, dns_only: false, looked: None, deferrals: 0, progress: None }
+        OwnJob { host, challenge, request, dns_only: false, looked: None, waits: 0, progress: None }
     }
 
     /// True if a proof is still to be looked for.
@@ -279,20 +282,46 @@ impl OwnJob {
     }
 }
 
-/// Progress of an owner's request that reads the rows of all pages, a bounded number in each step. Each step is a job.
+/// Progress of an owner's request that reads the rows of all pages and sources, a bounded number in each step. Each step is a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnProgress {
     /// Time at which the owner made the request, the same in all its steps.
     pub asked: Timestamp,
-    /// The last row that was read; `None` before the first row, and when no rows are left.
+    /// The last row of a page that was read; `None` before the first row, and when no rows are left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<PageId>,
-    /// Numbers of pages so far, by the words of the report.
+    /// The last row of a source that was read; `None` before the first row, and when no rows are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_source: Option<SourceKey>,
+    /// Numbers of pages so far, by their states.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub counts: BTreeMap<String, u64>,
+    pub counts: BTreeMap<ReportedState, u64>,
     /// Pages so far that the report names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<PageLine>,
+    /// Feeds so far that the report names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feeds: Vec<FeedLine>,
+    /// Back catalogues so far that the report names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<BackfillLine>,
+}
+
+impl OwnProgress {
+    /// True if rows are left for another step.
+    pub const fn is_under_way(&self) -> bool {
+        self.after.is_some() || self.after_source.is_some()
+    }
+}
+
+/// Job that sends visits to the pages that a block of their host has kept out, a bounded number in each step. Each step is a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakeUpJob {
+    /// The name that is not blocked any more.
+    pub host: String,
+    /// The last row of a page that was read; `None` in the first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<PageId>,
 }
 
 /// Job that reads a feed.
@@ -737,12 +766,16 @@ mod tests {
             |request, looked| OwnJob { looked, ..OwnJob::new("example.org".to_owned(), challenge.clone(), request) };
         let at = Timestamp::from_millis(1_795_000_000_000);
         let looked = LookResult { at, found: Some(Way::File), misses: vec![(Way::Dns, Miss::Absent)] };
-        let (url, state) = ("https://example.org/a".to_owned(), "accepted".to_owned());
+        let (url, state) = ("https://example.org/a".to_owned(), ReportedState::Accepted);
+        let line = PageLine { url: url.clone(), state, reason: None, at, checked_at: None };
         let progress = OwnProgress {
             asked: at,
             after: Some(PageId::new("0123456789abcdef0123456789abcdef")?),
-            counts: [(state.clone(), 100_000)].into(),
-            pages: vec![PageLine { url, state, at, checked_at: None }],
+            after_source: Some(SourceKey::new("0123456789abcdef0123456789abcdef")?),
+            counts: [(state, 100_000)].into(),
+            pages: vec![line],
+            feeds: vec![FeedLine { url, polled_at: None, next: Some(at) }],
+            history: vec![],
         };
         let first = of(OwnerRequest::Forget, None);
         let further = OwnJob { progress: Some(progress), ..first.clone() };
@@ -753,6 +786,14 @@ mod tests {
             assert_eq!(Job::from_message(&job.to_message()?)?, job);
         }
         assert!(!Job::Own(first).to_message()?.contains("progress"), "as a job of an earlier version");
+        Ok(())
+    }
+
+    #[test]
+    fn every_kind_that_bounds_its_waits_counts_them() -> Result<(), Box<dyn std::error::Error>> {
+        let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS))?;
+        let look = OwnJob::new("example.org".to_owned(), challenge, OwnerRequest::Look);
+        assert!(matches!(Job::Own(look).waited().waited(), Job::Own(job) if job.waits == 2));
         Ok(())
     }
 

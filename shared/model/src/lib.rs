@@ -40,10 +40,12 @@ pub use host::{
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
     BackfillJob, DeliverJob, DiscoverJob, ExtractJob, GroupPolls, IndexChange, Job, MainImage, NamedBy, OwnJob,
-    OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, Stage, SubscribeJob, VisitItem, VisitJob,
+    OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, Stage, SubscribeJob, TakeUpJob, VisitItem, VisitJob,
 };
 pub use language::primary_language;
-pub use ownership::{Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, Way};
+pub use ownership::{
+    Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, ReportedState, Way,
+};
 pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
 pub use poll_group::{GroupLease, PollGroup, Unchanged};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};

@@ -176,13 +176,13 @@ pub struct HostReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<BackfillLine>,
     /// Number of pages of each state.
-    pub counts: BTreeMap<String, u64>,
+    pub counts: BTreeMap<ReportedState, u64>,
     /// Its pages, most recently written first; incomplete if there are many.
     pub pages: Vec<PageLine>,
 }
 
 /// A feed in a report.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedLine {
     /// Its address.
     pub url: String,
@@ -192,13 +192,30 @@ pub struct FeedLine {
     pub next: Option<Timestamp>,
 }
 
+/// State of a page, as reports have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedState {
+    /// It waits for its visit or its extraction.
+    Pending,
+    /// It is in the index.
+    Accepted,
+    /// It was not accepted.
+    Rejected,
+    /// It was removed.
+    Gone,
+}
+
 /// A page in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageLine {
     /// Its address.
     pub url: String,
-    /// Its state and the reason, each as a word.
-    pub state: String,
+    /// Its state.
+    pub state: ReportedState,
+    /// Name of the reason of a rejection or a removal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Time at which that was written: for a page that can be found, the time at which it was fetched and accepted.
     pub at: Timestamp,
     /// Time of the last check that found it still there.

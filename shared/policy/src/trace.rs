@@ -40,6 +40,7 @@ pub fn of(job: &Job) -> TraceId {
         }
         Job::Extract(job) => return of_extraction(job),
         Job::Remove(job) => return begin("remove", job.page.as_str(), job.judged_at),
+        Job::TakeUp(job) => job.host.clone(),
     };
     begin(job.kind(), &subject, Timestamp::EPOCH)
 }
@@ -73,7 +74,13 @@ pub fn traced(mut job: Job) -> Job {
         Job::Fetch(job) => job.trace = Some(trace),
         Job::Extract(job) => job.trace = Some(trace),
         Job::Remove(job) => job.trace = Some(trace),
-        Job::Discover(_) | Job::Own(_) | Job::Polls(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) => {}
+        Job::Discover(_)
+        | Job::Own(_)
+        | Job::Polls(_)
+        | Job::Subscribe(_)
+        | Job::Backfill(_)
+        | Job::Deliver(_)
+        | Job::TakeUp(_) => {}
     }
     job
 }

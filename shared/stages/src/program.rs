@@ -180,6 +180,7 @@ impl Program {
             clock: clock.clone(),
             blobs: blobs.clone(),
             groups: groups.clone(),
+            limits: StepLimits::default(),
         };
         let suggest = Suggest {
             sources: sources.clone(),
@@ -513,6 +514,7 @@ impl Stages for Program {
             Job::Fetch(job) => self.fetch.run(job).await,
             Job::Extract(job) => self.extract.run(job).await,
             Job::Remove(job) => self.removal.run(job).await,
+            Job::TakeUp(job) => self.blocks.take_up(job).await,
         }
     }
 

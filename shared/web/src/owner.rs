@@ -295,7 +295,7 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
         counts: report
             .into_iter()
             .flat_map(|told| &told.counts)
-            .map(|(state, n)| ((t.state)(state), language.number(*n)))
+            .map(|(state, n)| ((t.state)(*state).to_owned(), language.number(*n)))
             .collect(),
         feeds: report
             .into_iter()
@@ -310,7 +310,7 @@ fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
         pages: report
             .into_iter()
             .flat_map(|told| &told.pages)
-            .map(|page| line(&page.url, (t.page)(&page.state, &moment(page.at), page.checked_at.map(moment))))
+            .map(|page| line(&page.url, (t.page)(page, &moment(page.at), page.checked_at.map(moment))))
             .collect(),
     }
 }

@@ -6,15 +6,15 @@ use crate::catalog::thumbnails::thumbnail_key;
 use crate::catalog::{manifest, segment};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{
-    Gone, ImageId, IndexChange, Location, Page, PageId, PageState, Record, RemovalJob, ThumbnailId, Timestamp,
-    Validators, Year,
+    Gone, ImageId, IndexChange, Location, Page, PageId, PageState, Record, RemovalJob, SegmentKey, ThumbnailId,
+    Timestamp, Validators, Year,
 };
 use curlew_policy::address::hash_hex;
 use curlew_policy::delivery::FailureKind;
 use curlew_policy::page::sampling;
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Prefix of the keys of audit lines.
@@ -62,63 +62,97 @@ impl Removal {
     }
 
     /// Removes a page for good. A tombstone first hides it from queries; then its records are erased, an audit line is
-    /// written, and its row is updated last. Every step may run twice.
+    /// written, and its row is updated last. Every step may run twice. The image of its site stays for the other pages.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated.
     pub async fn remove(&self, id: &PageId, reason: Gone) -> Result<(), StageError> {
+        self.remove_all(vec![id.clone()], reason, false).await
+    }
+
+    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment that holds their
+    /// records is rewritten once, or once more for each earlier record of a page in it.
+    ///
+    /// # Errors
+    /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from being removed.
+    pub(crate) async fn remove_all(
+        &self,
+        mut ids: Vec<PageId>,
+        reason: Gone,
+        with_site_images: bool,
+    ) -> Result<(), StageError> {
         for _ in 0..ROW_TRIES {
-            let Some((page, seen)) = self.pages.get(id).await? else { return Ok(()) };
-            let PageState::Accepted { year, location, .. } = &page.state else { return Ok(()) };
-            if self.remove_as_in((&page, seen), *year, location, reason).await? {
+            ids = self.try_to_remove(ids, reason, with_site_images).await?;
+            if ids.is_empty() {
                 return Ok(());
             }
         }
         Err(PortError::Conflict.into())
     }
 
-    /// Removes a page as its row says; returns false if somebody else has written the row meanwhile.
-    async fn remove_as_in(
+    /// Removes pages as their rows say; returns those whose rows somebody else has written meanwhile.
+    async fn try_to_remove(
         &self,
-        (page, seen): (&Page, Version),
-        year: Year,
-        location: &Location,
+        ids: Vec<PageId>,
         reason: Gone,
-    ) -> Result<bool, StageError> {
+        with_site_images: bool,
+    ) -> Result<Vec<PageId>, StageError> {
         let blobs = self.blobs.as_ref();
-        let hide =
-            async |year| manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones([page.id.clone()]))).await;
-        let records = self.records(location).await;
-        // A page whose record is damaged is hidden all the same.
-        if records.as_ref().is_err_and(|error| error.kind() == FailureKind::Permanent) {
-            hide(year).await?;
-        }
-        let records = records?;
-        // A record that this one replaces and that is not erased yet may be in the index of another year.
-        let years = records.iter().filter_map(|(at, _)| segment_year(at)).chain([year]);
-        for year in years.collect::<BTreeSet<_>>() {
-            hide(year).await?;
-        }
-        let mut thumbnail = None;
-        // The oldest goes first: each record is found through the one that replaces it, so the next run finds what a
-        // crash left.
-        for (at, record) in records.into_iter().rev() {
-            // The site's own image stays for its other pages.
-            if let Some(ThumbnailId::Object(image)) = record.thumbnail.as_ref().filter(|_| !record.image_of_site) {
-                blobs.delete(&thumbnail_key(image)).await?;
-                thumbnail = Some(image.clone());
+        let (mut removals, mut years, mut damaged) = (Vec::new(), BTreeMap::<Year, BTreeSet<PageId>>::new(), Ok(()));
+        for id in ids {
+            let Some((page, seen)) = self.pages.get(&id).await? else { continue };
+            let PageState::Accepted { year, location, .. } = &page.state else { continue };
+            // A page whose record is damaged is hidden all the same.
+            years.entry(*year).or_default().insert(id.clone());
+            match self.records(location).await {
+                Err(error) if error.kind() == FailureKind::Permanent => damaged = Err(error),
+                records => {
+                    let records = records?;
+                    // A record that this one replaces and that is not erased yet may be in the index of another year.
+                    for year in records.iter().filter_map(|(at, _)| segment_year(at)) {
+                        years.entry(year).or_default().insert(id.clone());
+                    }
+                    removals.push((page, seen, records));
+                }
             }
-            segment::erase(blobs, &at.segment.clone(), &[(at, record)]).await?;
         }
-        let now = self.clock.now();
-        let state = PageState::Gone { reason };
-        let gone = Page { state, at: now, checked_at: Some(now), doubted_at: None, ..page.clone() };
-        self.audit(page, reason, thumbnail.as_ref(), now).await?;
-        if !self.write(seen, &gone).await? {
-            return Ok(false);
+        for (year, pages) in years {
+            manifest::change_manifest(blobs, year, |m| Ok(m.with_tombstones(pages.iter().cloned()))).await?;
         }
-        self.events.note(&Event::Removed(reason));
-        Ok(true)
+        // The site's own image stays for its other pages.
+        let image_of = |record: &Record| match &record.thumbnail {
+            Some(ThumbnailId::Object(image)) if with_site_images || !record.image_of_site => Some(image.clone()),
+            _ => None,
+        };
+        let records = || removals.iter().flat_map(|(_, _, records)| records);
+        for image in records().filter_map(|(_, record)| image_of(record)).collect::<BTreeSet<_>>() {
+            blobs.delete(&thumbnail_key(&image)).await?;
+        }
+        // The oldest go first: each record is found through the one that replaces it, so the next run finds what a
+        // crash left.
+        for age in (0..REPLACED_IN_A_ROW).rev() {
+            let mut segments: BTreeMap<&SegmentKey, Vec<(Location, Record)>> = BTreeMap::new();
+            for (at, record) in removals.iter().filter_map(|(_, _, records)| records.get(age)) {
+                segments.entry(&at.segment).or_default().push((at.clone(), record.clone()));
+            }
+            for (segment, records) in segments {
+                segment::erase(blobs, segment, &records).await?;
+            }
+        }
+        let mut left = Vec::new();
+        for (page, seen, records) in removals {
+            let now = self.clock.now();
+            let thumbnail = records.iter().find_map(|(_, record)| image_of(record));
+            self.audit(&page, reason, thumbnail.as_ref(), now).await?;
+            let state = PageState::Gone { reason };
+            let gone = Page { state, at: now, checked_at: Some(now), doubted_at: None, ..page };
+            if self.write(seen, &gone).await? {
+                self.events.note(&Event::Removed(reason));
+            } else {
+                left.push(gone.id);
+            }
+        }
+        damaged.map(|()| left)
     }
 
     /// Returns true if a removal of the page was cut off: its tombstone is there, or its record is erased.

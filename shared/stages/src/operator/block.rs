@@ -6,11 +6,13 @@
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::{HIDDEN_KEY, Hidden, covering, hidden, is_on, parse};
-use crate::catalog::listing::{each_host, each_page};
+use crate::catalog::listing::{choose_from, each_host};
 use crate::catalog::object;
-use crate::stage::StageError;
+use crate::operator::erasure::StepLimits;
+use crate::stage::{StageError, Verdict};
 use curlew_model::{
-    EntryHints, HostKey, HostState, Job, Millis, Purpose, SourceKey, Timestamp, VisitItem, VisitJob, is_at_or_below,
+    EntryHints, HostKey, HostState, Job, Millis, Page, Purpose, SourceKey, TakeUpJob, Timestamp, VisitItem, VisitJob,
+    is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
@@ -21,7 +23,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// Delay of the visits to pages that a block has kept out: they are sent before it is lifted, and must not meet it.
+/// Delay of the job that takes up the pages that a block has kept out: it is sent before the block is lifted, and its visits must
+/// not meet it.
 const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
 /// Blocks and unblocks hosts.
@@ -33,7 +36,7 @@ pub struct Blocks {
     pub hosts: Arc<dyn Hosts>,
     /// Rows of pages, to find those that a block has kept out.
     pub pages: Arc<dyn Pages>,
-    /// Takes the visits to these pages.
+    /// Takes the jobs that send visits to these pages.
     pub queue: Arc<dyn Queue>,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -41,6 +44,8 @@ pub struct Blocks {
     pub blobs: Arc<dyn Blobs>,
     /// Rules that decide which names count as one host.
     pub groups: Arc<HostGroups>,
+    /// Limits of one step that takes up pages.
+    pub limits: StepLimits,
 }
 
 /// Says whether a block is still to be lifted.
@@ -121,7 +126,7 @@ impl Blocks {
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, and takes up the pages that were not fetched because of it or because the host was unreachable;
+    /// Lifts a block, and has a job take up the pages that were not fetched because of it or because the host was unreachable;
     /// returns true if there was a block.
     ///
     /// # Errors
@@ -143,7 +148,8 @@ impl Blocks {
         // Last, so that a repeated run still finds the host blocked.
         let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
-            self.take_up(&name).await?;
+            let job = Job::TakeUp(TakeUpJob { host: name.clone(), after: None });
+            self.queue.send(&[(job, self.clock.now() + LIFTED_WITHIN)]).await?;
         }
         Ok(was | self.rewrite(&key, lift, Some(condition)).await?.unwrap_or_default())
     }
@@ -211,24 +217,33 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits for pages of a host that were rejected for a reason that no longer holds.
-    async fn take_up(&self, name: &str) -> Result<(), StageError> {
-        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
-        each_page(self.pages.as_ref(), |page| {
-            if page.state.may_be_taken_up() && is_on(&page.url, name) {
-                let purpose = Purpose::New { hints: EntryHints::default() };
-                let item = VisitItem { url: page.url, page: page.id, purpose };
-                visits.entry((page.host, page.feed)).or_default().push(item);
-            }
-        })
-        .await?;
-        let (due, mut taken_up) = (self.clock.now() + LIFTED_WITHIN, Bulk::new(self.queue.as_ref()));
-        for (of, items) in &visits {
-            for job in jobs(of, items, due) {
-                taken_up.push(job).await?;
-            }
+    /// Sends visits for pages of a host, among the next rows, that were rejected for a reason that no longer holds; and then the
+    /// job that goes on after these rows, if rows are left.
+    ///
+    /// # Errors
+    /// Any error of the ports; the job may then be run again.
+    pub(crate) async fn take_up(&self, job: &TakeUpJob) -> Result<Verdict, StageError> {
+        if self.blocked_by(&job.host).await? != BlockedBy::Nobody {
+            return Ok(Verdict::Drop("the host is blocked again".into()));
         }
-        Ok(taken_up.send().await?)
+        let StepLimits { rows, pages, .. } = self.limits;
+        let choose = |page: Page| Some(page).filter(|page| page.state.may_be_taken_up() && is_on(&page.url, &job.host));
+        let (chosen, next) = choose_from(self.pages.as_ref(), job.after.clone(), rows, pages, choose).await?;
+        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+        for page in chosen {
+            let purpose = Purpose::New { hints: EntryHints::default() };
+            let item = VisitItem { url: page.url, page: page.id, purpose };
+            visits.entry((page.host, page.feed)).or_default().push(item);
+        }
+        let (now, mut sent) = (self.clock.now(), Bulk::new(self.queue.as_ref()));
+        for visit in visits.iter().flat_map(|(of, items)| jobs(of, items, now)) {
+            sent.push(visit).await?;
+        }
+        if next.is_some() {
+            sent.push((Job::TakeUp(TakeUpJob { after: next, ..job.clone() }), now)).await?;
+        }
+        sent.send().await?;
+        Ok(Verdict::Done)
     }
 
     /// Returns the canonical name of the host that a person typed, as a name or a URL, and its host key.

@@ -95,6 +95,7 @@ pub fn job_subject(job: &Job) -> String {
         ),
         Job::Extract(job) => job.url.clone(),
         Job::Remove(job) => job.url.clone(),
+        Job::TakeUp(job) => job.host.clone(),
     }
 }
 

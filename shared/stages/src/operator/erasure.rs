@@ -4,36 +4,38 @@ use crate::catalog::hidden::is_on;
 use crate::catalog::listing::choose_from;
 use crate::catalog::manifest::change_manifest;
 use crate::catalog::removal::Removal;
-use crate::catalog::segment::RecordReader;
-use crate::catalog::thumbnails::thumbnail_key;
 use crate::stage::StageError;
-use curlew_model::{Gone, ImageId, Page, PageId, PageState, SegmentKey, ThumbnailId, Timestamp, Year};
+use curlew_model::{Gone, Page, PageId, PageState, SegmentKey, Timestamp, Year};
 use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of segments from which records are erased side by side. Those of one segment are erased one after another, since
-/// each erasure rewrites it.
+/// Number of segments from which records are erased side by side. Those of one segment are erased together, since each erasure
+/// rewrites it.
 const SEGMENTS_AT_ONCE: usize = 16;
 /// Maximum number of rows of pages that one step reads: by estimate less than a minute of the 0.09 cores that the function
 /// `remove` has on AWS.
 const ROWS_A_STEP: usize = 100_000;
+/// Maximum number of rows of sites and feeds that one step reads; they are longer than rows of pages.
+const SOURCES_A_STEP: usize = 10_000;
 /// Maximum number of pages that one step removes or has re-checked: by estimate less than five minutes of the same, and a
 /// megabyte or two of rows.
 const PAGES_A_STEP: usize = 1_000;
 
-/// Limits of one step of an erasure, and of each other request of an owner that reads the rows of all pages.
+/// Limits of one step of an erasure, and of each other job that reads the rows of all pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepLimits {
     /// Maximum number of rows of pages that it reads.
     pub rows: usize,
-    /// Maximum number of pages that it removes or has re-checked.
+    /// Maximum number of rows of sites and feeds that it reads.
+    pub sources: usize,
+    /// Maximum number of pages that it removes, or sends visits to.
     pub pages: usize,
 }
 
 impl Default for StepLimits {
     fn default() -> StepLimits {
-        StepLimits { rows: ROWS_A_STEP, pages: PAGES_A_STEP }
+        StepLimits { rows: ROWS_A_STEP, sources: SOURCES_A_STEP, pages: PAGES_A_STEP }
     }
 }
 
@@ -52,7 +54,8 @@ pub struct Erasure<'a> {
 impl Erasure<'_> {
     /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, with their images, among the
     /// next rows after `after`. First all of them are hidden from queries, with one change of each year's manifest, and then
-    /// each is removed. Returns their number, and the row after which the next step goes on, if rows are left.
+    /// they are removed, those of a segment together. Returns their number, and the row after which the next step goes on, if
+    /// rows are left.
     ///
     /// All rows are read, and not the index asked: a page that a crash left half removed may have left the index already.
     ///
@@ -75,38 +78,20 @@ impl Erasure<'_> {
         };
         let (ours, next) = choose_from(self.pages, after, self.limits.rows, self.limits.pages, choose).await?;
         let mut years: BTreeMap<Year, BTreeSet<PageId>> = BTreeMap::new();
-        let mut segments: BTreeMap<&SegmentKey, Vec<&Page>> = BTreeMap::new();
+        let mut segments: BTreeMap<&SegmentKey, Vec<PageId>> = BTreeMap::new();
         for page in &ours {
             if let PageState::Accepted { year, location, .. } = &page.state {
                 years.entry(*year).or_default().insert(page.id.clone());
-                segments.entry(&location.segment).or_default().push(page);
+                segments.entry(&location.segment).or_default().push(page.id.clone());
             }
         }
         for (year, pages) in years {
             change_manifest(self.blobs, year, |m| Ok(m.with_tombstones(pages.iter().cloned()))).await?;
         }
-        let erased: Vec<_> = segments.into_values().map(|pages| self.of_segment(pages)).collect();
-        let images: Vec<BTreeSet<ImageId>> = stream::iter(erased).buffered(SEGMENTS_AT_ONCE).try_collect().await?;
-        for image in images.into_iter().flatten().collect::<BTreeSet<ImageId>>() {
-            self.blobs.delete(&thumbnail_key(&image)).await?;
-        }
+        let erased: Vec<_> =
+            segments.into_values().map(|pages| self.removal.remove_all(pages, Gone::Blocked, true)).collect();
+        stream::iter(erased).buffered(SEGMENTS_AT_ONCE).try_collect::<()>().await?;
         Ok((before + ours.len() as u64, next))
-    }
-
-    /// Removes pages whose records are in one segment; returns their images. Removing a page leaves the image of its site to
-    /// the other pages; here these are removed as well, by this step or another.
-    async fn of_segment(&self, pages: Vec<&Page>) -> Result<BTreeSet<ImageId>, StageError> {
-        let mut images = BTreeSet::new();
-        for page in pages {
-            if let PageState::Accepted { location, .. } = &page.state
-                && let Some(record) = RecordReader(self.blobs).read(location).await?
-                && let Some(ThumbnailId::Object(image)) = record.thumbnail
-            {
-                images.insert(image);
-            }
-            self.removal.remove(&page.id, Gone::Blocked).await?;
-        }
-        Ok(images)
     }
 }
 

@@ -2,8 +2,8 @@
 //! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
 //! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
 //!
-//! A request that needs the rows of all pages is carried out in steps of bounded work, since no single run could read them
-//! all in the time that a job has. Each step is a job that carries what the steps before it have counted, and sends the next
+//! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run could
+//! read them all in the time that a job has. Each step is a job that carries what the steps before it have counted, and sends the next
 //! one as the last thing that it does; the last step writes the report, and that the request is done.
 //!
 //! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts, since a page
@@ -12,7 +12,7 @@
 
 use crate::bulk::Bulk;
 use crate::catalog::hidden::is_on;
-use crate::catalog::listing::{choose_from, each_source, pages_from};
+use crate::catalog::listing::{choose_from, pages_from, sources_from};
 use crate::catalog::removal::Removal;
 use crate::feeds::backfill::Backfills;
 use crate::feeds::relocation::revived;
@@ -28,9 +28,8 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Backfill, Challenge, FeedLine, FeedSource, Gone, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
-    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, Source, SourceKey, Timestamp, Validators,
-    Way,
+    Challenge, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress, OwnerRequest,
+    Ownership, Page, PageLine, PageState, PollJob, ReportedState, Source, SourceKey, Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -44,9 +43,9 @@ use std::sync::Arc;
 const PAGES_NAMED: usize = 200;
 /// Maximum number of feeds that a report names.
 const FEEDS_NAMED: usize = 50;
-/// Maximum number of times a request to look is deferred for another worker's visit before the answer is that the host
-/// is held.
-const MAX_DEFERRALS: u32 = 20;
+/// Maximum number of times that a request to look waits for another worker's visit; then the answer is that the host is
+/// held.
+const MAX_WAITS: u8 = 20;
 
 /// The stage that carries out owners' requests.
 pub struct Own {
@@ -104,7 +103,7 @@ impl Stage for Own {
             None => OwnProgress { asked: claim.asked.get(&request).copied().unwrap_or(now), ..OwnProgress::default() },
         };
         self.step(job, &all, &mut progress).await?;
-        if progress.after.is_some() {
+        if progress.is_under_way() {
             self.queue.send(&[(Job::Own(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
             tracing::info!(%host, ?request, "a step of an owner's request is done");
             return Ok(Verdict::Done);
@@ -134,10 +133,12 @@ impl Own {
             OwnerRequest::Report => self.report(host, progress).await?,
             OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
             OwnerRequest::Visit => {
-                if is_first {
-                    self.poll_feeds(host).await?;
+                if is_first || progress.after_source.is_some() {
+                    self.poll_feeds(host, progress).await?;
                 }
-                self.recheck(host, progress).await?;
+                if progress.after_source.is_none() {
+                    self.recheck(host, progress).await?;
+                }
             }
             OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
                 let off = ownership::is_history_off(all);
@@ -180,7 +181,7 @@ impl Own {
         }
         let at = self.politeness.clock.now();
         let looked = Some(LookResult { at, found, misses });
-        self.queue.send(&[(Job::Own(OwnJob { looked, deferrals: 0, ..job.clone() }), at)]).await?;
+        self.queue.send(&[(Job::Own(OwnJob { looked, waits: 0, ..job.clone() }), at)]).await?;
         Ok(Verdict::Done)
     }
 
@@ -211,7 +212,7 @@ impl Own {
         let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) if job.deferrals < MAX_DEFERRALS => return Ok(Err(until)),
+            LeaseOutcome::Busy(until) if job.waits < MAX_WAITS => return Ok(Err(until)),
             LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
             LeaseOutcome::Blocked => return neither(Miss::Blocked),
         };
@@ -270,37 +271,44 @@ impl Own {
         }
     }
 
-    /// Takes the pages of the next rows into a report of the stored data of a host, and writes it once no rows are left.
+    /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it once no rows
+    /// are left.
     async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
-        let OwnProgress { asked, after, counts, pages } = progress;
-        *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
-            if is_on(&page.url, host) && !matches!(page.state, PageState::Alias { .. }) {
-                let line = line_of(&page);
-                let word = line.state.split(':').next().unwrap_or_default().to_owned();
-                *counts.entry(word).or_default() += 1;
-                pages.push(line);
-                if pages.len() >= 2 * PAGES_NAMED {
-                    newest(pages);
+        let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
+        if after_source.is_none() {
+            *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
+                if is_on(&page.url, host)
+                    && let Some(line) = line_of(page)
+                {
+                    *counts.entry(line.state).or_default() += 1;
+                    pages.push(line);
+                    if pages.len() >= 2 * PAGES_NAMED {
+                        newest(pages);
+                    }
                 }
-            }
-            true
-        })
-        .await?;
-        newest(pages);
+                true
+            })
+            .await?;
+            newest(pages);
+        }
         if after.is_some() {
             return Ok(());
         }
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
-        let (feeds, history) = self.sources_of(host).await?;
-        let feed_line = |feed: FeedSource| {
-            let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
-            let next = if feed.gone { None } else { next_poll(&feed, rules, now) };
-            FeedLine { url: feed.url, polled_at, next }
-        };
+        for row in self.next_sources(host, after_source).await? {
+            match row {
+                Source::Feed(feed) if feeds.len() < FEEDS_NAMED => feeds.push(self.feed_line(&feed)),
+                Source::Backfill(row) if history.len() < FEEDS_NAMED => history.push(line(&row, rules)),
+                _ => {}
+            }
+        }
+        if after_source.is_some() {
+            return Ok(());
+        }
         let report = HostReport {
             at: now,
-            feeds: feeds.into_iter().take(FEEDS_NAMED).map(feed_line).collect(),
-            history: history.iter().take(FEEDS_NAMED).map(|row| line(row, rules)).collect(),
+            feeds: std::mem::take(feeds),
+            history: std::mem::take(history),
             counts: std::mem::take(counts),
             pages: std::mem::take(pages),
         };
@@ -314,22 +322,29 @@ impl Own {
         .await
     }
 
-    /// Sends polls for a host's feeds, due as soon as politeness allows; takes up feeds that were retired.
-    async fn poll_feeds(&self, host: &str) -> Result<(), StageError> {
+    fn feed_line(&self, feed: &FeedSource) -> FeedLine {
+        let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
+        let next = next_poll(feed, &self.politeness.rules, self.politeness.clock.now()).filter(|_| !feed.gone);
+        FeedLine { url: feed.url.clone(), polled_at, next }
+    }
+
+    /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were retired. A
+    /// host without any feed is suggested anew once no rows are left.
+    async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        let mut is_known = false;
         let mut polls = Bulk::new(self.queue.as_ref());
-        let (feeds, _) = self.sources_of(host).await?;
-        for feed in feeds {
-            is_known = true;
+        for row in self.next_sources(host, &mut progress.after_source).await? {
+            let Source::Feed(feed) = row else { continue };
             let feed = self.revive(feed).await?;
+            progress.feeds = vec![self.feed_line(&feed)];
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
             let job = PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
             polls.push((Job::Poll(job), at)).await?;
         }
         polls.send().await?;
-        if !is_known
+        if progress.feeds.is_empty()
+            && progress.after_source.is_none()
             && let Err(SuggestError::Stage(error)) =
                 self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
         {
@@ -340,7 +355,7 @@ impl Own {
 
     /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows.
     async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
-        let (after, StepLimits { rows, pages }) = (progress.after.take(), self.limits);
+        let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.limits);
         let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
         let (chosen, next) = choose_from(self.pages.as_ref(), after, rows, pages, choose).await?;
         progress.after = next;
@@ -366,20 +381,25 @@ impl Own {
     /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left. Of each
     /// page its address and the fact of its removal stay.
     async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<(), StageError> {
-        let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());
-        let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
-        let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
-        *progress.counts.entry(format!("gone: {}", Gone::Blocked.as_str())).or_default() += erased;
-        progress.after = next;
+        if progress.after_source.is_none() {
+            let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());
+            let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
+            let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
+            *progress.counts.entry(ReportedState::Gone).or_default() += erased;
+            progress.after = next;
+        }
         if progress.after.is_some() {
             return Ok(());
         }
-        let (feeds, history) = self.sources_of(host).await?;
-        for feed in feeds.into_iter().filter(|feed| feed.polled_at <= until) {
-            self.retire(&feed.key).await?;
+        for row in self.next_sources(host, &mut progress.after_source).await? {
+            match row {
+                Source::Feed(feed) if feed.polled_at <= until => self.retire(&feed.key).await?,
+                Source::Backfill(row) => self.backfills.erase(&row.key, "its owner had it removed").await?,
+                _ => {}
+            }
         }
-        for row in history {
-            self.backfills.erase(&row.key, "its owner had it removed").await?;
+        if progress.after_source.is_some() {
+            return Ok(());
         }
         let counts = std::mem::take(&mut progress.counts);
         let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
@@ -406,16 +426,12 @@ impl Own {
         Ok(())
     }
 
-    /// Returns the feeds and the back catalogues of a host.
-    async fn sources_of(&self, host: &str) -> Result<(Vec<FeedSource>, Vec<Backfill>), StageError> {
-        let (mut feeds, mut history) = (vec![], vec![]);
-        each_source(self.sources.as_ref(), |row| match row {
-            Source::Feed(feed) if is_on(&feed.url, host) => feeds.push(feed),
-            Source::Backfill(backfill) if is_on(&backfill.url, host) => history.push(backfill),
-            _ => {}
-        })
-        .await?;
-        Ok((feeds, history))
+    /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step goes on.
+    async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>, StageError> {
+        let mut ours = vec![];
+        let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));
+        *after = sources_from(self.sources.as_ref(), after.take(), self.limits.sources, take).await?;
+        Ok(ours)
     }
 
     async fn done(&self, job: &OwnJob, asked: Timestamp) -> Result<(), StageError> {
@@ -441,13 +457,15 @@ fn newest(pages: &mut Vec<PageLine>) {
     pages.truncate(PAGES_NAMED);
 }
 
-fn line_of(page: &Page) -> PageLine {
-    let state = match &page.state {
-        PageState::Pending => "pending".to_owned(),
-        PageState::Accepted { .. } => "accepted".to_owned(),
-        PageState::Rejected { reason } => format!("rejected: {}", reason.code()),
-        PageState::Gone { reason } => format!("gone: {}", reason.as_str()),
-        PageState::Alias { .. } => "alias".to_owned(),
+/// Returns the line of a page; `None` for another address of a page.
+fn line_of(page: Page) -> Option<PageLine> {
+    let (state, reason) = match &page.state {
+        PageState::Pending => (ReportedState::Pending, None),
+        PageState::Accepted { .. } => (ReportedState::Accepted, None),
+        PageState::Rejected { reason } => (ReportedState::Rejected, Some(reason.code())),
+        PageState::Gone { reason } => (ReportedState::Gone, Some(reason.as_str())),
+        PageState::Alias { .. } => return None,
     };
-    PageLine { url: page.url.clone(), state, at: page.at, checked_at: page.checked_at }
+    let reason = reason.map(str::to_owned);
+    Some(PageLine { url: page.url, state, reason, at: page.at, checked_at: page.checked_at })
 }

@@ -383,6 +383,7 @@ async fn next(
             Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
             Job::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
             Job::Remove(removal) => (is_ours(&removal.url), "removal"),
+            Job::TakeUp(job) => (is_ours(&format!("https://{}/", job.host)), "end of a block"),
             Job::Extract(_) => (false, ""),
         };
         if is_for {

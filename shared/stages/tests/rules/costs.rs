@@ -4,15 +4,19 @@ use crate::test_world::{FEED, TestWorld, host, html, new, page, rss, status, vis
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, PageState, Rejection, Stage as QueueName, Validators,
+    ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, PageState, Record, Rejection, Stage as QueueName,
+    Timestamp, Validators,
 };
 use curlew_policy::politeness::visit::LOOK_SELDOM;
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, RangeCache, Reply, Tag, Version};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::Index;
+use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::Start;
+use curlew_stages::catalog::segment::{self, Draft};
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::feeds::poll::{Poll, RowsAtHand};
+use curlew_stages::operator::erasure::{Erasure, StepLimits};
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
@@ -384,4 +388,40 @@ async fn what_lies_in_the_range_cache_is_not_read_again_unless_it_is_damaged() {
     assert!(cache.is_empty() && kept > 0);
     finder().find("curlew mud", Start::Offset(0), 10).await.unwrap();
     assert_eq!(cache.len(), kept, "pieces of the new split alone were there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_erasure_of_a_host_rewrites_each_segment_once() {
+    const PAGES: usize = 32;
+    let world = TestWorld::new();
+    let url = |n: usize| format!("https://example.org/{n}");
+    let drafts: Vec<Draft> = (0..PAGES)
+        .map(|n| {
+            let record = Record { host: "example.org".into(), ..Record::new(page(&url(n)), url(n), world.now()) };
+            Draft { record, thumbnail: None, raw: None }
+        })
+        .collect();
+    let places = segment::write(world.blobs.as_ref(), &drafts, world.now()).await.unwrap();
+    for (n, location) in places.into_iter().enumerate() {
+        let state = PageState::Accepted { year: 2026, location, content_hash: String::new() };
+        let row = Page::new(page(&url(n)), url(n), host("example.org"), state, world.now());
+        assert!(world.pages.insert(&row).await.unwrap());
+    }
+    world.index().publish(2026).await.unwrap();
+    let (blobs, pages) = (Counted::over(&world.blobs), Counted::over(&world.pages));
+    let clock = world.politeness.clock.clone();
+    let removal = Removal::new(pages.clone(), blobs.clone(), clock, Arc::new(()));
+    let (blobs_of, pages_of) = (blobs.as_ref(), pages.as_ref());
+    let erasure = Erasure { pages: pages_of, blobs: blobs_of, removal: &removal, limits: StepLimits::default() };
+    let (erased, left) = erasure.of_host("example.org", world.now(), Timestamp::MAX, None).await.unwrap();
+    assert_eq!((erased, left), (PAGES as u64, None));
+    let puts = blobs.taken().into_iter().find(|(name, _)| *name == "put").unwrap().1 as usize;
+    assert_eq!(puts, 2 + PAGES, "the manifest, the segment, and an audit line for each page");
+    assert!(pages.taken().contains(&("swap", PAGES as u32)));
+    let text = world.blobs.get(drafts_key(&world).await.as_str()).await.unwrap().unwrap().bytes;
+    assert!(zstd::stream::decode_all(&text[..]).unwrap().is_empty(), "nothing is left of the records");
+}
+
+async fn drafts_key(world: &TestWorld) -> String {
+    world.blobs.list("segments/", None, 1).await.unwrap().remove(0)
 }

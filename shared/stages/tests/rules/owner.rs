@@ -7,8 +7,8 @@ use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, vis
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection, Source,
-    Stage as QueueName, Timestamp, VisitJob, Way,
+    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection,
+    ReportedState, Source, Stage as QueueName, Timestamp, VisitJob, Way,
 };
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, PortError, Queue, Sources};
@@ -20,6 +20,7 @@ use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
 use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -248,7 +249,7 @@ async fn an_owner_is_told_what_is_kept() {
     let report = kept.report.unwrap();
     assert_eq!(report.feeds.iter().map(|feed| feed.url.as_str()).collect::<Vec<_>>(), [FEED]);
     assert!(report.feeds[0].polled_at.is_none() && report.feeds[0].next.is_some());
-    assert_eq!(report.counts, BTreeMap::from([("accepted".to_owned(), 2)]));
+    assert_eq!(report.counts, BTreeMap::from([(ReportedState::Accepted, 2)]));
     assert_eq!(report.pages.len(), 2);
     assert_eq!((kept.block, kept.hold), (BlockedBy::Nobody, None));
     // The same request again at once would read all rows once more.
@@ -503,4 +504,33 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     let job = BackfillJob { backfill: key.clone(), url: ended.url, step: ended.step - 1 };
     assert!(matches!(backfills.run(&job).await.unwrap(), Verdict::Drop(_)));
     assert!(world.blobs.list("backfill/", None, 9).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
+    let town = Town::new().await;
+    let world = &town.world;
+    assert_eq!(
+        town.owners().request(HOST, &challenge(1), OwnerRequest::Look, true).await.unwrap(),
+        RequestOutcome::Granted
+    );
+    let program = world.program().looking_up(town.zone.clone());
+    let clock = world.politeness.clock.clone();
+    let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: clock.clone() };
+    let worker = Worker { stages: &program, queue: &mailbox, clock: clock.as_ref() };
+    let mut runs = 0;
+    while let Some((_, due)) = world.queued(QueueName::Discover).await.into_iter().next() {
+        // Another worker has the host again and again.
+        let other = TestWorld::sharing(world);
+        let _visit = other.politeness.open(&host(HOST), "another").await.unwrap();
+        clock.sleep(due.since(world.now())).await;
+        let deliveries = world.jobs.receive(QueueName::Discover, 1, Millis::from_hours(1), world.now()).await.unwrap();
+        worker.deliver(QueueName::Discover, deliveries).await.unwrap();
+        runs += 1;
+        assert!(runs <= 100, "it waits without end");
+    }
+    assert_eq!(runs, 21);
+    let job = town.world.queued(QueueName::Remove).await;
+    let [(Job::Own(OwnJob { looked: Some(looked), .. }), _)] = &job[..] else { panic!("{job:?}") };
+    assert_eq!(looked.misses[1..], [(Way::File, Miss::Held), (Way::Meta, Miss::Held)]);
 }

@@ -3,7 +3,8 @@
 use crate::test_world::{TestWorld, host, html, new, page, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, Timestamp, VisitJob,
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, TakeUpJob, Timestamp,
+    VisitJob,
 };
 use curlew_policy::politeness::admission;
 use curlew_policy::rules::CIRCUIT_FAILURES;
@@ -11,9 +12,13 @@ use curlew_ports::{
     Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, PortError, Queue, Reply, update_host,
 };
 use curlew_stages::operator::block::Blocks;
+use curlew_stages::operator::erasure::StepLimits;
 use curlew_stages::politeness::access::Politeness;
+use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
+use curlew_stages::worker::Stages;
 use curlew_testkit::memory::MemoryFetch;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -40,6 +45,21 @@ async fn left(world: &TestWorld) -> Vec<(VisitJob, Millis)> {
         other => panic!("{other:?}"),
     };
     queued.into_iter().map(visit).collect()
+}
+
+/// Runs the jobs that take up the pages of a host after its block; returns their number.
+async fn take_up(world: &TestWorld, program: &Program) -> usize {
+    for runs in 0.. {
+        let Some((job @ Job::TakeUp(_), due)) = world.queued(QueueName::Remove).await.into_iter().next() else {
+            return runs;
+        };
+        world.politeness.clock.sleep(due.since(world.now())).await;
+        for delivery in world.jobs.receive(QueueName::Remove, 1, Millis(1), world.now()).await.unwrap() {
+            world.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+        assert_eq!(program.run(&job).await.unwrap(), Verdict::Done);
+    }
+    unreachable!()
 }
 
 fn urls(job: &VisitJob) -> Vec<&str> {
@@ -282,12 +302,11 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
     assert!(world.program().blocks.unblock("github.io").await.unwrap());
     assert!(!world.program().blocks.unblock("github.io").await.unwrap());
+    let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for them all") };
+    assert!(*due > world.now(), "its visits must not meet the block that is being lifted");
+    take_up(&world, &world.program()).await;
     let mut waiting = left(&world).await;
     waiting.sort_by(|a, b| a.0.host.cmp(&b.0.host));
-    assert!(
-        waiting.iter().all(|(_, due_in)| *due_in > Millis::ZERO),
-        "they must not meet the block that is being lifted"
-    );
     waiting.retain(|(job, _)| job.host.as_str() != carl);
     assert_eq!(
         waiting.iter().map(|(job, _)| job.host.as_str()).collect::<Vec<_>>(),
@@ -323,12 +342,41 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
     }
     world.program().blocks.block("example.org").await.unwrap();
     world.program().blocks.unblock("example.org").await.unwrap();
+    take_up(&world, &world.program()).await;
     let waiting = left(&world).await;
     let [(job, _)] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!(urls(job), [A]);
     world.fetch(job).await;
     assert_eq!(world.state(A).await, Some(PageState::Pending));
     assert!(world.blobs.get("hidden-hosts.json").await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
+    let world = TestWorld::new();
+    for n in 0..50 {
+        let (url, reason) = (format!("https://{}/{n}", ["example.org", "other.example"][n % 2]), Rejection::Blocked);
+        let row = Page::new(page(&url), url, host("example.org"), PageState::Rejected { reason }, world.now());
+        world.pages.insert(&row).await.unwrap();
+    }
+    for (limits, steps) in
+        [(StepLimits { rows: 7, ..StepLimits::default() }, 8), (StepLimits { pages: 3, ..StepLimits::default() }, 9)]
+    {
+        let mut program = world.program();
+        program.blocks.limits = limits;
+        program.blocks.block("example.org").await.unwrap();
+        program.blocks.unblock("example.org").await.unwrap();
+        assert_eq!(take_up(&world, &program).await, steps, "{limits:?}");
+        let visits = left(&world).await;
+        assert!(visits.iter().all(|(visit, _)| visit.items.len() <= limits.pages.min(limits.rows)), "{limits:?}");
+        let taken_up: BTreeSet<&str> = visits.iter().flat_map(|(visit, _)| urls(visit)).collect();
+        assert!(taken_up.len() == 25 && taken_up.iter().all(|url| url.contains("example.org")), "{limits:?}");
+    }
+    // Who blocks it again is heeded by a job that is under way.
+    let program = world.program();
+    program.blocks.block("example.org").await.unwrap();
+    let late = Job::TakeUp(TakeUpJob { host: "example.org".into(), after: None });
+    assert!(matches!(program.run(&late).await.unwrap(), Verdict::Drop(_)));
 }
 
 /// A queue; whenever something is sent to it, somebody blocks a host.

@@ -206,7 +206,8 @@ fn pages_of(job: &Job) -> Vec<&PageId> {
         | Job::Subscribe(_)
         | Job::Backfill(_)
         | Job::Deliver(_)
-        | Job::Remove(_) => vec![],
+        | Job::Remove(_)
+        | Job::TakeUp(_) => vec![],
     }
 }
 

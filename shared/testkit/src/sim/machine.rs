@@ -94,7 +94,8 @@ impl Machine {
         if shared.plan.owners {
             program = program.looking_up(Arc::new(Zone(shared.clone())));
             // So that a request takes several steps among the few pages of a simulation.
-            program.own.limits = StepLimits { rows: 7, pages: 2 };
+            program.own.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
+            program.blocks.limits = program.own.limits;
         }
         let fetch = program.fetch.clone().remember_sent_in_host_state(few_rows(shared));
         let program = program.fetching(fetch);

@@ -250,6 +250,7 @@ fn named(job: &Job) -> String {
         Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),
         Job::Extract(job) => format!("extract {}", job.url),
         Job::Remove(job) => format!("remove {} ({:?})", job.url, job.change),
+        Job::TakeUp(job) => format!("take up {}", job.host),
         Job::Fetch(job) => {
             let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();
             format!("fetch {} ({} put off) [{}]", job.host, job.deferrals, urls.join(" "))

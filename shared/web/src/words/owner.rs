@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_model::{BackfillLine, BackfillState, Miss, OwnerRequest, Way};
+use curlew_model::{BackfillLine, BackfillState, Miss, OwnerRequest, PageLine, ReportedState, Way};
 
 /// Texts of the pages for the owners of sites.
 #[derive(Debug)]
@@ -79,13 +79,13 @@ pub(crate) struct Owner {
     pub(crate) what: &'static str,
     pub(crate) value: &'static str,
     /// A page's state, or the word that it begins with.
-    pub(crate) state: fn(&str) -> String,
+    pub(crate) state: fn(ReportedState) -> &'static str,
     /// Times at which a feed was last polled and will be polled next.
     pub(crate) feed: fn(Option<String>, Option<String>) -> String,
     /// A back catalogue, and the number of its pages that were sent.
     pub(crate) history_line: fn(&BackfillLine, String) -> String,
     /// A page's state, the time of that state, and the time at which the page was last seen.
-    pub(crate) page: fn(&str, &str, Option<String>) -> String,
+    pub(crate) page: fn(&PageLine, &str, Option<String>) -> String,
 }
 
 impl Owner {
@@ -194,10 +194,11 @@ const ENGLISH: Owner = Owner {
     pages: "Pages, the newest first",
     what: "What",
     value: "Value",
-    state: |state| match state.split_once(": ") {
-        None if state == "accepted" => "can be found".to_owned(),
-        None => state.to_owned(),
-        Some((what, why)) => format!("{what} ({})", why.replace('_', " ")),
+    state: |state| match state {
+        ReportedState::Pending => "in progress",
+        ReportedState::Accepted => "can be found",
+        ReportedState::Rejected => "rejected",
+        ReportedState::Gone => "removed",
     },
     feed: |last, next| {
         let last = last.map_or_else(|| "not read yet".to_owned(), |at| format!("read on {at}"));
@@ -212,9 +213,9 @@ const ENGLISH: Owner = Owner {
         (BackfillState::Done { reason }, _) => format!("{sent} pages, done: {reason}"),
         (BackfillState::GivenUp { reason }, _) => format!("{sent} pages, given up: {reason}"),
     },
-    page: |state, at, checked| {
+    page: |page, at, checked| {
         let checked = checked.map(|at| format!(", looked at again on {at}")).unwrap_or_default();
-        format!("{} since {at}{checked}", (ENGLISH.state)(state))
+        format!("{}{} since {at}{checked}", (ENGLISH.state)(page.state), reason(page))
     },
 };
 
@@ -320,18 +321,11 @@ const ITALIAN: Owner = Owner {
     pages: "Pagine, prima le più recenti",
     what: "Che cosa",
     value: "Valore",
-    state: |state| {
-        let in_words = |what: &str| match what {
-            "accepted" => "si può trovare".to_owned(),
-            "pending" => "in lavorazione".to_owned(),
-            "rejected" => "non presa".to_owned(),
-            "gone" => "tolta".to_owned(),
-            other => other.to_owned(),
-        };
-        match state.split_once(": ") {
-            None => in_words(state),
-            Some((what, why)) => format!("{} ({})", in_words(what), why.replace('_', " ")),
-        }
+    state: |state| match state {
+        ReportedState::Pending => "in lavorazione",
+        ReportedState::Accepted => "si può trovare",
+        ReportedState::Rejected => "non presa",
+        ReportedState::Gone => "tolta",
     },
     feed: |last, next| {
         let last = last.map_or_else(|| "non ancora letto".to_owned(), |at| format!("letto il {at}"));
@@ -346,8 +340,13 @@ const ITALIAN: Owner = Owner {
         (BackfillState::Done { reason }, _) => format!("{sent} pagine, finito: {reason}"),
         (BackfillState::GivenUp { reason }, _) => format!("{sent} pagine, interrotto: {reason}"),
     },
-    page: |state, at, checked| {
+    page: |page, at, checked| {
         let checked = checked.map(|at| format!(", ricontrollata il {at}")).unwrap_or_default();
-        format!("{} dal {at}{checked}", (ITALIAN.state)(state))
+        format!("{}{} dal {at}{checked}", (ITALIAN.state)(page.state), reason(page))
     },
 };
+
+/// Returns the reason for a page's state in brackets, if there is one.
+fn reason(page: &PageLine) -> String {
+    page.reason.as_ref().map(|reason| format!(" ({})", reason.replace('_', " "))).unwrap_or_default()
+}

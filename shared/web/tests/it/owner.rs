@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use curlew_model::{
     BackfillLine, BackfillState, Challenge, Claim, FeedLine, Hold, HoldReason, HostKey, HostReport, HostState, Millis,
-    Miss, OwnerRequest, Ownership, PageLine, Substitutes, Timestamp, Validators, Way,
+    Miss, OwnerRequest, Ownership, PageLine, ReportedState, Substitutes, Timestamp, Validators, Way,
 };
 use curlew_policy::address;
 use curlew_ports::{Clock, RobotsCopy, Version};
@@ -62,8 +62,13 @@ fn found(world: &World, challenge: &Challenge, change: impl FnOnce(&mut Claim)) 
 }
 
 fn report(now: Timestamp) -> HostReport {
-    let page =
-        |url: &str, state: &str| PageLine { url: url.into(), state: state.into(), at: now, checked_at: Some(now) };
+    let page = |url: &str, state, reason: Option<&str>| PageLine {
+        url: url.into(),
+        state,
+        reason: reason.map(str::to_owned),
+        at: now,
+        checked_at: Some(now),
+    };
     let history = BackfillLine {
         url: "https://example.org/feed".into(),
         state: BackfillState::Running,
@@ -79,8 +84,11 @@ fn report(now: Timestamp) -> HostReport {
         at: now,
         history: vec![history],
         feeds: vec![FeedLine { url: "https://example.org/feed".into(), polled_at: None, next: Some(now) }],
-        counts: BTreeMap::from([("accepted".to_owned(), 1_234)]),
-        pages: vec![page("https://example.org/<a>", "accepted"), page("javascript:x", "rejected: no_image")],
+        counts: BTreeMap::from([(ReportedState::Accepted, 1_234), (ReportedState::Pending, 5)]),
+        pages: vec![
+            page("https://example.org/<a>", ReportedState::Accepted, None),
+            page("javascript:x", ReportedState::Rejected, Some("no_image")),
+        ],
     }
 }
 
@@ -208,6 +216,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         "https://example.org/<a>",
         "can be found since",
         "rejected (no image)",
+        "in progress",
         "1,500 pages so far, at least 3 more days",
         "may be read, a little each day",
     ] {

@@ -2,17 +2,21 @@
 
 use super::*;
 use crate::index::accept_on;
-use curlew_model::{HostReport, Timestamp};
+use curlew_model::{FeedSource, HostReport, ReportedState, Slot, Timestamp};
 use std::collections::BTreeSet;
 
 /// Another host, which nobody asks anything about.
 const OTHER: &str = "other.example";
 /// Number of pages of each of the two hosts.
 const PAGES: usize = 25;
+/// More than everything.
+const AMPLE: StepLimits = StepLimits { rows: 1_000, sources: 1_000, pages: 1_000 };
 /// So few rows that the pages of both hosts take 8 steps.
-const FEW_ROWS: StepLimits = StepLimits { rows: 7, pages: 1_000 };
+const FEW_ROWS: StepLimits = StepLimits { rows: 7, ..AMPLE };
 /// So few pages that those of one host take 9 steps.
-const FEW_PAGES: StepLimits = StepLimits { rows: 1_000, pages: 3 };
+const FEW_PAGES: StepLimits = StepLimits { pages: 3, ..AMPLE };
+/// So few sources that those of the test take 5 steps.
+const FEW_SOURCES: StepLimits = StepLimits { sources: 5, ..AMPLE };
 
 /// A host with a proven owner and another host, each with its pages.
 async fn two_hosts(limits: StepLimits) -> Town {
@@ -90,8 +94,8 @@ impl Town {
     }
 }
 
-fn all_gone() -> BTreeMap<String, u64> {
-    BTreeMap::from([("gone: blocked".to_owned(), PAGES as u64)])
+fn all_gone() -> BTreeMap<ReportedState, u64> {
+    BTreeMap::from([(ReportedState::Gone, PAGES as u64)])
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,7 +128,7 @@ async fn a_report_in_steps_tells_the_same_as_one_of_a_single_run() {
     let mut town = two_hosts(StepLimits::default()).await;
     assert_eq!(town.in_steps(OwnerRequest::Report, None).await.len(), 1);
     let single = town.report().await;
-    assert_eq!(single.counts, BTreeMap::from([("accepted".to_owned(), PAGES as u64)]));
+    assert_eq!(single.counts, BTreeMap::from([(ReportedState::Accepted, PAGES as u64)]));
     assert_eq!(single.pages.len(), PAGES);
     let is_renewed = async |town: &Town, before: Timestamp| {
         let report = town.report().await;
@@ -217,4 +221,43 @@ async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells
     }
     assert!(town.done_at(OwnerRequest::Report).await.is_some());
     assert_eq!(town.report().await.counts, all_gone());
+}
+
+/// A world whose host and another one have ten feeds each, besides their pages.
+async fn twenty_feeds(limits: StepLimits) -> Town {
+    let town = two_hosts(limits).await;
+    for url in [HOST, OTHER].iter().flat_map(|of| (0..10).map(move |n| format!("https://{of}/feed-{n}"))) {
+        let feed = FeedSource::new(key(&url), Slot::of(0), &url);
+        assert!(town.world.sources.insert(&Source::Feed(feed)).await.unwrap());
+    }
+    town
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_rows_of_sources_are_read_in_steps_as_well() {
+    let single = twenty_feeds(AMPLE).await;
+    assert_eq!(single.in_steps(OwnerRequest::Report, None).await.len(), 1);
+    let expected = single.report().await;
+    assert_eq!(expected.feeds.len(), 10);
+    for twice in [None, Some(2)] {
+        let town = twenty_feeds(FEW_SOURCES).await;
+        assert!(town.in_steps(OwnerRequest::Report, twice).await.len() >= 5);
+        let report = town.report().await;
+        assert_eq!((&report.feeds, &report.counts), (&expected.feeds, &expected.counts));
+
+        let town = twenty_feeds(FEW_SOURCES).await;
+        assert!(town.in_steps(OwnerRequest::Visit, None).await.len() >= 5);
+        let polls = town.world.queued(QueueName::Poll).await;
+        let polled: BTreeSet<_> = polls.iter().map(|(job, _)| format!("{job:?}")).collect();
+        assert_eq!((polls.len(), polled.len()), (10, 10), "each feed once");
+        assert_eq!(town.world.queued(QueueName::Discover).await, [], "a host with feeds is not suggested anew");
+
+        let town = twenty_feeds(FEW_SOURCES).await;
+        assert!(town.in_steps(OwnerRequest::Forget, twice).await.len() >= 5);
+        assert_eq!((town.accepted().await, town.report().await.counts), ((0, PAGES), all_gone()));
+        for row in town.world.sources.list(None, 1_000).await.unwrap() {
+            let Source::Feed(feed) = row else { panic!("{row:?}") };
+            assert_eq!(feed.gone, feed.url.contains(HOST), "{}", feed.url);
+        }
+    }
 }
