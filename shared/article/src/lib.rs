@@ -62,6 +62,8 @@ pub struct Article {
     pub text: String,
     /// The main image; absolute http(s).
     pub image: Option<Url>,
+    /// Further choices of the main image, best first.
+    pub other_images: Vec<Url>,
     /// Canonical address according to the page itself (RFC 6596); only a hint.
     pub canonical: Option<Url>,
     /// Primary language subtag (BCP 47), such as `it`.
@@ -167,13 +169,15 @@ fn read<T>(
         html,
         language: language.as_deref(),
     });
-    let image = image::choose(&outline, &linked, &micro, &chosen, limits);
+    let images = image::choose(&outline, &linked, &micro, &chosen, limits);
     let canonical = head::canonical(&head, &outline, &graph, &linked, page, limits);
     let by =
-        AddressSources { image: image.as_ref().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
+        AddressSources { image: images.first().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
     let also = also(&outline, &weighed, by);
+    let mut images = images.into_iter().map(|(url, _)| url);
     let article = Article {
-        image: image.map(|(url, _)| url),
+        image: images.next(),
+        other_images: images.collect(),
         canonical: canonical.map(|(url, _)| url),
         language,
         published: dated.published.map(|(at, _)| at),

@@ -116,6 +116,37 @@ fn a_sites_name_may_have_separators_in_it() {
 }
 
 #[test]
+fn the_main_image_has_second_choices_and_what_a_template_left_is_none() {
+    let good = "<meta name=twitter:image content=/card.jpg><img src=/body.jpg>";
+    let site = "https://site.example.org";
+    for left in [
+        "{{ page.image }}",
+        "[object Object]",
+        "http://localhost:4321/a.png",
+        "http://127.0.0.1/a.png",
+        "http://192.168.1.7/a.png",
+        "https://site.examplehttps://cdn.example/a.png",
+        "/icon.ico",
+        "/drawing.svg",
+    ] {
+        let html = format!("<meta property=og:image content='{left}'>{good}");
+        let read = read(&html);
+        assert_eq!(read.image.map(String::from), Some(format!("{site}/card.jpg")), "{left}");
+        assert_eq!(
+            read.other_images.iter().map(Url::as_str).collect::<Vec<_>>(),
+            [format!("{site}/body.jpg")],
+            "{left}"
+        );
+        let page = Url::parse("https://site.example.org/a").unwrap_or_else(|e| panic!("{e}"));
+        let head = scan_head(&html, &page, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(head.image.map(String::from), Some(format!("{site}/card.jpg")), "{left}");
+    }
+    let three = read(&format!("<meta property=og:image content=/a.jpg><meta property=og:image content=/b.jpg>{good}"));
+    let choices: Vec<_> = three.image.iter().chain(&three.other_images).map(Url::path).collect();
+    assert_eq!(choices, ["/a.jpg", "/b.jpg", "/body.jpg"], "the last one is the text's");
+}
+
+#[test]
 fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
     for (html, want) in [
         ("<meta property=og:image content='/told.jpg'><img src=/other.jpg>", Some("https://site.example.org/told.jpg")),

@@ -8,7 +8,7 @@ use crate::markup::microdata::Microdata;
 use crate::read::dom::attr;
 use crate::read::elements::sources;
 use crate::read::gate::Limits;
-use crate::read::links::resolve;
+use crate::read::links::{is_ornament, resolve};
 use crate::read::outline::{Outline, Picture};
 use curlew_text::references;
 use scraper::node::Element;
@@ -17,14 +17,17 @@ use url::Url;
 /// Minimum side length of a main image, in CSS pixels, if the markup states it.
 const SMALLEST: u32 = 100;
 
-/// Chooses the image and returns its source: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
+/// Maximum number of images that are named.
+const CHOICES: usize = 3;
+
+/// Chooses images, best first, and returns their sources: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
 pub(crate) fn choose(
     outline: &Outline<'_>,
     linked: &JsonLd,
     micro: &Microdata,
     chosen: &Body,
     limits: &Limits,
-) -> Option<(Url, &'static str)> {
+) -> Vec<(Url, &'static str)> {
     // The page names its site's sign: the icon of its window, the logo of its publisher.
     let signs = outline.icons.iter().copied().chain(linked.logos.iter().map(String::as_str));
     let signs: Vec<Url> = signs.filter_map(|sign| resolve(&outline.base, sign, limits.url_bytes)).collect();
@@ -36,14 +39,15 @@ pub(crate) fn choose(
     let told = cards.chain(linked).chain(micro).chain(outline.image_src.map(|told| (told, "image_src")));
     let usable = |source: &str| {
         let source = references::decode(source);
-        resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(url))
+        resolve(&outline.base, &source, limits.url_bytes).filter(|url| !is_ornament(&outline.base, url))
     };
     let told: Vec<(Url, &str)> = told.take(TOLD).filter_map(|(told, by)| Some((usable(told)?, by))).collect();
-    if let Some(own) = told.iter().find(|(url, _)| !is_emblem(url)) {
-        return Some(own.clone());
-    }
-    let emblem = told.into_iter().next();
-    of_body(outline, chosen, usable, is_emblem).map(|url| (url, "body")).or(emblem)
+    let (emblems, mut choices): (Vec<_>, Vec<_>) = told.into_iter().partition(|(url, _)| is_emblem(url));
+    let of_body = of_body(outline, chosen, usable, is_emblem).map(|url| (url, "body"));
+    choices.dedup_by(|(two, _), (one, _)| same_file(one, two));
+    choices.truncate(CHOICES - 1);
+    choices.extend(of_body.into_iter().chain(emblems).take(1));
+    choices
 }
 
 /// Returns the first large enough picture of the text, or else of the page.
@@ -103,19 +107,4 @@ fn is_emblem(url: &Url) -> bool {
             || (word.len() <= 16 && (word.ends_with("logo") || word.starts_with("logo")))
     };
     path.contains("/themes/") || words.any(sign)
-}
-
-/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph.
-fn is_ornament(url: &Url) -> bool {
-    let path = url.path().to_ascii_lowercase();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
-    let words =
-        ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
-    // A template that was left empty names the front page, or nothing.
-    let empty = (path == "/" && url.query().is_none()) || matches!(name, "undefined" | "null" | "false");
-    kind || empty
-        || words.iter().any(|word| name.contains(word))
-        || path.contains("/avatar")
-        || url.host_str().is_some_and(|host| host.ends_with("gravatar.com"))
 }

@@ -2,7 +2,7 @@
 
 use curlew_text::url::web;
 use memchr::memchr2;
-use url::Url;
+use url::{Host, Url};
 
 /// Resolves a reference against a base. Returns only http and https URLs of at most `max_bytes`, without user
 /// information and fragment. The address guard decides whether the address may be called.
@@ -10,6 +10,35 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     let mut url = web(reference, base, max_bytes)?;
     url.set_fragment(None);
     (url.as_str().len() <= max_bytes).then_some(url)
+}
+
+/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph, or what a template
+/// left: one of another private host, such as the author's own machine, or of no image at all.
+pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
+    let path = url.path().to_ascii_lowercase();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
+    let words =
+        ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
+    // A template that was left empty names the front page, or nothing.
+    let empty = (path == "/" && url.query().is_none()) || matches!(name, "undefined" | "null" | "false");
+    let is_of_template =
+        ["{", "%7b", "[object", "%5bobject"].iter().any(|mark| url.as_str().to_ascii_lowercase().contains(mark));
+    let is_of_nobody = match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified(),
+        // Two addresses that were put together have the scheme of the second one in the name of the first.
+        Some(Host::Domain(name)) => {
+            !name.contains('.') || name.ends_with(".localhost") || name.ends_with("http") || name.ends_with("https")
+        }
+        None => true,
+    };
+    kind || empty
+        || is_of_template
+        || (is_of_nobody && url.host() != base.host())
+        || words.iter().any(|word| name.contains(word))
+        || path.contains("/avatar")
+        || url.host_str().is_some_and(|host| host.ends_with("gravatar.com"))
 }
 
 /// Returns a reference from its host on, if it names one.

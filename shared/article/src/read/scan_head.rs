@@ -1,7 +1,7 @@
 //! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
 use crate::read::gate::{Limits, Unreadable, admit};
-use crate::read::links::resolve;
+use crate::read::links::{is_ornament, resolve};
 use crate::read::stored::may_tell;
 use crate::text::head;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind};
@@ -21,6 +21,8 @@ pub struct HeadScan {
     pub robots_meta: Vec<(String, String)>,
     /// Image that the head names: `og:image`, `twitter:image`, `link rel=image_src`.
     pub image: Option<Url>,
+    /// Further choices, best first.
+    pub other_images: Vec<Url>,
     /// The text of the first `<title>`.
     pub title: Option<String>,
     /// `<meta http-equiv=refresh>`, unless it is for browsers without scripts alone (`<noscript>`); never followed here.
@@ -288,11 +290,14 @@ impl Scan {
         let base = crate::read::links::base(page, self.base.as_deref(), max);
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&references::decode(&self.title), self.limits.title_chars);
+        let images = self.images.iter().flatten().filter_map(|src| resolve(&base, src, max));
+        let mut images = images.filter(|image| !is_ornament(&base, image));
         HeadScan {
             canonical,
             canonical_conflict,
             robots_meta: std::mem::take(&mut self.robots_meta),
-            image: self.images.iter().flatten().find_map(|src| resolve(&base, src, max)),
+            image: images.next(),
+            other_images: images.collect(),
             title: (!title.is_empty()).then_some(title),
             refresh: self.refresh.as_deref().and_then(|content| Refresh::parse(content, &base)),
             license: self.license.as_deref().and_then(|href| resolve(&base, href, max)),
