@@ -12,6 +12,7 @@ pub mod fsck;
 pub mod lookup;
 pub mod messages;
 mod objects;
+pub mod outcomes;
 pub mod overrides;
 pub mod owner_jobs;
 pub mod ownership;

@@ -10,7 +10,9 @@ use curlew_policy::address;
 use curlew_policy::polling::{schedule, subscription};
 use curlew_policy::rules::Rules;
 use curlew_stages::operator::descriptions::{feed_state, is_about, is_guide, job_subject, page_state, site_state};
+use curlew_stages::operator::outcomes;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Maximum number of waiting or dead jobs that are listed.
 const MOST: usize = 10_000;
@@ -77,10 +79,26 @@ fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
 
 pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
+    // On a stack each row that is read costs money; `sites show` reads those of one host.
+    let outcomes = match world.store() {
+        Some(_) => outcomes::by_feed(world.ports.pages.as_ref(), usize::MAX).await?,
+        None => BTreeMap::new(),
+    };
     each_source(world, |source| {
         let Source::Site(site) = source else { return Ok(()) };
-        let line = || format!("{}  {}", shown(&site.url, ADDRESS), shown(&site_state(site), 2 * ADDRESS));
-        view.row(&[site.key.as_str(), &site.url], line, || json!(site))
+        let pages = outcomes::of_source(&outcomes, source);
+        let counts = pages.words().map(|words| format!(", {words}")).unwrap_or_default();
+        let warning = pages.warning().map(|warning| format!("\n  {warning}")).unwrap_or_default();
+        let line =
+            || format!("{}  {}{counts}{warning}", shown(&site.url, ADDRESS), shown(&site_state(site), 2 * ADDRESS));
+        view.row(&[site.key.as_str(), &site.url], line, || {
+            let mut whole = json!(site);
+            if let (Value::Object(fields), Some(_)) = (&mut whole, world.store()) {
+                fields.insert("pages".into(), json!(&pages));
+                fields.insert("warning".into(), json!(pages.warning()));
+            }
+            whole
+        })
     })
     .await?;
     match view.key {

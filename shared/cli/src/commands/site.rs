@@ -69,6 +69,13 @@ fn print(report: &SiteReport) -> Result<()> {
     history::print(&report.history, "history       ")?;
     let counts: Vec<String> = report.pages.iter().map(|(state, count)| format!("{count} {state}")).collect();
     output::line(&format!("pages         {}", if counts.is_empty() { "none".into() } else { counts.join(", ") }))?;
+    if !report.rejected.is_empty() {
+        let reasons: Vec<String> = report.rejected.iter().map(|(why, number)| format!("{number} {why}")).collect();
+        output::line(&format!("rejected      {}", reasons.join(", ")))?;
+    }
+    if let Some(warning) = &report.warning {
+        output::line(&format!("warning       {warning}"))?;
+    }
     for page in &report.latest {
         let feed = page.feed.as_deref().map(|feed| format!("  named by {}", shown(feed, ADDRESS))).unwrap_or_default();
         let why = if page.why.is_empty() { String::new() } else { format!("  {}", shown(&page.why, ADDRESS)) };

@@ -3,11 +3,12 @@
 use super::failures::{self, Failed};
 use super::named::LeftOut;
 use crate::history;
-use crate::output::{self, count};
+use crate::output::{self, ADDRESS, count, shown};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
 use curlew_model::{BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp};
+use curlew_stages::operator::outcomes;
 use curlew_wiring::Counts;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,10 @@ use url::Url;
 const MOST_WAITING: usize = 100_000;
 /// Number of host states read at a time.
 const LIST: usize = 500;
+
+/// Maximum number of rows of pages that are counted for the summary, and of sites without an accepted page that it lists.
+const MOST_COUNTED: usize = 200_000;
+const MOST_LISTED: usize = 20;
 
 /// The object that `crawl --json` prints; the names are fixed.
 #[derive(Debug, Serialize)]
@@ -47,6 +52,10 @@ pub(crate) struct Summary {
     /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
+    /// Warnings about the sites and feeds of which no page was accepted, by address: of those that were named, or of all if
+    /// none was.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    none_accepted: BTreeMap<String, String>,
     /// Sites and feeds that could not be read: of those that were named, or of all if none was.
     failed: Vec<Failed>,
 }
@@ -56,6 +65,7 @@ impl Summary {
     pub(crate) async fn gather(world: &World, began: Millis, named: &BTreeSet<SourceKey>) -> Result<Summary> {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
+        let none_accepted = if rejected.is_empty() { BTreeMap::new() } else { none_accepted(world, named).await? };
         let (sites, feeds) = world.stats.sources().await?;
         // Those that are due, too: they were left when the time was over.
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
@@ -80,6 +90,7 @@ impl Summary {
             next_due: waiting.first().map(|w| w.due.max(now)),
             history: history::gather(world).await?,
             left_out: Vec::new(),
+            none_accepted,
             failed: failed(world, named, (now - world.clock.monotonic().saturating_sub(began), now)).await?,
         })
     }
@@ -118,6 +129,9 @@ impl Summary {
         output::line(&format!("entries   {} seen for the first time", self.entries_seen))?;
         output::line(&format!("accepted  {}", self.accepted))?;
         output::line(&format!("rejected  {}{}", sum(&self.rejected), reasons(&self.rejected)))?;
+        for (url, warning) in self.none_accepted.iter().take(MOST_LISTED) {
+            output::line(&format!("          {}: {warning}", shown(url, ADDRESS)))?;
+        }
         failures::print(&self.failed)?;
         output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
         let due = self.next_due.map(|at| format!(", the first is due at {at}")).unwrap_or_default();
@@ -139,6 +153,20 @@ impl Summary {
         ))?;
         Ok(())
     }
+}
+
+/// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many rows.
+async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
+    let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?;
+    let mut found = BTreeMap::new();
+    each_source(world, |source| {
+        let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
+        let warning = outcomes::of_source(&outcomes, source).warning().filter(|_| is_meant);
+        found.extend(warning.map(|warning| (source.url().to_owned(), warning)));
+        Ok(())
+    })
+    .await?;
+    Ok(found)
 }
 
 /// Returns the sources that could not be read, with the reasons: of those named, or of all if none is. A hold that came

@@ -5,6 +5,7 @@
 use crate::catalog::listing::{each_page, each_source};
 use crate::operator::descriptions::{is_guide, job_subject, page_state, site_state, why};
 use crate::operator::lookup::Lookup;
+use crate::operator::outcomes::PageOutcomes;
 use crate::stage::StageError;
 use curlew_model::{
     BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, PollGroup, SiteSource,
@@ -68,6 +69,10 @@ pub struct SiteReport {
     pub history: Vec<BackfillLine>,
     /// Number of its pages by state.
     pub pages: BTreeMap<String, u64>,
+    /// Number of its rejected pages by reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// What to do, if pages were rejected and none was accepted.
+    pub warning: Option<String>,
     /// Its pages with the latest changes.
     pub latest: Vec<PageReport>,
     /// Its next jobs.
@@ -223,10 +228,12 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
     })
     .await?;
     let (mut pages, mut latest): (BTreeMap<String, u64>, Vec<Page>) = Default::default();
+    let mut outcomes = PageOutcomes::default();
     each_page(lookup.pages.as_ref(), |page| {
         if page.host == host && !is_guide(&page) {
             note(&page.url, None);
             *pages.entry(page_state(&page.state).to_owned()).or_default() += 1;
+            outcomes.add(&page);
             latest.push(page);
             if latest.len() > 10 * PAGES {
                 keep_latest(&mut latest);
@@ -276,6 +283,8 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
         feeds,
         history,
         pages,
+        warning: outcomes.warning(),
+        rejected: outcomes.rejected,
         latest,
         next,
     })
