@@ -10,6 +10,7 @@ use curlew_model::{Millis, Stage, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
+use curlew_stages::pages::sample::Sampled;
 use curlew_stages::stage::StageError;
 use curlew_stages::stage::with_causes;
 use serde::de::DeserializeOwned;
@@ -173,8 +174,8 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
             Err(error) => return Err(StageError::from(error).into()),
         }
     }
-    let pages = program.recheck(event.count).await?;
-    tracing::info!(pages, "a sample of pages is re-checked");
+    let Sampled { indexed: pages, second_looks } = program.recheck(event.count).await?;
+    tracing::info!(pages, second_looks, "a sample of pages is re-checked");
     // For the status page. Whatever becomes of it, the sample is drawn, and must not be drawn again.
     let left = call.deadline.saturating_sub(cold.clock.monotonic()).saturating_sub(LAST_THINGS.saturating_mul(2));
     tokio::select! {
@@ -184,7 +185,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
         },
         () = cold.clock.sleep(left) => tracing::warn!("there was no time to count what there is"),
     }
-    Ok(json!({ "pages": pages }))
+    Ok(json!({ "pages": pages, "second_looks": second_looks }))
 }
 
 fn paused() -> Value {

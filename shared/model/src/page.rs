@@ -34,6 +34,9 @@ pub struct Page {
     /// Time at which a re-check found something else in its place; a second check decides whether the page is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted_at: Option<Timestamp>,
+    /// Time of its first rejection, if it was looked at again since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected_at: Option<Timestamp>,
     /// Validators for the next conditional request, of the document from which the record was made.
     #[serde(default, skip_serializing_if = "Validators::is_empty")]
     pub validators: Validators,
@@ -55,6 +58,7 @@ impl Page {
             checked_at: None,
             expires: None,
             doubted_at: None,
+            rejected_at: None,
             validators: Validators::default(),
             trace: None,
         }
@@ -94,6 +98,20 @@ pub enum PageState {
 }
 
 impl PageState {
+    /// True if the page was rejected for what it said, which its author may change: it gets second looks.
+    pub const fn has_second_chance(&self) -> bool {
+        let PageState::Rejected { reason } = self else { return false };
+        matches!(
+            reason,
+            Rejection::Noindex
+                | Rejection::Status(404)
+                | Rejection::SoftNotFound(_)
+                | Rejection::NoTitle
+                | Rejection::ShortText
+                | Rejection::NoImage
+        )
+    }
+
     /// True if the reason for the rejection may pass and says nothing about the page, or if the operator has lifted it:
     /// a visit sent to the page then fetches it after all.
     pub const fn may_be_taken_up(&self) -> bool {
@@ -125,6 +143,9 @@ pub enum Rejection {
     Noindex,
     /// The server answered with this status, such as 404 or 410.
     Status(u16),
+    /// The server answered 200 with a message that there is no such page (a soft 404); contains the title that the page's
+    /// feed announced.
+    SoftNotFound(String),
     /// Too many redirects, a loop, or a redirect without a usable target.
     Redirect(String),
     /// A limit on bytes, time or compression was exceeded.
@@ -160,6 +181,7 @@ impl Rejection {
             Rejection::Status(404) => "not_found",
             Rejection::Status(410) => "gone",
             Rejection::Status(_) => "status",
+            Rejection::SoftNotFound(_) => "soft_404",
             Rejection::Redirect(_) => "redirect",
             Rejection::Limit(_) => "limit",
             Rejection::Transport(_) => "transport",
@@ -187,6 +209,9 @@ impl fmt::Display for Rejection {
             Rejection::Preference(which) => write!(f, "it asks not to be searched: {which}"),
             Rejection::Noindex => f.write_str("the page asks not to be indexed"),
             Rejection::Status(code) => write!(f, "the server answered {code}"),
+            Rejection::SoftNotFound(title) => {
+                write!(f, "the server answered that there is no such page, in place of '{title}'")
+            }
             Rejection::Redirect(why) => write!(f, "the redirect was not followed: {why}"),
             Rejection::Limit(why) => write!(f, "a limit was broken: {why}"),
             Rejection::Transport(why) => write!(f, "the transfer failed: {why}"),

@@ -144,6 +144,33 @@ pub fn current_version(url: &Url) -> Url {
     page
 }
 
+/// True if an address is what a template leaves of one that it does not know: `/undefined`, `/[slug]`, `/{{ url }}`.
+pub fn is_template_leftover(url: &Url) -> bool {
+    let (path, query) = (url.path().to_ascii_lowercase(), url.query().unwrap_or_default().to_ascii_lowercase());
+    let is_left = |segment: &str| matches!(segment, "undefined" | "null" | "nan") || segment.starts_with([':', '$']);
+    let marks = ["{", "%7b", "<", "%3c"];
+    path.split('/').any(is_left)
+        || ["[", "%5b"].iter().chain(&marks).any(|mark| path.contains(mark))
+        || marks.iter().any(|mark| query.contains(mark))
+}
+
+/// True if a canonical link only leaves out parameters of the address that answered, none of which looks like the name or
+/// number of the page.
+pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
+    const NAMES: [&str; 12] = ["p", "q", "s", "n", "t", "v", "page", "post", "article", "story", "slug", "title"];
+    let pairs = |url: &Url| -> Vec<String> {
+        url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).map(str::to_owned).collect()
+    };
+    let (kept, all) = (pairs(link), pairs(answered));
+    let is_extra = |pair: &String| {
+        let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
+        !name.ends_with("id") && !NAMES.contains(&name.as_str()) && pair.contains('=')
+    };
+    link.path() == answered.path()
+        && kept.iter().all(|pair| all.contains(pair))
+        && all.iter().filter(|pair| !kept.contains(pair)).all(is_extra)
+}
+
 fn is_tracking(pair: &str) -> bool {
     let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
     name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
@@ -344,6 +371,35 @@ fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_template_left_is_no_address() {
+        let url = |path: &str| Url::parse("https://example.org/").unwrap().join(path).unwrap();
+        for left in
+            ["/undefined", "/blog/null", "/blog/[slug]", "/{{ page.url }}", "/blog/:slug", "/a?p={{id}}", "/<url>"]
+        {
+            assert!(is_template_leftover(&url(left)), "{left}");
+        }
+        for right in ["/", "/a/b.html", "/undefined-behaviour", "/a?x[]=1", "/null-island/"] {
+            assert!(!is_template_leftover(&url(right)), "{right}");
+        }
+    }
+
+    #[test]
+    fn a_link_that_drops_what_a_feed_added_is_told_from_one_that_drops_the_article() {
+        let url = |path: &str| Url::parse("https://example.org/").unwrap().join(path).unwrap();
+        for (link, answered, only_extras) in [
+            ("/a", "/a?source=rss", true),
+            ("/a?lang=de", "/a?lang=de&from=feed-7", true),
+            ("/a", "/a?id=7", false),
+            ("/a", "/a?p=7", false),
+            ("/a", "/a?7", false),
+            ("/a?id=8", "/a?id=7", false),
+            ("/b", "/a?source=rss", false),
+        ] {
+            assert_eq!(drops_only_extras(&url(link), &url(answered)), only_extras, "{link} {answered}");
+        }
+    }
 
     #[test]
     fn a_typed_address_is_shown_without_its_password() {

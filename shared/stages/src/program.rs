@@ -32,7 +32,7 @@ use crate::pages::extract::Extract;
 use crate::pages::fetch::Fetch;
 use crate::pages::image::DECODED_BYTES;
 use crate::pages::judge::Judge;
-use crate::pages::sample::{HowMany, Sample};
+use crate::pages::sample::{HowMany, Sample, Sampled};
 use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
 use crate::stage::{Stage, StageError, Verdict};
@@ -463,7 +463,7 @@ impl Program {
     ///
     /// # Errors
     /// The errors of the ports; the next call tries again.
-    pub async fn recheck(&self, count: Option<usize>) -> Result<usize, StageError> {
+    pub async fn recheck(&self, count: Option<usize>) -> Result<Sampled, StageError> {
         self.forget().await?;
         let mut indexed = 0;
         for year in self.index.years().await? {

@@ -147,7 +147,7 @@ async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
         return Ok(String::new());
     }
     let hosts: Vec<HostKey> = changed.iter().filter_map(|host| HostKey::new(&judge::registrable(host)).ok()).collect();
-    let sent = world.sample.run(HowMany::OfHosts(hosts)).await?;
+    let sent = world.sample.run(HowMany::OfHosts(hosts)).await?.indexed;
     Runner::new(world.clone(), Arc::default()).run(End::Idle(None)).await?;
     let counts = world.tally.counts();
     let removed: u64 = counts.removed.values().sum();

@@ -7,7 +7,7 @@ use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_stages::catalog::index::PublishReport;
-use curlew_stages::pages::sample::HowMany;
+use curlew_stages::pages::sample::{HowMany, Sampled};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -50,22 +50,27 @@ fn how_many(count: usize, all: bool) -> HowMany {
 pub(super) async fn sample_only(world: &World, place: &Place, (count, all): (usize, bool), json: bool) -> Result<()> {
     let sent = world.sample.run(how_many(count, all)).await?;
     if json {
-        return Ok(output::json(&json!({ "sampled": sent }))?);
+        return Ok(output::json(&json!({ "sampled": sent.indexed, "second_looks": sent.second_looks }))?);
     }
-    let pages = output::count_are(sent as u64, "page");
-    output::line(&format!("{pages} to be re-checked; the stack does so now: see `{} status`", place.program()))?;
+    let pages = output::count_are(sent.indexed as u64, "page");
+    let more = match sent.second_looks {
+        0 => String::new(),
+        n => format!(", and {} looked at once more", output::count_are(n as u64, "rejected page")),
+    };
+    output::line(&format!("{pages} to be re-checked{more}; the stack does so now: see `{} status`", place.program()))?;
     Ok(())
 }
 
 pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: bool) -> Result<()> {
-    let sent = world.sample.run(how_many(count, all)).await?;
+    let Sampled { indexed: sent, second_looks } = world.sample.run(how_many(count, all)).await?;
     {
         let _progress = Progress::start(world.tally.clone(), json);
         Runner::new(world.clone(), stop_on_signal()).run(End::Idle(None)).await?;
     }
     let counts = world.tally.counts();
+    let rejected: u64 = counts.rejected.values().sum();
     if json {
-        let object = json!({"sampled": sent, "still_there": counts.still_there, "removed": counts.removed, "doubted": counts.doubted, "revised": counts.revised, "calls": counts.calls});
+        let object = json!({"sampled": sent, "second_looks": second_looks, "accepted": counts.accepted, "rejected": rejected, "still_there": counts.still_there, "removed": counts.removed, "doubted": counts.doubted, "revised": counts.revised, "calls": counts.calls});
         return Ok(output::json(&object)?);
     }
     let removed: u64 = counts.removed.values().sum();
@@ -90,5 +95,12 @@ pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: boo
         counts.still_there,
         undecided - doubted
     ))?;
+    if second_looks > 0 {
+        output::line(&format!(
+            "{} looked at once more: {} accepted now, {rejected} rejected again",
+            output::count_are(second_looks as u64, "rejected page"),
+            counts.accepted
+        ))?;
+    }
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::world::World;
 use anyhow::{Context, Result};
 use axum::http::HeaderName;
 use curlew_model::{Millis, Timestamp};
+use curlew_stages::pages::sample::Sampled;
 use curlew_web::{AdminServices, Proxies, Services, ShownSetting, router};
 use curlew_wiring::web_secret;
 use std::net::SocketAddr;
@@ -231,8 +232,8 @@ impl Work {
                 tracing::debug!("the directory of keys was signed anew");
             }
             Work::Sample => {
-                let count = world.recheck(None).await?;
-                tracing::info!(pages = count, "a sample of pages is re-checked");
+                let Sampled { indexed, second_looks } = world.recheck(None).await?;
+                tracing::info!(pages = indexed, second_looks, "a sample of pages is re-checked");
             }
             Work::Archive => {
                 for (year, done) in world.archive().await? {

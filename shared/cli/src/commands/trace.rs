@@ -110,7 +110,8 @@ async fn happenings(world: &World, audit: &Audit, row: &Page) -> Result<Vec<Happ
     }
     let checked = row.checked_at.filter(|_| matches!(row.state, PageState::Accepted { .. }));
     story.extend(checked.map(|at| Happening::new(at, "re-checked, and still there")));
-    let doubt = "re-checked: something else stood in its place, and a second look decides";
+    story.extend(row.rejected_at.map(|at| Happening::new(at, "rejected for the first time")));
+    let doubt = "re-checked: it asks not to be indexed, or something else is in its place; a second look decides";
     story.extend(row.doubted_at.map(|at| Happening::new(at, doubt)));
     Ok(story)
 }

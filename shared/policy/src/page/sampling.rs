@@ -17,14 +17,43 @@ const TELLING_ENTRIES: usize = 4;
 /// dropped.
 const DOUBT_LASTS: Millis = Millis::from_days(90);
 
+/// Minimum time between two looks at a rejected page.
+const SECOND_LOOK_AFTER: Millis = Millis::from_days(1);
+/// Ages of a rejection at which the page is looked at again without a sign that it has changed.
+const SECOND_LOOKS: [Millis; 2] = [Millis::from_days(7), Millis::from_days(30)];
+/// Part of a sample, one in so many, that second looks at rejected pages may take from the re-checks.
+const SECOND_LOOKS_ONE_IN: usize = 4;
+
+/// True if a page was rejected for what its author may change, and was not looked at for a day.
+pub fn may_look_again(page: &Page, now: Timestamp) -> bool {
+    page.state.has_second_chance() && now >= page.at + SECOND_LOOK_AFTER
+}
+
+/// Returns the time of a page's first rejection for what its author may change.
+pub fn first_rejected(page: &Page) -> Option<Timestamp> {
+    page.rejected_at.or_else(|| page.state.has_second_chance().then_some(page.at))
+}
+
+/// True if a second look at a rejected page is due: once when the rejection is a week old, and once when it is a month
+/// old. Looks for other reasons count.
+fn is_second_look_due(page: &Page, now: Timestamp) -> bool {
+    let due = |first: Timestamp| SECOND_LOOKS.iter().any(|age| page.at < first + *age && now >= first + *age);
+    may_look_again(page, now) && first_rejected(page).is_some_and(due)
+}
+
 /// True if a page was accepted, or found present, after this instant: a judgement of that time is not about it any more.
 pub fn is_seen_since(page: &Page, judged_at: Timestamp) -> bool {
     page.at > judged_at || page.checked_at.is_some_and(|at| at > judged_at)
 }
 
 /// True if an accepted page may be re-checked now.
-pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
+pub fn may_recheck(page: &Page, rules: &Rules, now: Timestamp) -> bool {
     matches!(page.state, PageState::Accepted { .. }) && now >= last_seen(page) + rules.recheck_after
+}
+
+/// True if a sample may choose a page: an accepted one to re-check, or a rejected one whose second look is due.
+pub fn is_candidate(page: &Page, rules: &Rules, now: Timestamp) -> bool {
+    may_recheck(page, rules, now) || is_second_look_due(page, now)
 }
 
 /// Returns the number of daily re-checks for `indexed` pages at the default rate; at least `least`.
@@ -39,8 +68,14 @@ pub fn to_weigh(count: usize) -> usize {
 }
 
 /// Chooses the pages to re-check from some candidates: at most `count`, longest unchecked first, where the time of one
-/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`.
-pub fn choose(mut pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
+/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`. Rejected
+/// pages are among the `count`: at most a quarter, or what the accepted ones leave of it.
+pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
+    let (mut second_looks, mut pages): (Vec<_>, Vec<_>) =
+        pages.into_iter().partition(|page| page.state.has_second_chance());
+    second_looks.sort_by_cached_key(|page| (page.at, page.id.clone()));
+    second_looks.truncate(count.div_ceil(SECOND_LOOKS_ONE_IN).max(count.saturating_sub(pages.len())));
+    let count = count.saturating_sub(second_looks.len());
     pages.sort_by_cached_key(|page| (Reverse(neglect(page, now)), page.id.clone()));
     let is_due = |page: &Page| now >= last_seen(page) + rules.recheck_within;
     let due = if all_due { pages.iter().filter(|page| is_due(page)).count() } else { 0 };
@@ -49,6 +84,7 @@ pub fn choose(mut pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, 
     pages.truncate(count);
     rest.retain(is_due);
     pages.append(&mut rest);
+    pages.append(&mut second_looks);
     pages
 }
 
@@ -118,7 +154,7 @@ pub fn looks_since(doubted_at: Option<Timestamp>, rules: &Rules, now: Timestamp)
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
     use super::*;
-    use curlew_model::{HostKey, Location, PageId, SegmentKey};
+    use curlew_model::{HostKey, Location, PageId, Rejection, SegmentKey};
 
     fn page(n: u8, at: u64, checked: Option<u64>) -> Page {
         let day = |days| Timestamp::EPOCH + Millis::from_days(days);
@@ -168,6 +204,51 @@ mod tests {
         assert_eq!(chosen(1, true), ["3", "5"], "what is due is not left out");
         assert_eq!(chosen(9, true).len(), 5);
         assert_eq!(chosen(0, false).len(), 0);
+    }
+
+    #[test]
+    fn a_rejected_page_is_looked_at_when_it_is_a_week_and_a_month_old() {
+        let day = |days| Timestamp::EPOCH + Millis::from_days(days);
+        let row = |first: u64, last: u64, reason: Rejection| Page {
+            rejected_at: (first < last).then_some(day(first)),
+            state: PageState::Rejected { reason },
+            ..page(1, last, None)
+        };
+        for (last, now, is_due) in [
+            (0, 6, false),
+            (0, 7, true),
+            (3, 7, true),
+            (7, 8, false),
+            (7, 29, false),
+            (7, 30, true),
+            (0, 30, true),
+            (29, 30, true),
+            (30, 90, false),
+            (6, 6, false),
+            (0, 400, true),
+            (40, 400, false),
+        ] {
+            let page = row(0, last, Rejection::NoImage);
+            assert_eq!(is_candidate(&page, &Rules::default(), day(now)), is_due, "seen on day {last}, now {now}");
+            let page = row(0, last, Rejection::Robots);
+            assert!(!is_candidate(&page, &Rules::default(), day(now)));
+        }
+        assert!(
+            may_look_again(&row(0, 0, Rejection::ShortText), day(1)),
+            "for a person or a changed entry after a day"
+        );
+    }
+
+    #[test]
+    fn second_looks_take_a_quarter_of_a_sample_or_what_is_left_of_it() {
+        let now = Timestamp::EPOCH + Millis::from_days(99);
+        let rejected = |n| Page { state: PageState::Rejected { reason: Rejection::Noindex }, ..page(n, 0, None) };
+        for (accepted, count, second_looks) in [(8, 8, 2), (3, 8, 5), (0, 8, 8), (8, 1, 1), (8, 0, 0)] {
+            let pages = (0..accepted).map(|n| page(n, 90, None)).chain((100..120).map(rejected)).collect();
+            let chosen = choose(pages, count, false, &Rules::default(), now);
+            let looks = chosen.iter().filter(|page| page.state.has_second_chance()).count();
+            assert_eq!((looks, chosen.len()), (second_looks, count), "{accepted} accepted, {count} wanted");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Detects soft 404s: answers with status 200 that show, in place of the page, the home page or a message that there is
-//! nothing.
+//! nothing. Also compares the text of a page with that of its canonical link.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,14 @@ const PIECE: usize = 8;
 const COMPARED: usize = 20_000;
 /// Share of the old text's pieces from which a page is the same, however it has changed.
 const SAME_SHARE: f64 = 0.2;
+/// Share of the pieces of each of two texts that the other one has, from which both are one article.
+const LIKE_SHARE: f64 = 0.5;
+/// Minimum length in bytes of the words of a title that are looked for, if it has such words.
+const TELLING_WORD: usize = 4;
 /// Prefix of a text that is searched for such messages, in bytes.
 const BEGINNING: usize = 400;
 /// Phrases of pages that do not exist, in lower case.
-const NOTHING: [&str; 30] = [
+const NOTHING: [&str; 32] = [
     "404",
     "410 gone",
     "not found",
@@ -28,6 +32,8 @@ const NOTHING: [&str; 30] = [
     "doesn't exist",
     "doesn’t exist",
     "has been removed",
+    "something went wrong",
+    "something’s gone wrong",
     "non trovat",
     "non esiste",
     "non è più disponibile",
@@ -58,6 +64,23 @@ pub struct PageText<'a> {
 /// without a message that there is nothing.
 pub fn is_same_page(then: PageText<'_>, now: PageText<'_>) -> bool {
     share(then.text, now.text) >= SAME_SHARE || (letters(then.title).eq(letters(now.title)) && !says_nothing(now))
+}
+
+/// True if two addresses show one article: each text has half of the other one.
+pub fn is_one_article(one: &str, other: &str) -> bool {
+    share(one, other) >= LIKE_SHARE && share(other, one) >= LIKE_SHARE
+}
+
+/// True if a new page is a message that there is nothing: it says so in its title or at its beginning, and has no word of
+/// the title that its feed announced.
+pub fn is_in_place_of(announced: &str, now: PageText<'_>) -> bool {
+    if !says_nothing(now) {
+        return false;
+    }
+    let (announced, said) = (announced.to_lowercase(), format!("{}\n{}", now.title, now.text).to_lowercase());
+    let words = || announced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let least = if words().any(|word| word.len() >= TELLING_WORD) { TELLING_WORD } else { 0 };
+    words().next().is_some() && !words().any(|word| word.len() >= least && said.contains(word))
 }
 
 /// True if a page says in its title or at its beginning that there is nothing.
@@ -115,6 +138,44 @@ mod tests {
             "All was written anew, in quite other words, since much had to be said otherwise."
         ));
         assert!(is_same(TITLE, "Subscribe to read on."));
+    }
+
+    #[test]
+    fn a_message_stands_in_place_of_a_page_if_it_has_no_word_of_its_title() {
+        let text = "Try the search, or go back to the start. ".repeat(9);
+        for (announced, title, is_message) in [
+            ("Godwits of Friesland", "Page not found", true),
+            ("Godwits of Friesland", "404 – Not Found", true),
+            ("Godwits of Friesland", "Oops! Something went wrong", true),
+            ("Grutto in Friesland", "Seite nicht gefunden", true),
+            ("A 404 that was not found", "404 – Not Found", false),
+            ("Godwits of Friesland", "Godwits were not found", false),
+            ("Godwits of Friesland", "Birds of the north", false),
+            ("...", "Page not found", false),
+        ] {
+            let now = PageText { title, text: &text };
+            assert_eq!(is_in_place_of(announced, now), is_message, "{announced}: {title}");
+        }
+    }
+
+    #[test]
+    fn two_texts_are_one_article_if_each_has_half_of_the_other() {
+        assert!(is_one_article(TEXT, TEXT));
+        assert!(is_one_article(TEXT, &format!("Print version. {TEXT} Printed today.")));
+        let other = "Bread rises in the warm kitchen while the rain falls on the roof of the old bakery by the mill. ";
+        assert!(!is_one_article(TEXT, other));
+        assert!(
+            !is_one_article(
+                &format!(
+                    "{TEXT}{}",
+                    other.repeat(1)
+                        + "And of the miller, his three sons and their donkey, who went to sea and came back with a chest of tea and a parrot that could count."
+                ),
+                TEXT
+            ),
+            "a list of articles is none of them"
+        );
+        assert!(!is_one_article("", ""));
     }
 
     #[test]

@@ -243,7 +243,9 @@ impl Index {
                 // The row is being written, or the batch that wrote the segment died and will run again: leave it to the
                 // next run. That a page is taken up again may be in no row yet.
                 None | Some(PageState::Pending) if !is_settled => return Ok(NewRecords::default()),
-                Some(state) if state.may_be_taken_up() && !is_settled => return Ok(NewRecords::default()),
+                Some(state) if (state.may_be_taken_up() || state.has_second_chance()) && !is_settled => {
+                    return Ok(NewRecords::default());
+                }
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
                     // The same for a page that has changed.
                     if !is_settled {

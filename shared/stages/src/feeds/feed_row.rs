@@ -50,10 +50,10 @@ pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     hash.max(1)
 }
 
-/// A short hash of what a feed says of an entry, by which a changed one is known: title and date of change, or title and
-/// content where no such date is given. Never zero.
+/// A short hash of what a feed says of an entry, by which a changed one is known: title and date, and
+/// content where no date of change is given. Never zero.
 pub(crate) fn stamp(entry: &Entry) -> u16 {
-    let mut hash = mix(entry.updated.map_or(0, |at| at.as_millis().unsigned_abs()));
+    let mut hash = mix(entry.updated.or(entry.published).map_or(0, |at| at.as_millis().unsigned_abs()));
     let content = entry.content.as_deref().or(entry.summary.as_deref()).filter(|_| entry.updated.is_none());
     for text in [entry.title.as_deref(), content] {
         for chunk in text.unwrap_or_default().as_bytes().chunks(8) {

@@ -163,7 +163,7 @@ impl Intake {
         Ok(self.queue.send(&jobs).await?)
     }
 
-    /// Adds re-checks of pages whose entries have changed, within a budget. What is left over keeps its old stamp, so that the
+    /// Adds re-checks of pages whose entries have changed, and second looks at rejected ones, within a budget. What is left over keeps its old stamp, so that the
     /// next poll finds it again.
     async fn look_into(
         &self,
@@ -184,12 +184,19 @@ impl Intake {
             let Some(url) = url else { continue };
             if n < budget {
                 match self.page_itself(&address::page_id(&page_of(&url))).await? {
-                    Some(page) if sampling::is_candidate(&page, rules, now) => {
+                    Some(page) if sampling::may_recheck(&page, rules, now) => {
                         let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
                         visits.entry(page.host).or_default().push(item);
                     }
+                    Some(page) if sampling::may_look_again(&page, now) => {
+                        let purpose = Purpose::New { hints: hints(entry, now) };
+                        visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
+                    }
                     // It was looked at a moment ago, or is being taken in: later.
-                    Some(page) if matches!(page.state, PageState::Accepted { .. } | PageState::Pending) => {
+                    Some(Page { state, .. })
+                        if matches!(state, PageState::Accepted { .. } | PageState::Pending)
+                            || state.has_second_chance() =>
+                    {
                         stamps.insert(entry.key(), old);
                     }
                     _ => {}
@@ -281,15 +288,8 @@ impl Intake {
         {
             return Ok(None);
         }
-        let hints = EntryHints {
-            title: entry.title.clone(),
-            published: [entry.published, entry.updated]
-                .into_iter()
-                .flatten()
-                .find_map(|stated| dates::plausible(stated, now)),
-            author: entry.author.clone(),
-        };
-        Ok(Some((host, VisitItem { url: url.into(), page, purpose: Purpose::New { hints } })))
+        let purpose = Purpose::New { hints: hints(entry, now) };
+        Ok(Some((host, VisitItem { url: url.into(), page, purpose })))
     }
 
     /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
@@ -320,6 +320,12 @@ impl Intake {
 /// Returns the canonical address of the page that an entry's link leads to.
 fn page_of(link: &Url) -> Url {
     address::canonical(&address::current_version(link))
+}
+
+fn hints(entry: &Entry, now: Timestamp) -> EntryHints {
+    let stated = [entry.published, entry.updated];
+    let published = stated.into_iter().flatten().find_map(|stated| dates::plausible(stated, now));
+    EntryHints { title: entry.title.clone(), published, author: entry.author.clone() }
 }
 
 /// Stands among the keys of seen entries for one that was taken back.

@@ -16,13 +16,15 @@ use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
-    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, NamedBy, Page, PageBody, PageId, PageState, Purpose,
-    Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp, Validators,
-    VisitItem, VisitJob,
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
+    PageState, Purpose, Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp,
+    Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::page::dates;
 use curlew_policy::page::publication;
+use curlew_policy::page::sampling;
+use curlew_policy::page::soft404::{PageText, is_in_place_of};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
@@ -35,6 +37,11 @@ use url::Url;
 
 /// Number of attempts to write the row of a page while others write it.
 const ROW_TRIES: u32 = 4;
+
+/// Maximum number of characters of an announced title that the row of a soft 404 keeps.
+const ANNOUNCED: usize = 100;
+/// Time after which the second choice of a page's image is called, if the first one gave none.
+const SECOND_CHOICE_AFTER: Millis = Millis::from_days(1);
 
 /// The stage that makes records.
 pub struct Extract {
@@ -92,9 +99,22 @@ enum Extraction {
     Rejected(Rejection),
 }
 
-/// The version of a page's row that is still pending; `None` if there is none, since the fetcher crashed before it wrote
-/// one.
-type PendingVersion = Option<Version>;
+/// The row of a page that is still pending; `None` if there is none, since the fetcher crashed before it wrote one.
+type PendingRow = Option<RowSeen>;
+
+/// A row as it was read.
+#[derive(Clone, Copy)]
+struct RowSeen {
+    version: Version,
+    /// Time of the page's first rejection, if this is a second look.
+    rejected_at: Option<Timestamp>,
+}
+
+impl RowSeen {
+    fn of((page, version): (Page, Version)) -> RowSeen {
+        RowSeen { version, rejected_at: sampling::first_rejected(&page) }
+    }
+}
 
 /// A record that was made, and of what.
 struct NewRecord<'j> {
@@ -103,7 +123,7 @@ struct NewRecord<'j> {
     job: &'j ExtractJob,
     /// Span of the job, which lasts until its page's row is written.
     span: Span,
-    seen: PendingVersion,
+    seen: PendingRow,
     draft: Draft,
     content_hash: String,
 }
@@ -169,14 +189,14 @@ impl Extract {
     }
 
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
-    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingVersion, Extraction), StageError> {
+    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction), StageError> {
         // What it writes is a swap against this: if it is too old to be true, the row is read again. A page that had no row is not
         // looked up: the same job twice is rare, and makes a record that no row points to. But a stored body is gone by then.
         let is_looked_up = !job.is_without_row || matches!(job.body, PageBody::Stored(_));
         let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
-            Some((page, _)) if is_decided(job, &page.state) => return Ok((None, Extraction::Known)),
-            row => row.map(|(_, seen)| seen),
+            Some((page, _)) if is_decided(job, &page) => return Ok((None, Extraction::Known)),
+            row => row.map(RowSeen::of),
         };
         if self.is_blocked(job, batch).await? {
             return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
@@ -260,8 +280,14 @@ impl Extract {
         if directives.noindex || directives.expired(job.fetched_at) {
             return Ok(Err(Rejection::Noindex));
         }
+        let now = PageText { title: article.title.as_deref().unwrap_or_default(), text: &article.text };
+        let announced = job.hints.title.as_deref().filter(|title| is_in_place_of(title, now));
+        if let Some(title) = announced.filter(|_| job.replaces.is_none()) {
+            return Ok(Err(Rejection::SoftNotFound(title.chars().take(ANNOUNCED).collect())));
+        }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
-        let own_image = article.image.map(String::from);
+        let own_image =
+            best_image(job, article.image.into_iter().chain(article.other_images).map(String::from).collect());
         let feed = feed.as_ref();
         let site_image = job.site_image.clone().or_else(|| feed?.image.clone());
         let any_image = own_image.as_deref().or(site_image.as_deref());
@@ -366,7 +392,7 @@ impl Extract {
         Ok(None)
     }
 
-    async fn rejected(&self, job: &ExtractJob, seen: PendingVersion, reason: Rejection) -> Result<Verdict, StageError> {
+    async fn rejected(&self, job: &ExtractJob, seen: PendingRow, reason: Rejection) -> Result<Verdict, StageError> {
         if job.replaces.is_some() {
             tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
@@ -377,7 +403,7 @@ impl Extract {
         Ok(Verdict::Done)
     }
 
-    async fn same(&self, job: &ExtractJob, seen: PendingVersion, of: PageId) -> Result<Verdict, StageError> {
+    async fn same(&self, job: &ExtractJob, seen: PendingRow, of: PageId) -> Result<Verdict, StageError> {
         self.write(job, seen, PageState::Alias { of }).await?;
         discard(self.blobs.as_ref(), &job.body).await?;
         Ok(Verdict::Done)
@@ -398,30 +424,34 @@ impl Extract {
     /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
     async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
         let mut images = HashSet::new();
-        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        let now = self.clock.now();
+        let mut visits: BTreeMap<(Timestamp, HostKey), Vec<VisitItem>> = BTreeMap::new();
         for NewRecord { job, draft, .. } in kept {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
             // An image that may keep its pages out is held against each of them.
             let of = self.judge.may_reject_by_image().then_some(&job.page);
-            let Some(url) = url.filter(|_| job.calls_left > 0 && images.insert((image.clone(), of))) else { continue };
+            // The image that was called with the page gave none: this is another one, for another day.
+            let (due, is_callable) = match &job.image {
+                Some(MainImage { thumbnail: None, .. }) => (now + SECOND_CHOICE_AFTER, true),
+                _ => (now, job.calls_left > 0),
+            };
+            let Some(url) = url.filter(|_| is_callable && images.insert((image.clone(), of))) else { continue };
             let Ok(host) = address::host_key(&url, &self.groups) else { continue };
             if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
                 continue;
             }
             let purpose = Purpose::Image { image: image.clone(), trace: Some(trace::of_extraction(job)) };
             let item = VisitItem { url: url.into(), page: job.page.clone(), purpose };
-            visits.entry(host).or_default().push(item);
+            visits.entry((due, host)).or_default().push(item);
         }
-        let now = self.clock.now();
         let jobs: Vec<(Job, Timestamp)> = visits
             .iter()
-            .flat_map(|(host, items)| VisitJob::several(host, None, items))
-            .map(|visit| VisitJob {
-                trace: visit.items.first().and_then(|item| item.purpose.trace().cloned()),
-                ..visit
+            .flat_map(|((due, host), items)| VisitJob::several(host, None, items).map(|visit| (visit, *due)))
+            .map(|(visit, due)| {
+                let trace = visit.items.first().and_then(|item| item.purpose.trace().cloned());
+                (Job::Fetch(VisitJob { trace, ..visit }), due)
             })
-            .map(|visit| (Job::Fetch(visit), now))
             .collect();
         if !jobs.is_empty() {
             self.queue.send(&jobs).await?;
@@ -431,7 +461,7 @@ impl Extract {
 
     /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was written.
     /// Whoever is first decides.
-    async fn write(&self, job: &ExtractJob, mut seen: PendingVersion, state: PageState) -> Result<bool, StageError> {
+    async fn write(&self, job: &ExtractJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
             feed: job.feed.clone(),
@@ -445,15 +475,17 @@ impl Extract {
             // was accepted is in the row that is replaced.
             if job.replaces.is_some() {
                 match self.pages.get(&job.page).await? {
-                    Some((page, now)) if !is_decided(job, &page.state) => {
-                        (row.at, row.feed, row.trace, seen) = (page.at, page.feed, page.trace, Some(now));
+                    Some((page, version)) if !is_decided(job, &page) => {
+                        (row.at, row.feed, row.trace) = (page.at, page.feed, page.trace);
+                        seen = Some(RowSeen { version, rejected_at: None });
                     }
                     _ => return Ok(false),
                 }
             }
+            row.rejected_at = seen.and_then(|seen| seen.rejected_at).filter(|_| row.state.has_second_chance());
             let written = match seen {
                 None => self.pages.insert(&row).await?,
-                Some(seen) => match self.pages.swap(seen, &row).await {
+                Some(seen) => match self.pages.swap(seen.version, &row).await {
                     Ok(_) => true,
                     Err(PortError::Conflict) => false,
                     Err(other) => return Err(other.into()),
@@ -463,8 +495,8 @@ impl Extract {
                 return Ok(true);
             }
             seen = match self.pages.get(&job.page).await? {
-                Some((page, _)) if is_decided(job, &page.state) => return Ok(false),
-                row => row.map(|(_, seen)| seen),
+                Some((page, _)) if is_decided(job, &page) => return Ok(false),
+                row => row.map(RowSeen::of),
             };
         }
         Err(PortError::Conflict.into())
@@ -513,17 +545,27 @@ fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
     }
 }
 
+/// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was not
+/// called with it in vain.
+fn best_image(job: &ExtractJob, choices: Vec<String>) -> Option<String> {
+    let called = |url: &&String| job.image.as_ref().is_some_and(|image| image_id_of(url).as_ref() == Some(&image.id));
+    let came = job.image.as_ref().is_some_and(|image| image.thumbnail.is_some());
+    let best = if came { choices.iter().find(called) } else { choices.iter().find(|url| !called(url)) };
+    best.or(choices.first()).cloned()
+}
+
 pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
     address::parse(url, None).ok().map(|u| address::image_id(&u))
 }
 
 /// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
 /// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
-fn is_decided(job: &ExtractJob, state: &PageState) -> bool {
-    match (&job.replaces, state) {
+fn is_decided(job: &ExtractJob, page: &Page) -> bool {
+    match (&job.replaces, &page.state) {
         (Some(old), PageState::Accepted { location, .. }) => location != old,
         (Some(_), _) => true,
-        (None, state) => *state != PageState::Pending && !state.may_be_taken_up(),
+        (None, PageState::Pending) => false,
+        (None, state) => !state.may_be_taken_up() && !sampling::may_look_again(page, job.fetched_at),
     }
 }
 

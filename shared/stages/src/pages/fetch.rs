@@ -7,6 +7,7 @@ mod outcome;
 mod recheck;
 mod revision;
 
+use crate::catalog::segment::RecordReader;
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::overrides;
@@ -14,6 +15,7 @@ use crate::pages::page_row;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::StatedUsage;
+use crate::politeness::visit::interstitial::{html_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
@@ -24,8 +26,9 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
+use curlew_policy::page::sampling;
+use curlew_policy::page::soft404::is_one_article;
 use curlew_policy::politeness::deferral::{self, ItemWait, Remainder};
-use curlew_policy::politeness::visit::Permission;
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
@@ -72,7 +75,7 @@ enum Item {
 enum Row {
     /// There is none.
     None,
-    /// The page was given up for a reason that may have passed.
+    /// The page was given up for a reason that may have passed, or gets a second look.
     MayBeTakenUp,
     /// The outcome for the page is decided, or about to be.
     Decided,
@@ -86,6 +89,8 @@ struct VisitRun<'j, 'v> {
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
     /// New pages that are decided about at the end of the visit.
     suspects: Vec<Suspect>,
+    /// The canonical link that was called last, and its text.
+    canonical: Option<(Url, Option<String>)>,
 }
 
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
@@ -143,7 +148,7 @@ impl Fetch {
     pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &VisitJob) -> Result<VisitRest, StageError> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = VisitRun { job, visit, apart, suspects };
+        let mut round = VisitRun { job, visit, apart, suspects, canonical: None };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.items {
@@ -250,7 +255,7 @@ impl Fetch {
         };
         self.politeness.events.note(&Event::PageFetched);
         tracing::debug!(url = %got.url, status = reply.status, "a page was fetched");
-        let known_as = self.known_as(round.visit, got, &seen.glance).await?;
+        let known_as = self.known_as(round, &item.url, got, &seen).await?;
         let id = address::page_id(&known_as);
         let before = if id == item.page { before } else { self.row_of(round.visit, &id, &known_as).await? };
         if before == Row::Decided {
@@ -295,6 +300,7 @@ impl Fetch {
             None if visit.state.has_sent(page) => Row::Decided,
             None => Row::None,
             Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
+            Some((row, _)) if sampling::may_look_again(&row, self.politeness.clock.now()) => Row::MayBeTakenUp,
             Some(_) => Row::Decided,
         })
     }
@@ -328,6 +334,7 @@ impl Fetch {
         }
         if directives.noimageindex {
             glance.image = None;
+            glance.other_images.clear();
         }
         Ok(Ok(ScannedPage { html, glance, directives }))
     }
@@ -351,16 +358,60 @@ impl Fetch {
         heeded
     }
 
-    /// The URL under which a page is kept: its canonical link if that stays on the same host key and may be called
-    /// (RFC 6596 §3: a hint), otherwise the URL that answered.
-    async fn known_as(&self, visit: &mut Visit<'_>, got: &Fetched, glance: &HeadScan) -> Result<Url, StageError> {
+    /// The URL under which a page is kept that was called at `called`: its canonical link if that stays on the same host key,
+    /// may be called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
+    async fn known_as(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        called: &str,
+        got: &Fetched,
+        seen: &ScannedPage,
+    ) -> Result<Url, StageError> {
         let answered = address::canonical(&got.url);
-        let link = canonical_link(&self.politeness, &answered, glance.canonical.as_ref());
+        let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
-        // Of the visit's own host its rules are at hand; what they forbid does not come into the index by name either.
-        let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&visit.state.host);
-        let allowed = ours && matches!(visit.permission(&link).await?, Ok(Permission::Allowed));
-        Ok(if allowed { link } else { answered })
+        // What the rules at hand forbid does not come into the index by name either. A hint is worth no call for others.
+        let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
+        if !ours || !round.visit.is_allowed_without_call(&link).await? {
+            return Ok(answered);
+        }
+        let is_right = link.as_str() == called
+            || (address::drops_only_extras(&link, &answered)
+                && self.row_of(round.visit, &address::page_id(&link), &link).await? != Row::Decided)
+            || (link.host_str() == answered.host_str() && self.shows_the_same(round, &link, got, seen).await?);
+        Ok(if is_right { link } else { answered })
+    }
+
+    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, else it is called,
+    /// once for the pages of a visit that name it one after another. So a link that a template repeats on all pages, or that
+    /// leads nowhere, names none of them. One that cannot be called now is believed.
+    async fn shows_the_same(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        link: &Url,
+        got: &Fetched,
+        seen: &ScannedPage,
+    ) -> Result<bool, StageError> {
+        let pool = self.politeness.pool.as_ref();
+        if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
+            let row = self.pages.load_eventual(&address::page_id(link)).await?.map(|(row, _)| row.state);
+            let text = if let Some(PageState::Accepted { location, .. }) = row {
+                RecordReader(self.blobs.as_ref()).read(&location).await?.map(|record| record.text)
+            } else {
+                let answer = round.visit.get(link, CallKind::Page, &Validators::default()).await?;
+                match &answer.end {
+                    CallEnd::Reply(reply) if reply.status == 200 && !reply.body_skipped => {
+                        read_article(pool, html_of(reply), &answer.url).await?.map(|(_, article)| article.text)
+                    }
+                    CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
+                    _ => return Ok(true),
+                }
+            };
+            round.canonical = Some((link.clone(), text));
+        }
+        let Some((_, Some(text))) = &round.canonical else { return Ok(false) };
+        let own = read_article(pool, seen.html.clone(), &got.url).await?;
+        Ok(own.is_some_and(|(_, article)| is_one_article(text, &article.text)))
     }
 
     /// Calls that a page may still cost after it was fetched; each redirect was one.
@@ -438,7 +489,8 @@ pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Opti
     let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
     let is_home = link.path() == "/" && link.query().is_none();
     // A canonical link to the home page on every page is a common mistake of templates.
-    let plausible = link != *answered && same_host && (!is_home || answered.path() == "/");
+    let plausible =
+        link != *answered && same_host && (!is_home || answered.path() == "/") && !address::is_template_leftover(&link);
     (plausible && politeness.fetch.vet(link.as_str()).is_ok()).then_some(link)
 }
 

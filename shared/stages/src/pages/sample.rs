@@ -1,10 +1,12 @@
-//! Sample: chooses indexed pages and sends visits that re-check them.
+//! Sample: chooses indexed pages and sends visits that re-check them, and visits to rejected pages that get a second look.
 
 use crate::bulk::Bulk;
 use crate::catalog::listing::pages_that;
 use crate::politeness::access::Politeness;
 use crate::stage::StageError;
-use curlew_model::{HostKey, Job, Page, PageId, PageState, Purpose, VisitItem, VisitJob};
+use curlew_model::{
+    EntryHints, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SourceKey, Timestamp, VisitItem, VisitJob,
+};
 use curlew_policy::page::sampling;
 use curlew_policy::trace;
 use curlew_ports::{Pages, Queue};
@@ -46,43 +48,67 @@ pub enum HowMany {
     AtMost(usize),
     /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
     Daily(usize),
-    /// Every indexed page, now.
+    /// Every indexed page, and every rejected one that [may be looked at again](sampling::may_look_again), now.
     All,
-    /// Every indexed page of these host keys, now.
+    /// Those of these host keys, now.
     OfHosts(Vec<HostKey>),
 }
 
+/// Number of pages that a sample sends visits to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sampled {
+    /// Indexed pages to re-check.
+    pub indexed: usize,
+    /// Rejected pages that get a second look.
+    pub second_looks: usize,
+}
+
+impl Sampled {
+    fn with(self, chosen: &[Page]) -> Sampled {
+        let indexed = chosen.iter().filter(|page| is_accepted(page)).count();
+        Sampled { indexed: self.indexed + indexed, second_looks: self.second_looks + chosen.len() - indexed }
+    }
+}
+
 impl Sample {
-    /// Chooses pages and sends their visits; says how many.
+    /// Chooses pages and sends their visits; returns how many.
     ///
     /// # Errors
     /// The errors of the ports.
-    pub async fn run(&self, how_many: HowMany) -> Result<usize, StageError> {
-        let pages = self.pages.as_ref();
+    pub async fn run(&self, how_many: HowMany) -> Result<Sampled, StageError> {
+        let (pages, now) = (self.pages.as_ref(), self.politeness.clock.now());
         let chosen = match how_many {
             HowMany::AtMost(count) => return self.some(count, false).await,
             HowMany::Daily(count) => return self.some(count, true).await,
-            HowMany::All => pages_that(pages, is_accepted).await?,
+            HowMany::All => pages_that(pages, |page| may_be_asked(page, now)).await?,
             HowMany::OfHosts(hosts) => {
-                pages_that(pages, |page| is_accepted(page) && hosts.contains(&page.host)).await?
+                pages_that(pages, |page| may_be_asked(page, now) && hosts.contains(&page.host)).await?
             }
         };
         self.send(&chosen).await?;
-        Ok(chosen.len())
+        Ok(Sampled::default().with(&chosen))
     }
 
-    /// Sends visits that re-check these pages.
+    /// Sends visits that re-check these pages, or look at rejected ones again as at new ones of their feeds.
     pub(crate) async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        let mut visits: BTreeMap<&HostKey, Vec<VisitItem>> = BTreeMap::new();
+        let mut visits: BTreeMap<(&HostKey, Option<&SourceKey>), Vec<VisitItem>> = BTreeMap::new();
         for page in chosen {
-            let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
-            visits.entry(&page.host).or_default().push(item);
+            let title = match &page.state {
+                PageState::Rejected { reason: Rejection::SoftNotFound(title) } => Some(title.clone()),
+                _ => None,
+            };
+            let (feed, purpose) = match is_accepted(page) {
+                true => (None, Purpose::Recheck),
+                false => (page.feed.as_ref(), Purpose::New { hints: EntryHints { title, ..EntryHints::default() } }),
+            };
+            let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose };
+            visits.entry((&page.host, feed)).or_default().push(item);
         }
         let mut jobs = Bulk::new(self.queue.as_ref());
-        for (host, items) in visits {
+        for ((host, feed), items) in visits {
             let trace = trace::of_recheck(host, now);
-            for visit in VisitJob::several(host, None, &items) {
+            for visit in VisitJob::several(host, feed, &items) {
                 jobs.push((Job::Fetch(VisitJob { trace: Some(trace.clone()), ..visit }), now)).await?;
             }
         }
@@ -92,11 +118,11 @@ impl Sample {
     /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which are
     /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
     /// page has its turn. Says how many were chosen.
-    async fn some(&self, count: usize, all_due: bool) -> Result<usize, StageError> {
+    async fn some(&self, count: usize, all_due: bool) -> Result<Sampled, StageError> {
         let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
         let begin = self.place().await?;
         let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
-        let (mut left, mut sent) = (count, 0);
+        let (mut left, mut sent) = (count, Sampled::default());
         while left > 0 && !round.is_over {
             let portion = left.min(PORTION);
             left -= portion;
@@ -111,7 +137,7 @@ impl Sample {
             let place = Place { after: round.after.clone() };
             let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
             self.politeness.blobs.put(PLACE, place.into()).await?;
-            sent += chosen.len();
+            sent = sent.with(&chosen);
         }
         Ok(sent)
     }
@@ -155,4 +181,8 @@ impl RowScan {
 
 fn is_accepted(page: &Page) -> bool {
     matches!(page.state, PageState::Accepted { .. })
+}
+
+fn may_be_asked(page: &Page, now: Timestamp) -> bool {
+    is_accepted(page) || sampling::may_look_again(page, now)
 }

@@ -50,7 +50,7 @@ async fn a_sample_sends_its_visits_in_hundreds() {
     let world = TestWorld::new();
     with_pages(&world, 6_000).await;
     let faults = Faults::none(world.politeness.clock.clone());
-    assert_eq!(sample(&world, &faults).run(HowMany::Daily(2_000)).await.unwrap(), 6_000, "all are due");
+    assert_eq!(sample(&world, &faults).run(HowMany::Daily(2_000)).await.unwrap().indexed, 6_000, "all are due");
     assert_eq!(visited(&world).await.len(), 6_000);
     assert!(faults.calls() <= calls_for(6_000), "{} calls for 6,000 visits", faults.calls());
 }

@@ -37,6 +37,7 @@ mod scale;
 mod schedule;
 mod scope;
 mod screening;
+mod second_chances;
 mod signing;
 mod stats;
 mod test_world;
@@ -215,7 +216,9 @@ async fn a_canonical_link_names_the_page_unless_it_leads_elsewhere_or_home() {
     ] {
         let world = TestWorld::new();
         let head = format!("<link rel=canonical href=\"{link}\">");
-        world.web.serve("https://example.org/a", "text/html", html(&head));
+        for url in ["https://example.org/a", "https://example.org/b"] {
+            world.web.serve(url, "text/html", html(&head));
+        }
         world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
         assert_eq!(world.state(kept).await, Some(PageState::Pending), "{link}");
     }

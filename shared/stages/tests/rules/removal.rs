@@ -252,7 +252,7 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
     let mut last: BTreeMap<PageId, (Millis, u32)> = ids.iter().map(|id| (id.clone(), (Millis::ZERO, 0))).collect();
     let (begin, mut longest, mut all) = (world.now(), Millis::ZERO, 0);
     for _ in 0..365 {
-        all += sample.run(HowMany::Daily(a_day)).await.unwrap();
+        all += sample.run(HowMany::Daily(a_day)).await.unwrap().indexed;
         let now = world.now().since(begin);
         for delivery in curlew_ports::Inbox::receive(world.jobs.as_ref(), QueueName::Fetch, 99, Millis(1), world.now())
             .await

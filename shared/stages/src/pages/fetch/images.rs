@@ -21,15 +21,28 @@ use url::Url;
 const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
 
 impl Fetch {
-    /// Asks for the main image of a page, if it lies on the visit's own host key and the page's calls are not used up. One
-    /// that lies elsewhere, or is the whole site's, or for which there is no time, is left to extraction.
+    /// Asks for the main image of a page: for the first of the head's choices that may be called. One that lies on another
+    /// host key, or is the whole site's, or for which there is no time or no call left, is left to extraction.
     pub(super) async fn main_image(
         &self,
         round: &mut VisitRun<'_, '_>,
         glance: &HeadScan,
         calls_left: u32,
     ) -> Option<MainImage> {
-        let url = address::parse(glance.image.as_ref()?.as_str(), None).ok()?;
+        let mut refused = None;
+        for choice in glance.image.iter().chain(&glance.other_images) {
+            let calls_before = round.visit.state.calls;
+            let image = self.image_at(round, choice, calls_left).await?;
+            if image.thumbnail.is_some() || round.visit.state.calls > calls_before {
+                return Some(image);
+            }
+            refused = Some(image);
+        }
+        refused
+    }
+
+    async fn image_at(&self, round: &mut VisitRun<'_, '_>, url: &Url, calls_left: u32) -> Option<MainImage> {
+        let url = address::parse(url.as_str(), None).ok()?;
         let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.host);
         let of_site = round.job.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
         if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {

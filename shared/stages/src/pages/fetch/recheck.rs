@@ -140,7 +140,7 @@ impl Fetch {
         let PageFacts { got, seen, reply, .. } = found;
         let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
         if got.hops > 0 {
-            let known_as = self.known_as(round.visit, got, &seen.glance).await?;
+            let known_as = self.known_as(round, &page.url, got, seen).await?;
             if address::page_id(&known_as) != page.id {
                 let is_home = known_as.path() == "/" && known_as.query().is_none();
                 if got.moved_for_good && !is_home {

@@ -52,6 +52,17 @@ impl Visit<'_> {
         Ok(Ok(permission))
     }
 
+    /// True if robots.txt allows a URL of this host key by rules that are at hand. Nothing is called to get others.
+    pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(false) };
+        let (ours, now) = (self.politeness, self.politeness.clock.now());
+        let is_at_hand = ours.scope.robots_ignored.contains(url)
+            || self.compiled.contains_key(&origin)
+            || ours.known.get(&origin, now).is_some()
+            || ours.robots.get(&origin).await?.is_some_and(|copy| now < copy.fresh_until);
+        Ok(is_at_hand && matches!(self.permission(url).await?, Ok(Permission::Allowed)))
+    }
+
     /// Returns whether the rules let us call a URL. Rules that take too long to match forbid it.
     async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission, StageError> {
         let bytes = rules.bytes_to_match();
