@@ -35,6 +35,19 @@ pub struct Overlap {
     pub micros: u64,
 }
 
+/// A call to a key that had to be left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intrusion {
+    /// The address whose answer asked to be left alone.
+    pub refused: String,
+    /// Status of that answer.
+    pub status: u16,
+    /// The later call's address.
+    pub later: String,
+    /// Microseconds between them.
+    pub after: u64,
+}
+
 /// Number of calls by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -141,6 +154,52 @@ pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Ove
         under_way.push(call);
     }
     found
+}
+
+/// Microseconds in an hour.
+const HOUR: u64 = 3_600_000_000;
+
+/// Returns the time for which a key is left alone after a call: three days after a 429, two after a 503, an hour after another
+/// refusal or server error. A robots.txt has its own rule, and whoever is sent a POST has asked for it.
+fn quiet_after(call: &Call) -> u64 {
+    match call.status {
+        429 => 72 * HOUR,
+        503 => 48 * HOUR,
+        202 | 402 | 403 | 451 | 500.. if call.kind != Kind::Robots && call.method != "POST" => HOUR,
+        _ => 0,
+    }
+}
+
+/// Returns the calls to a key that had to be left alone, each with the answer before it that asked for the longest time.
+pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Intrusion> {
+    let mut ordered: Vec<&Call> = calls.iter().collect();
+    ordered.sort_by_key(|call| call.start);
+    let mut quiet: BTreeMap<String, (u64, &Call)> = BTreeMap::new();
+    let mut found = Vec::new();
+    for call in ordered {
+        let key = key_of_host(&call.host);
+        if let Some((_, refused)) = quiet.get(&key).filter(|(until, _)| call.start < *until) {
+            let after = call.start.saturating_sub(refused.end);
+            found.push(Intrusion { refused: address(refused), status: refused.status, later: address(call), after });
+        }
+        let until = call.end + quiet_after(call);
+        if until > call.end && quiet.get(&key).is_none_or(|(known, _)| until > *known) {
+            quiet.insert(key, (until, call));
+        }
+    }
+    found
+}
+
+/// Returns the keys whose home pages were called more often within a day than discovery and one look at them demand: twice.
+pub fn homes_asked_again(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> BTreeSet<String> {
+    let mut ordered: Vec<&Call> = calls.iter().filter(|call| call.kind == Kind::Home).collect();
+    ordered.sort_by_key(|call| call.start);
+    let mut homes: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for call in ordered {
+        homes.entry(key_of_host(&call.host)).or_default().push(call.start);
+    }
+    let is_asked_again = |starts: &[u64]| starts.windows(3).any(|three| three[2] - three[0] < 24 * HOUR);
+    homes.into_iter().filter(|(_, starts)| is_asked_again(starts)).map(|(key, _)| key).collect()
 }
 
 /// Returns the gaps that are shorter than the site's Crawl-delay. Calls of robots.txt itself come before the directive

@@ -124,3 +124,57 @@ fn missing_manners_are_found() {
     calls[1].user_agent.clear();
     assert_eq!(judge::indiscreet(&calls).len(), 2);
 }
+
+#[test]
+fn a_call_to_a_site_that_had_to_be_left_alone_is_found() {
+    const MINUTE: u64 = 60_000_000;
+    let answered =
+        |path, status, minute: u64| Call { status, ..call("a.test", path, minute * MINUTE, minute * MINUTE + 9) };
+    let later = |minute: u64| call("www.a.test", "/b", minute * MINUTE + 10, minute * MINUTE + 20);
+    let hours = |n: u64| n * 60;
+    for (path, status, quiet) in [
+        ("/a", 202, hours(1)),
+        ("/a", 402, hours(1)),
+        ("/a", 403, hours(1)),
+        ("/a", 451, hours(1)),
+        ("/a", 500, hours(1)),
+        ("/images/a.jpg", 403, hours(1)),
+        ("/a", 503, hours(48)),
+        ("/a", 429, hours(72)),
+        ("/robots.txt", 503, hours(48)),
+        ("/robots.txt", 500, 0),
+        ("/a", 404, 0),
+        ("/a", 200, 0),
+    ] {
+        let refused = answered(path, status, 0);
+        assert_eq!(judge::intrusions(&[refused.clone(), later(quiet)], registrable), [], "{path} {status}");
+        if quiet > 0 {
+            let soon = [refused.clone(), later(0), later(quiet - 1)];
+            let found = judge::intrusions(&soon, registrable);
+            assert_eq!(found.len(), 2, "{path} {status}: {found:?}");
+            assert_eq!((found[0].status, found[0].later.as_str(), found[0].after), (status, "www.a.test/b", 1));
+        }
+        assert_eq!(judge::intrusions(&[refused, call("b.test", "/b", 10, 20)], registrable), [], "another site");
+    }
+    // A short quiet does not end a long one.
+    let both = [answered("/a", 429, 0), answered("/c", 403, hours(72)), later(hours(73))];
+    assert_eq!(judge::intrusions(&both, registrable), []);
+    let both = [answered("/a", 429, 0), answered("/c", 403, hours(2)), later(hours(5))];
+    assert_eq!(judge::intrusions(&both, registrable).len(), 2);
+}
+
+#[test]
+fn a_home_page_that_is_asked_a_third_time_within_a_day_is_found() {
+    const HOUR: u64 = 3_600_000_000;
+    let mut calls = polite();
+    calls.push(call("www.a.test", "/", 2 * HOUR, 2 * HOUR + 9));
+    assert!(
+        judge::homes_asked_again(&calls, registrable).is_empty(),
+        "once for discovery, once to compare a page with"
+    );
+    let (day_later, same_day) = (25 * HOUR, 23 * HOUR);
+    calls.push(call("a.test", "/", day_later, day_later + 9));
+    assert!(judge::homes_asked_again(&calls, registrable).is_empty());
+    calls.push(call("a.test", "/", same_day, same_day + 9));
+    assert_eq!(judge::homes_asked_again(&calls, registrable).into_iter().collect::<Vec<_>>(), ["a.test"]);
+}
