@@ -34,8 +34,9 @@ pub struct HostState {
     pub left_alone_until: Option<Timestamp>,
     /// Number of holds in a row; each doubles the next.
     pub holds_in_a_row: u32,
-    /// Time spent on this host key in the present visit window.
-    pub window: Window,
+    /// Time spent on this host key in the latest parts of the visit window, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub visited: Vec<WindowPart>,
     /// Host names below this key that an operator or owner has blocked; the key itself blocks all.
     pub blocked: BTreeSet<String>,
     /// Duration of the host's last response.
@@ -48,6 +49,9 @@ pub struct HostState {
     /// Texts recently shown in place of pages.
     #[serde(skip_serializing_if = "Substitutes::is_empty")]
     pub substitutes: Substitutes,
+    /// The last look at a home page, to tell whether it shows what stands in place of other pages.
+    #[serde(rename = "home", skip_serializing_if = "Option::is_none")]
+    pub home_look: Option<HomeLook>,
     /// It asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a signature.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signs: bool,
@@ -145,6 +149,20 @@ impl Substitutes {
     pub fn is_empty(&self) -> bool {
         *self == Substitutes::default()
     }
+}
+
+/// A look at a home page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HomeLook {
+    /// A short hash of its URL.
+    #[serde(rename = "u")]
+    pub url: u32,
+    /// A short hash of the text that it showed, if it showed one.
+    #[serde(rename = "h")]
+    pub text: Option<u32>,
+    /// Instant of the look.
+    #[serde(rename = "t")]
+    pub at: Timestamp,
 }
 
 /// A chain of redirects that one visit has begun and another goes on with.
@@ -258,11 +276,13 @@ pub enum HoldReason {
     WindowSpent,
     /// The operator wants it to be left alone for a while.
     Operator,
+    /// One URL was refused or met a server error: its host key rests for a moment, which is no evidence against the host.
+    Rest,
 }
 
 impl HoldReason {
     /// All reasons.
-    pub const ALL: [HoldReason; 9] = [
+    pub const ALL: [HoldReason; 10] = [
         HoldReason::Forbidden,
         HoldReason::TooManyRequests,
         HoldReason::ServerError,
@@ -271,6 +291,7 @@ impl HoldReason {
         HoldReason::Hostile,
         HoldReason::Interstitial,
         HoldReason::WindowSpent,
+        HoldReason::Rest,
         HoldReason::Operator,
     ];
 
@@ -286,16 +307,19 @@ impl HoldReason {
             HoldReason::Interstitial => "interstitial",
             HoldReason::WindowSpent => "window_spent",
             HoldReason::Operator => "operator",
+            HoldReason::Rest => "rest",
         }
     }
 }
 
-/// Time spent on visits to a host key in the current window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Window {
-    /// Start of the window.
+/// Time spent on visits to a host key in one part of the visit window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowPart {
+    /// Start of the part.
+    #[serde(rename = "t")]
     pub began: Timestamp,
-    /// Time under lease since then.
+    /// Time under leases that end in it.
+    #[serde(rename = "s")]
     pub spent: Millis,
 }
 

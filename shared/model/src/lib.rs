@@ -34,8 +34,8 @@ pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
 pub use host::{
-    Circuit, Hold, HoldReason, HostState, Lease, PendingRedirect, SentPages, Substitute, Substitutes, TokenBucket,
-    UrlHold, Window, is_at_or_below,
+    Circuit, Hold, HoldReason, HomeLook, HostState, Lease, PendingRedirect, SentPages, Substitute, Substitutes,
+    TokenBucket, UrlHold, WindowPart, is_at_or_below,
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{

@@ -13,3 +13,4 @@ pub mod pace;
 pub mod redirect;
 pub mod scope;
 pub mod visit;
+pub mod window;

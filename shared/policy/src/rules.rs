@@ -28,7 +28,8 @@ pub const SERVER_ERROR_LIMIT: u32 = 2;
 pub const CUT_LIMIT: u32 = 3;
 /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
 pub const BROKEN_LIMIT: u32 = 5;
-/// Delay of the rest of a visit that ended because of one URL.
+/// Time for which a host key rests after a refusal or a server error of one URL; and delay of the rest of a visit that ended
+/// because of one URL otherwise.
 pub const VISIT_REST: Millis = Millis::from_hours(1);
 /// Number of consecutive calls that did not reach a host key after which its circuit opens.
 pub const CIRCUIT_FAILURES: u32 = 3;
@@ -109,9 +110,9 @@ pub struct Rules {
     /// returns its lease.
     #[serde(alias = "often")]
     pub return_lease_within: Millis,
-    /// Maximum time under lease within one [`Rules::window`].
+    /// Maximum time under lease within any [`Rules::window`].
     pub window_limit: Millis,
-    /// Length of a visit window.
+    /// Length of a visit window, which begins at any moment.
     pub window: Millis,
     /// Hold after 402, 403, 429 and 451: of the URL, or of the host key if the answer concerns the whole host.
     pub hold_refused: Millis,
@@ -253,6 +254,11 @@ impl Rules {
         self.brief_lease.min(self.lease_length())
     }
 
+    /// Returns the length of the shortest lease that is of any use: one call, and the margin.
+    pub(crate) fn least_lease(&self) -> Millis {
+        self.call_time + self.lease_margin
+    }
+
     /// Checks the numbers for contradictions.
     ///
     /// # Errors
@@ -294,6 +300,9 @@ impl Rules {
         }
         if self.window_limit > self.window {
             return wrong("window_limit is longer than the window");
+        }
+        if self.window_limit < self.least_lease() {
+            return wrong("window_limit must be at least call_time and lease_margin together");
         }
         if SEEN_RING < self.entries_per_poll {
             return Err(format!("entries_per_poll must be at most {SEEN_RING}"));

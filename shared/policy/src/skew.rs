@@ -35,7 +35,7 @@ pub fn host(mut state: HostState, rules: &Rules, now: Timestamp) -> HostState {
     }
     state.bucket.iter_mut().for_each(|bucket| begins_now(&mut bucket.at));
     state.substitutes.since.iter_mut().for_each(begins_now);
-    begins_now(&mut state.window.began);
+    state.visited.iter_mut().for_each(|part| begins_now(&mut part.began));
     state.pending_redirect.take_if(|pending| is_ahead(pending.until));
     state
 }
@@ -54,7 +54,7 @@ pub fn is_source_ahead(source: &Source, rules: &Rules, now: Timestamp) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use curlew_model::{Hold, HoldReason, HostKey, Lease, Millis, PendingRedirect, TokenBucket, UrlHold, Window};
+    use curlew_model::{Hold, HoldReason, HostKey, Lease, Millis, PendingRedirect, TokenBucket, UrlHold, WindowPart};
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
@@ -72,7 +72,7 @@ mod tests {
                 until: clock + rules.hold_refused,
                 before: 0,
             }],
-            window: Window { began: clock, spent: Millis::from_secs(9) },
+            visited: vec![WindowPart { began: clock, spent: Millis::from_secs(9) }],
             pending_redirect: Some(PendingRedirect { url: 1, targets, is_permanent: true, until: clock }),
             left_alone_until: Some(clock + Millis::from_days(9_000)),
             ..HostState::default()

@@ -8,6 +8,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_policy::politeness::interstitial::HOME_LOOK_EVERY;
+use curlew_policy::rules::VISIT_REST;
 use curlew_signature::directory::PATH;
 use curlew_stages::politeness::signing::SignatureMode;
 use std::sync::Arc;
@@ -25,6 +27,10 @@ struct Bot<'a> {
     pause: String,
     refused: String,
     failed: String,
+    rest: String,
+    visits: String,
+    window: String,
+    home_again: String,
     signatures: Option<SignatureMode>,
     directory: &'static str,
     crawl_delay: String,
@@ -47,6 +53,10 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         pause: language.span(rules.min_pause),
         refused: language.span(rules.hold_refused),
         failed: language.span(rules.hold_server_error),
+        rest: language.span(VISIT_REST),
+        visits: language.span(rules.window_limit),
+        window: language.span(rules.window),
+        home_again: language.span(HOME_LOOK_EVERY),
         signatures: settings.signatures,
         directory: PATH,
         crawl_delay: language.span(rules.crawl_delay_cap),

@@ -3,16 +3,18 @@
 //! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
-//! A lease is charged to the visit window in full when it is granted; who gives it back gets back what is left of it. So
-//! what was never given back counts in full.
+//! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full when it is
+//! granted; who gives it back gets back what is left of it. So what was never given back counts in full. Only polls under the
+//! lease of a group that bring nothing are not charged: two calls at most, a quarter of an hour apart.
 use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
 use crate::politeness::hold::longer;
 use crate::politeness::pace;
+use crate::politeness::window;
 use crate::rules::Rules;
 use crate::skew;
-use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp, Window};
+use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, Timestamp};
 
 /// A visit with more calls than this gives its lease back; and a lease that was not given back costs this number of
 /// calls of the burst allowance.
@@ -46,7 +48,7 @@ pub enum Admission {
     Blocked,
 }
 
-/// Asks for the right to call a host key for this long.
+/// Asks for the right to call a host key for this long, or as long as the time lasts that visits may spend on it.
 pub fn admit(
     mut state: HostState,
     host: &HostKey,
@@ -81,11 +83,8 @@ pub fn admit(
         }
         state = break_lease(state, rules, now, seed);
     }
-    if state.window.began + rules.window <= now {
-        state.window = Window { began: now, spent: Millis::ZERO };
-    }
-    if state.window.spent >= rules.window_limit {
-        let until = state.window.began + rules.window;
+    window::forget(&mut state.visited, rules, now);
+    if let Some(until) = window::free_at(&state.visited, rules, rules.least_lease(), now) {
         return (state, Admission::Held { until, reason: HoldReason::WindowSpent });
     }
     let first_call = pace::next_call_at(&state, rules, now);
@@ -93,8 +92,9 @@ pub fn admit(
         return (state, Admission::Busy { until: first_call });
     }
     state.last_token = state.last_token.saturating_add(1);
+    let length = length.min(window::left(&state.visited, rules, now));
     let lease = Lease { owner: owner.to_owned(), until: now + length, token: state.last_token };
-    state.window.spent = state.window.spent + length;
+    window::charge(&mut state.visited, lease.until, length, rules);
     state.lease = Some(lease.clone());
     (state, Admission::Granted(lease))
 }
@@ -108,7 +108,7 @@ pub fn busy_until(until: Timestamp, now: Timestamp, seed: u64) -> Timestamp {
 /// pause passes before the next call. It has passed already if the lease ran out long ago, since no call outlasts a lease.
 pub fn break_lease(mut state: HostState, rules: &Rules, now: Timestamp, seed: u64) -> HostState {
     if let Some(lease) = state.lease.take() {
-        state.window.spent = state.window.spent.saturating_sub(lease.until.since(now));
+        window::refund(&mut state.visited, lease.until.since(now));
         let from = now.min(lease.until + CLOCKS_DIFFER);
         state.not_before = state.not_before.max(from + pace::pause(&state, rules, mix(seed)));
         state = spend_untold(state, rules, now);
@@ -124,15 +124,22 @@ pub(crate) fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) 
     state
 }
 
-/// Lengthens a lease by this time while it is in force, and charges for it; returns its end, or `None` if it is in
-/// force no more.
-pub fn lengthen(mut state: HostState, token: u64, by: Millis, now: Timestamp) -> (HostState, Option<Timestamp>) {
+/// Lengthens a lease by this time while it is in force, as far as the time lasts that visits may spend on the host key, and
+/// charges for it; returns its end, or `None` if it is in force no more.
+pub fn lengthen(
+    mut state: HostState,
+    token: u64,
+    by: Millis,
+    rules: &Rules,
+    now: Timestamp,
+) -> (HostState, Option<Timestamp>) {
+    let by = by.min(window::left(&state.visited, rules, now));
     let Some(lease) = state.lease.as_mut().filter(|lease| lease.token == token && lease.until > now) else {
         return (state, None);
     };
     lease.until = lease.until + by;
     let until = lease.until;
-    state.window.spent = state.window.spent + by;
+    window::charge(&mut state.visited, until, by, rules);
     (state, Some(until))
 }
 
@@ -202,7 +209,11 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         };
     };
     // What is left of the lease was charged and is not used; what a late end took beyond it was not charged.
-    let spent = mine.window.spent.saturating_sub(lease.until.since(now)) + now.since(lease.until);
+    let mut visited = mine.visited;
+    window::refund(&mut visited, lease.until.since(now));
+    if let Some(last) = visited.last_mut() {
+        last.spent = last.spent + now.since(lease.until);
+    }
     HostState {
         lease: None,
         last_token: latest.last_token,
@@ -210,7 +221,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         left_alone_until: latest.left_alone_until,
         backfilled: latest.backfilled,
         has_imports: latest.has_imports,
-        window: Window { began: mine.window.began, spent },
+        visited,
         // Of a visit that has lost its lease, and ended late: `admit` took away what was there before.
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),

@@ -51,9 +51,9 @@ pub struct Remainder {
 
 /// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
 /// site: whatever queues behind it gets its turn. A bot wall says nothing of the pages behind it: they wait until it is gone.
-/// The operator's own hold says nothing of the site at all.
+/// The operator's own hold says nothing of the site at all, and a rest speaks of another URL.
 pub fn counts(reason: HoldReason) -> bool {
-    !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator)
+    !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
 
 /// The same of a page. A refusal (402, 403, 429, 451) is of the crawler and says nothing of the page: it waits as long as its

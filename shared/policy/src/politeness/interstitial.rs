@@ -6,7 +6,9 @@
 
 use crate::politeness::hold::{hold_length, longer};
 use crate::rules::Rules;
-use curlew_model::{Circuit, Hold, HoldReason, HostState, Millis, PageId, Substitute, Substitutes, Timestamp};
+use curlew_model::{
+    Circuit, Hold, HoldReason, HomeLook, HostState, Millis, PageId, Substitute, Substitutes, Timestamp,
+};
 
 /// Number of different pages of one host key that must show the same text before it counts as an interstitial.
 pub const PAGES: usize = 3;
@@ -69,6 +71,16 @@ pub fn covers_home(mut state: HostState, text: u32) -> HostState {
         known.pages.resize(PAGES, text);
     }
     state
+}
+
+/// Time within which one home page of a host key is looked at once, for the sake of other pages.
+pub const HOME_LOOK_EVERY: Millis = Millis::from_hours(24);
+
+/// Returns the last look at a home page of the host, by a short hash of its URL, if there was one within
+/// [`HOME_LOOK_EVERY`]: then there is no other look yet. A look at another home page tells nothing of this one's text.
+pub fn home_look(state: &HostState, url: u32, now: Timestamp) -> Option<HomeLook> {
+    let look = state.home_look.filter(|look| look.at + HOME_LOOK_EVERY > now)?;
+    Some(HomeLook { text: look.text.filter(|_| look.url == url), ..look })
 }
 
 /// True if a text is known to stand in place of several pages of the host.

@@ -2,7 +2,8 @@
 //!
 //! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
 //! 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the
-//! same. An answer that carries the mark of a bot wall speaks for the host key at once. That images are refused, as sites do that
+//! same. After a refusal or a server error of one URL the host key rests all the same: nobody calls it for [`VISIT_REST`].
+//! A file of rules has rules of its own for that ([`crate::robots`]). An answer that carries the mark of a bot wall speaks for the host key at once. That images are refused, as sites do that
 //! show theirs on their own pages alone, speaks for each image.
 
 use crate::chance::{between, mix};
@@ -162,7 +163,12 @@ pub fn record_outcome(
             let urls = state.url_holds.iter().filter(|held| held.what == reason && held.until > now).count();
             let is_host = state.circuit == Circuit::Probe || urls >= limit as usize;
             let is_image = asked.role == Role::Image && reason == HoldReason::Forbidden;
-            if is_host && !is_image { hold(state, rules, reason, outcome, now, seed) } else { state }
+            if is_host && !is_image {
+                return hold(state, rules, reason, outcome, now, seed);
+            }
+            let rests = matches!(reason, HoldReason::Forbidden | HoldReason::ServerError) && !asked.is_robots();
+            let rest = rests.then(|| Hold { until: now + VISIT_REST, reason: HoldReason::Rest, since: now });
+            HostState { hold: longer(state.hold.take(), rest), ..state }
         }
         (None, Outcome::Challenge(vendor)) => hold_interstitial(state, vendor, rules, now, seed),
         (None, Outcome::Network) => unreached(state, rules, now, seed),
@@ -270,6 +276,7 @@ fn base(rules: &Rules, reason: HoldReason) -> Millis {
         HoldReason::Hostile => rules.hold_hostile,
         HoldReason::NotFound => rules.hold_not_found,
         HoldReason::WindowSpent | HoldReason::Operator => rules.window,
+        HoldReason::Rest => VISIT_REST,
     }
 }
 

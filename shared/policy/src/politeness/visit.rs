@@ -11,8 +11,9 @@ use crate::politeness::outage;
 use crate::politeness::outcome::{self, CallTarget, Outcome, Role, record_outcome, url_held, url_held_until};
 use crate::politeness::pace;
 use crate::politeness::redirect::Chain;
+use crate::politeness::window;
 use crate::rules::{MAX_FIRST_WAIT, Rules};
-use curlew_model::{HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
+use curlew_model::{Hold, HoldReason, HostKey, HostState, Lease, Millis, PageId, Rejection, Timestamp};
 use std::collections::HashMap;
 use url::Url;
 
@@ -124,18 +125,19 @@ pub enum Step<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
     /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
-    /// that is evidence about its URL alone, the visit makes no further call, and the URL waits until the instant that
-    /// [`url_held_until`] gives.
+    /// that is evidence about its URL alone, the host key rests and the URL waits until the instant that [`url_held_until`]
+    /// gives.
     Reply(R),
     /// This URL is not to be had; the visit goes on.
     Rejected(Rejection),
-    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, or one of the
-    /// visit's URLs has ended it.
+    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, one of the
+    /// visit's URLs has ended it, or the host key rests.
     Later(Timestamp),
     /// This URL has to wait, and others of the visit do not: it is held itself, the host key that its redirect leads to is
     /// held, or the robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
-    /// As [`CallEnd::Elsewhere`], since the robots.txt of its origin is refused to the crawler (401, 403).
+    /// As [`CallEnd::Elsewhere`], through no fault of the URL: the robots.txt of its origin is refused to the crawler (401,
+    /// 403), or the host key that its redirect leads to rests.
     Refused(Timestamp),
     /// The host key is held from now on; the visit is over.
     Held(Timestamp, HoldReason),
@@ -218,7 +220,7 @@ impl VisitState {
             Some(Permission::Allowed) => {}
         }
         if let Some(hold) = &self.learned.hold {
-            return end(CallEnd::Held(hold.until, hold.reason));
+            return end(end_of_held(hold));
         }
         if let Some(until) = self.over {
             return end(CallEnd::Later(until));
@@ -236,6 +238,9 @@ impl VisitState {
             let would_last = lasted + wait + rules.call_time + rules.lease_margin <= self.grant.length;
             if is_brief && !would_last && !attempt.has_lengthened {
                 return Step::Lengthen;
+            }
+            if lasted + wait + rules.call_time > self.grant.length {
+                return end(CallEnd::Later(at));
             }
             if wait > Millis::ZERO {
                 return Step::Wait(wait);
@@ -267,8 +272,7 @@ impl VisitState {
         }
         self.learned.blocked.clone_from(&latest.blocked);
         // A visit that had lost its lease may have written late that the host is to be left alone, or the operator has.
-        let hold = latest.hold_at(now)?;
-        Some(CallEnd::Held(hold.until, hold.reason))
+        latest.hold_at(now).as_ref().map(end_of_held)
     }
 
     /// Records the result of a call that took this long and has just ended, and decides how the call ends for its URL.
@@ -298,13 +302,13 @@ impl VisitState {
         Some(match (answer, &self.learned.hold) {
             (Answer::Limit(why), _) => CallEnd::Rejected(Rejection::Limit(why)),
             (Answer::Protocol(why), _) => CallEnd::Rejected(Rejection::Transport(why)),
-            (_, Some(hold)) => CallEnd::Held(hold.until, hold.reason),
-            (Answer::Unreached { is_local }, None) => {
+            (_, Some(hold)) if hold.reason != HoldReason::Rest => end_of_held(hold),
+            (Answer::Unreached { is_local }, _) => {
                 let until = if is_local { outage::rest(now, mix(seed)) } else { self.learned.not_before };
                 self.over = Some(until);
                 CallEnd::Later(until)
             }
-            (Answer::Cut(why), None) => {
+            (Answer::Cut(why), _) => {
                 self.over = Some(rest);
                 match target.role == Role::Robots {
                     true => CallEnd::Rejected(Rejection::Transport(why)),
@@ -312,9 +316,9 @@ impl VisitState {
                 }
             }
             // Such an answer holds the host key.
-            (Answer::Challenge(_), None) => CallEnd::Later(rest),
-            (Answer::Reply { reply, .. }, None) => {
-                if url_held_until(rules, outcome, 0, now, 0).is_some() {
+            (Answer::Challenge(_), _) => CallEnd::Later(rest),
+            (Answer::Reply { reply, .. }, _) => {
+                if target.role == Role::Robots && url_held_until(rules, outcome, 0, now, 0).is_some() {
                     self.over = Some(rest);
                 }
                 CallEnd::Reply(reply)
@@ -386,10 +390,11 @@ impl VisitState {
     }
 
     /// Records that the lease was lengthened until this instant.
-    pub fn lengthened(&mut self, by: Millis, until: Timestamp) {
+    pub fn lengthened(&mut self, until: Timestamp, rules: &Rules) {
+        let by = until.since(self.grant.lease.until);
         self.grant.length = self.grant.length + by;
         self.grant.lease.until = until;
-        self.learned.window.spent = self.learned.window.spent + by;
+        window::charge(&mut self.learned.visited, until, by, rules);
     }
 
     /// Records that the lease was written into the ledger with this token.
@@ -454,6 +459,14 @@ impl VisitState {
     /// The monotonic clock before the lease was asked for.
     pub fn opened(&self) -> Millis {
         self.grant.opened
+    }
+}
+
+/// Returns how a call ends whose host key is held. A rest says nothing of the work that waits for it.
+fn end_of_held<R>(hold: &Hold) -> CallEnd<R> {
+    match hold.reason {
+        HoldReason::Rest => CallEnd::Later(hold.until),
+        reason => CallEnd::Held(hold.until, reason),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::address::hash64;
 use crate::page::dates;
+use crate::politeness::window;
 use crate::rules::{
     BACKFILL_BARREN, BACKFILL_DEPTH, BACKFILL_DOCUMENTS, BACKFILL_PAGES, BACKFILL_PORTION, BACKFILL_TRIES, BUSY_RETRY,
     Rules,
@@ -201,9 +202,9 @@ pub fn obstacle(state: &HostState, rules: &Rules, now: Timestamp) -> Option<(Tim
     if let Some(hold) = state.hold.as_ref().filter(|hold| hold.until > now) {
         return Some((hold.until, format!("the host is held ({})", hold.reason.as_str())));
     }
-    let ends = state.window.began + rules.window;
-    let is_half_spent = ends > now && state.window.spent.saturating_mul(2) >= rules.window_limit;
-    is_half_spent.then(|| (ends, "the rest of the time on its host is for new posts".to_owned()))
+    let more_than_half = Millis(rules.window_limit.0 / 2 + 1);
+    let free_at = window::free_at(&state.visited, rules, more_than_half, now)?;
+    Some((free_at, "the rest of the time on its host is for new posts".to_owned()))
 }
 
 /// Returns when a step is tried again while a visit of its host is under way: perhaps it is that of the last portion, and a

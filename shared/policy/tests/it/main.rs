@@ -6,3 +6,4 @@ mod exclusions;
 mod preferences;
 mod robots;
 mod robots_differential;
+mod site_owners;

@@ -12,8 +12,8 @@ use crate::feeds::intake::{Intake, visit_jobs};
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use curlew_model::{
-    Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource, HostKey, Job,
-    Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
+    Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource, HoldReason,
+    HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
 };
 use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, Setback, Work};
@@ -309,7 +309,7 @@ impl Backfills {
         Ok(Err(match self.intake.politeness.open(host, &format!("backfill {}", row.key)).await? {
             LeaseOutcome::Granted(visit) => return Ok(Ok(visit)),
             LeaseOutcome::Busy(until) => Turn::Again(until),
-            LeaseOutcome::Held(until, why) if host == home => {
+            LeaseOutcome::Held(until, why) if host == home || why == HoldReason::Rest => {
                 set_back(Setback::Later(until, format!("the host is held ({})", why.as_str())))
             }
             LeaseOutcome::Held(until, why) => {

@@ -6,7 +6,7 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
 use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{Stage, StageError, Verdict};
-use curlew_model::{FeedSource, Job, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
+use curlew_model::{FeedSource, HoldReason, Job, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::polling::subscription::{self, is_private_enough};
@@ -49,6 +49,7 @@ impl Stage for Subscribe {
         let mut visit = match self.politeness.open(&host, &format!("subscribe {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Held(until, HoldReason::Rest) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
             LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };

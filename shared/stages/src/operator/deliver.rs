@@ -13,7 +13,7 @@ use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, Job, Millis, PageId, PageState, Record, Timestamp, hex};
+use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp, hex};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::http;
@@ -148,7 +148,9 @@ impl Deliver {
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&host, &format!("deliver {}", watch.name)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Busy(until) | LeaseOutcome::Held(until, HoldReason::Rest) => {
+                return Ok(Verdict::Defer(until));
+            }
             LeaseOutcome::Held(until, why) => {
                 let why = format!("the host is held ({})", why.as_str());
                 return self.failed(&watch, ReceiverRefusal::Failed(why, until)).await;

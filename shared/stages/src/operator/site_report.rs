@@ -9,7 +9,7 @@ use crate::operator::outcomes::PageOutcomes;
 use crate::stage::StageError;
 use curlew_model::{
     BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, PollGroup, SiteSource,
-    SiteState, Source, SourceKey, Timestamp, Window,
+    SiteState, Source, SourceKey, Timestamp, WindowPart,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -57,8 +57,8 @@ pub struct SiteReport {
     pub pace: PaceReport,
     /// The lease of the visit under way.
     pub lease: Option<Lease>,
-    /// Time spent on it in the present window.
-    pub window: Window,
+    /// Time spent on it in the latest parts of the visit window.
+    pub visited: Vec<WindowPart>,
     /// Its robots.txt files as last fetched.
     pub robots: Vec<RobotsReport>,
     /// Its sites that were named.
@@ -256,7 +256,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
         failures,
         holds_in_a_row,
         lease,
-        window,
+        visited,
         crawl_delay,
         last_response,
         substitutes,
@@ -277,7 +277,7 @@ async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport,
         next_call,
         pace: PaceReport { least, ruled_by: ruled_by.as_str(), crawl_delay, last_response },
         lease: lease.filter(|lease| lease.until > now),
-        window,
+        visited,
         robots,
         sites,
         feeds,
@@ -303,7 +303,7 @@ fn keep_latest(pages: &mut Vec<Page>) {
 
 fn site(row: &SiteSource, now: Timestamp) -> Value {
     let state = match &row.state {
-        SiteState::Working { .. } => format!("{}; its home page is not asked again", site_state(row)),
+        SiteState::Working { .. } => format!("{}; its home page is not searched for feeds again", site_state(row)),
         _ => site_state(row),
     };
     let not_before = (row.not_before > now).then_some(row.not_before);

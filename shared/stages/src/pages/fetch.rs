@@ -33,7 +33,7 @@ use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
 use ending::page_row;
-use interstitial::{MOST_SUSPECTS, Sight, Suspect};
+use interstitial::{MOST_SUSPECTS, Sight, Suspect, Suspicion};
 use lru::LruCache;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -231,7 +231,13 @@ impl Fetch {
                 round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
                 Ok(Item::Done)
             }
-            Sight::Itself | Sight::Suspicious(..) => self.take_in(round, (item, before), &got, seen).await,
+            Sight::Suspicious(Suspicion { calls_left, .. }) => {
+                self.take_in(round, (item, before), (&got, calls_left), seen).await
+            }
+            Sight::Itself => {
+                let calls_left = self.calls_left(&got);
+                self.take_in(round, (item, before), (&got, calls_left), seen).await
+            }
         }
     }
 
@@ -240,7 +246,7 @@ impl Fetch {
         &self,
         round: &mut VisitRun<'_, '_>,
         (item, before): (&VisitItem, Row),
-        got: &Fetched,
+        (got, calls_left): (&Fetched, u32),
         seen: Result<ScannedPage, Rejection>,
     ) -> Result<Item, StageError> {
         let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
@@ -265,7 +271,6 @@ impl Fetch {
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
         let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
         // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
-        let calls_left = self.calls_left(got);
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
         let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };

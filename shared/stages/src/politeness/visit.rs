@@ -28,6 +28,7 @@ use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
+use curlew_policy::rules::Rules;
 use curlew_ports::{
     Call, CallKind, Event, FetchError, PortError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };
@@ -76,8 +77,6 @@ pub struct Visit<'a> {
     pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
     /// Licences that this visit has read, by origin of the pages.
     pub(crate) licenses: HashMap<Origin, SiteLicense>,
-    /// The home page that a suspicious page was compared with, and the key of what it says.
-    pub(crate) home: Option<(Url, Option<u32>)>,
     /// Number of pages that the state of the host key has been given to remember.
     pub(crate) remembered: usize,
     /// Content that is posted to a hub or a receiver.
@@ -161,7 +160,7 @@ impl Politeness {
         let state = HostState { lease: Some(lease.clone()), ..state };
         let (used, called) = (admission::last_use(&before), admission::last_call(&before));
         let repeats = admission::repeats(&before, owner, now);
-        let look_every = self.look_every;
+        let (length, look_every) = (lease.until.since(now), self.look_every);
         let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
         let mut visit = Visit::new(self, host.clone(), grant, version);
         visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
@@ -200,7 +199,7 @@ impl Politeness {
             Admission::Granted(lease) => {
                 let (used, called) = (admission::last_use(&before), admission::last_call(&before));
                 let repeats = admission::repeats(&before, owner, now);
-                let look_every = self.look_every;
+                let (length, look_every) = (lease.until.since(now), self.look_every);
                 let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
                 // Its row is there by now: whoever blocks finds it, or has written the list before.
@@ -272,9 +271,8 @@ impl<'a> Visit<'a> {
         let ledger_row = (grant.state.clone(), version);
         let state = VisitState::new(host, grant);
         let (compiled, licenses) = (HashMap::new(), HashMap::new());
-        let (home, remembered) = (None, 0);
-        let (post, failure, covered, noted) = (None, None, None, Unchanged::default());
-        Visit { politeness, state, ledger_row, compiled, licenses, home, remembered, post, failure, covered, noted }
+        let (remembered, post, failure, covered, noted) = (0, None, None, None, Unchanged::default());
+        Visit { politeness, state, ledger_row, compiled, licenses, remembered, post, failure, covered, noted }
     }
 
     /// Returns the time since the lease was asked for.
@@ -318,7 +316,11 @@ impl<'a> Visit<'a> {
         Ok(fetched)
     }
 
-    async fn follow(
+    /// Gets the URL of a chain of redirects, and those that it leads to.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn follow(
         &mut self,
         chain: &mut Chain,
         kind: CallKind,
@@ -501,6 +503,7 @@ impl<'a> Visit<'a> {
                 Ok(self.state.after_guest(&state, end?))
             }
             LeaseOutcome::Busy(until) => Ok(CallEnd::Later(until)),
+            LeaseOutcome::Held(until, HoldReason::Rest) => Ok(CallEnd::Refused(until)),
             LeaseOutcome::Held(until, _) => Ok(CallEnd::Elsewhere(until)),
             LeaseOutcome::Blocked => Ok(CallEnd::Rejected(Rejection::Blocked)),
         }
@@ -613,29 +616,30 @@ impl<'a> Visit<'a> {
 
     /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
     async fn lengthen(&mut self) -> Result<(), StageError> {
-        let (by, token) = (self.state.missing_length(&self.politeness.rules), self.state.token());
+        let rules = self.politeness.rules_for(&self.state.host);
+        let (by, token) = (self.state.missing_length(&rules), self.state.token());
         let now = self.politeness.clock.now();
         if token == UNWRITTEN {
-            return self.write_longer(by, now).await;
+            return self.write_longer(by, &rules, now).await;
         }
-        let longer = |latest| admission::lengthen(latest, token, by, now);
+        let longer = |latest| admission::lengthen(latest, token, by, &rules, now);
         if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
-            self.state.lengthened(by, until);
+            self.state.lengthened(until, &rules);
         }
         Ok(())
     }
 
     /// Writes the lease of a visit that a poll group's lease has covered so far, and as long as others are.
-    async fn write_longer(&mut self, by: Millis, now: Timestamp) -> Result<(), StageError> {
+    async fn write_longer(&mut self, by: Millis, rules: &Rules, now: Timestamp) -> Result<(), StageError> {
         let (state, seen) = self.ledger_row.clone();
-        let (mut state, until) = admission::lengthen(state, UNWRITTEN, by, now);
+        let (mut state, until) = admission::lengthen(state, UNWRITTEN, by, rules, now);
         let (Some(until), token) = (until, state.last_token) else { return Ok(()) };
         state.lease = state.lease.map(|lease| Lease { token, ..lease });
         match self.politeness.ledger.swap(&self.state.host, seen, state.clone()).await {
             Ok(version) => {
                 self.ledger_row = (state, version);
                 self.state.written(token);
-                self.state.lengthened(by, until);
+                self.state.lengthened(until, rules);
                 Ok(())
             }
             // Somebody has changed the row: the visit ends with its brief time.

@@ -46,7 +46,9 @@ mod turns;
 mod walls;
 mod watches;
 
-use curlew_model::{Gone, HoldReason, Job, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, Window};
+use curlew_model::{
+    Gone, HoldReason, Job, Millis, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, WindowPart,
+};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::stage::{Stage, Verdict};
@@ -107,7 +109,7 @@ async fn our_own_hour_being_used_up_never_counts_against_a_page() {
     let name = host("example.org");
     let rules = &world.politeness.rules;
     let state = curlew_model::HostState {
-        window: Window { began: world.now(), spent: rules.window_limit },
+        visited: vec![WindowPart { began: world.now(), spent: rules.window_limit }],
         ..Default::default()
     };
     world.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
@@ -115,7 +117,7 @@ async fn our_own_hour_being_used_up_never_counts_against_a_page() {
     world.fetch(&job).await;
     let (sent_on, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
     assert_eq!(sent_on, Job::Fetch(job));
-    assert_eq!(due, world.now() + rules.window);
+    assert_eq!(due, world.now() + rules.window + Millis(rules.window.0 / 8));
     assert_eq!(world.state("https://example.org/a").await, None);
 }
 
@@ -123,8 +125,8 @@ async fn our_own_hour_being_used_up_never_counts_against_a_page() {
 async fn a_platform_may_be_visited_all_day() {
     let world = TestWorld::new();
     let (name, page) = (host("wordpress.com"), "https://blog.wordpress.com/a");
-    let window = Window { began: world.now(), spent: world.politeness.rules.window };
-    let state = curlew_model::HostState { window, ..Default::default() };
+    let visited = vec![WindowPart { began: world.now(), spent: world.politeness.rules.window }];
+    let state = curlew_model::HostState { visited, ..Default::default() };
     world.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
     world.web.serve(page, "text/html", html(""));
     assert_eq!(world.fetch(&visit("wordpress.com", &[page], &new())).await, Verdict::Done);

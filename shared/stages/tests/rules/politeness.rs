@@ -1,13 +1,13 @@
 //! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
 
-use crate::test_world::{TestWorld, host, html, new, page, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, rss, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Rejection, Stage as QueueName, TakeUpJob, Timestamp,
-    VisitJob,
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Purpose, Rejection, Stage as QueueName, TakeUpJob,
+    Timestamp, VisitJob,
 };
 use curlew_policy::politeness::admission;
-use curlew_policy::rules::CIRCUIT_FAILURES;
+use curlew_policy::rules::{CIRCUIT_FAILURES, VISIT_REST};
 use curlew_ports::{
     Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, PortError, Queue, Reply, update_host,
 };
@@ -82,7 +82,9 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     world.web.answer(C, Ok(status(403)));
     world.fetch(&visit("example.org", &[A, B, C], &new())).await;
     assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 0, 0), "the visit ends at once");
-    assert_eq!(state(&world, "example.org").await.hold, None, "one URL does not speak for its host");
+    let rest = state(&world, "example.org").await;
+    assert_eq!(rest.hold.map(|hold| hold.reason), Some(HoldReason::Rest), "one URL does not speak for its host");
+    assert_eq!((rest.circuit, rest.holds_in_a_row), (Circuit::Closed, 0));
     let waiting = left(&world).await;
     let [(rest, soon), (refused, late)] = &waiting[..] else { panic!("{waiting:?}") };
     assert_eq!((urls(rest), rest.deferrals), (vec![B, C], 0));
@@ -97,6 +99,61 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     let hold = state(&world, "example.org").await.hold.unwrap();
     assert_eq!(hold.reason, HoldReason::Forbidden);
     assert!(hold.until.since(world.now()) >= Millis::from_hours(71));
+}
+
+/// One answer of these pages, images, feeds and targets of redirects, and for an hour nobody calls the host, whatever for.
+#[tokio::test(start_paused = true)]
+async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and_nothing_is_lost() {
+    const IMAGE: &str = "https://example.org/i.png";
+    const OTHER: &str = "https://blog.example.org/b";
+    const FROM: &str = "https://example.net/from";
+    let id = curlew_policy::address::image_id(&IMAGE.parse().unwrap());
+    let image = || visit("example.org", &[IMAGE], &Purpose::Image { image: id.clone(), trace: None });
+    let guest = || visit("example.net", &[FROM], &new());
+    for (code, refused) in [(403, A), (500, A), (451, A), (403, IMAGE), (502, IMAGE), (500, FEED), (403, B)] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.keep(FROM, moved(302, B).unwrap());
+        for url in [A, B, C, OTHER] {
+            world.web.keep(url, Reply { body: html("").into(), ..status(200) });
+        }
+        world.web.keep(FEED, Reply { body: rss("").into(), ..status(200) });
+        world.web.keep(refused, status(code));
+        match refused {
+            FEED => drop(world.poll(0).await),
+            IMAGE => drop(world.fetch(&image()).await),
+            B => drop(world.fetch(&guest()).await),
+            url => drop(world.fetch(&visit("example.org", &[url], &new())).await),
+        }
+        assert_eq!(called(&world, refused), 1, "{code} {refused}");
+        left(&world).await;
+        let made = to_host(&world);
+        let (rest, many) = (world.now() + VISIT_REST, world.politeness.rules.max_deferrals);
+        let waiting = VisitJob { deferrals: many, ..visit("example.org", &[C, OTHER], &new()) };
+        world.fetch(&waiting).await;
+        world.fetch(&VisitJob { deferrals: many, ..image() }).await;
+        world.fetch(&VisitJob { deferrals: many, ..guest() }).await;
+        if refused != FEED {
+            world.poll(0).await;
+            assert!(world.feed().await.not_before <= rest && world.feed().await.failures == 0);
+        }
+        assert_eq!(to_host(&world), made, "{code} {refused}: a call came within the hour");
+        let put_off = left(&world).await;
+        assert_eq!(put_off.len(), 3, "{code} {refused}: {put_off:?}");
+        for (job, wait) in &put_off {
+            assert_eq!(job.deferrals, many, "{code} {refused}: a rest counts against nobody");
+            assert!(*wait <= VISIT_REST && *wait + Millis::from_mins(5) > VISIT_REST, "{wait:?}");
+        }
+        world.politeness.clock.sleep(VISIT_REST).await;
+        world.fetch(&put_off[0].0).await;
+        assert_eq!((called(&world, C), called(&world, OTHER)), (1, 1), "{code} {refused}");
+        assert_eq!(state(&world, "example.org").await.hold, None);
+    }
+}
+
+/// Calls to the host key so far, those for robots.txt included.
+fn to_host(world: &TestWorld) -> usize {
+    world.web.calls().iter().filter(|call| call.url.contains("example.org/")).count()
 }
 
 #[tokio::test(start_paused = true)]

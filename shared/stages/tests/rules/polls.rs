@@ -48,7 +48,7 @@ async fn a_poll_that_brings_nothing_lets_its_lease_run_out_and_one_with_news_giv
         assert_eq!(written.0, version.0 + 1, "one write for the lease and none for its end");
         let until = now.lease.map(|lease| lease.until);
         assert!(until.is_some_and(|until| until > world.now() && until <= before + rules.brief_length()));
-        assert!(now.window.spent >= rules.brief_length(), "it is charged in full");
+        assert!(now.visited[0].spent >= rules.brief_length(), "it is charged in full");
         // The third poll reads robots.txt again, a pause before the feed.
         if n == 2 {
             assert!(world.now() < before + rules.min_pause, "a lease that ran out hours ago costs no pause");
@@ -119,7 +119,7 @@ async fn a_poll_that_takes_long_gets_a_longer_lease_and_gives_it_back() {
     assert!(took > world.politeness.rules.brief_length(), "{took:?}");
     let after = state(&world).await;
     assert_eq!(after.lease, None);
-    assert!(after.window.spent >= took && after.window.spent <= took + Millis(10), "{:?}", after.window);
+    assert!(after.visited[0].spent >= took && after.visited[0].spent <= took + Millis(10), "{:?}", after.visited);
 }
 
 #[tokio::test(start_paused = true)]

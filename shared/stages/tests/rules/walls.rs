@@ -480,3 +480,39 @@ async fn new_pages_that_look_like_a_wall_are_judged_by_what_they_are() {
     let homes = world.web.calls().iter().filter(|call| call.url == HOME).count();
     assert_eq!(homes, 1, "the home page is asked for a text that nobody announced");
 }
+
+/// A page that says next to nothing, or asks not to be indexed, is compared with the home page, in place of its image; the next
+/// ones of the day with what the home page showed then.
+#[tokio::test(start_paused = true)]
+async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
+    let world = site().await;
+    let image = |name: &str| format!("https://example.org/{name}.jpg");
+    let head = |name: &str| format!("<meta property=og:image content=\"{}\">", image(name));
+    let [first, second, third, brief, briefer, _] = NEW;
+    for name in [first, second, third] {
+        world.web.keep(&url(name), document(&format!("Notes of {name}"), NOINDEX, &own(name)));
+    }
+    for name in [brief, briefer] {
+        world.web.keep(&url(name), document("Nothing", &head(name), "Short."));
+    }
+    let called = |url: &str| world.web.calls().iter().filter(|call| call.url == url).count();
+    let fetch = async |name| {
+        let before = calls(&world);
+        world.fetch(&visit(&[name], |_| Purpose::New { hints: EntryHints::default() })).await;
+        calls(&world) - before
+    };
+    assert_eq!(
+        (fetch(first).await, called(HOME)),
+        (3, 1),
+        "robots.txt, the page, and the home page as its second call"
+    );
+    for name in [second, third] {
+        assert_eq!((fetch(name).await, called(HOME)), (1, 1), "{name}: other visits of the day know what it showed");
+    }
+    world.politeness.clock.sleep(Millis::from_hours(24)).await;
+    assert_eq!((fetch(brief).await, called(HOME)), (3, 2), "robots.txt, the page, and the home page, a day later");
+    assert_eq!(called(&image(brief)), 0, "its two calls are used up");
+    assert!(matches!(world.state(&url(brief)).await, Some(PageState::Pending)));
+    assert_eq!((fetch(briefer).await, called(HOME)), (2, 2));
+    assert_eq!(called(&image(briefer)), 1, "what is known costs no call");
+}

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use curlew_model::{
     AddressList, Backfill, BackfillDocument, BackfillPhase, BackfillState, Circuit, DocumentKind, EntryHints,
     ExtraSlot, ExtractJob, Failure, FailureCause, FailureKind, FailureStreak, Fault, FaultCode, Faults, FeedSource,
-    Gone, Habit, Hold, HoldReason, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page, PageBody,
-    PageId, PageState, PendingRedirect, PollGroup, PollHints, PollJob, Polling, Rejection, Screened, SegmentKey,
-    SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
-    Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, Window,
+    Gone, Habit, Hold, HoldReason, HomeLook, HostKey, HostState, Hub, Job, Lease, Listed, Location, Millis, Page,
+    PageBody, PageId, PageState, PendingRedirect, PollGroup, PollHints, PollJob, Polling, Rejection, Screened,
+    SegmentKey, SentPages, SiteSource, SiteState, Slot, Source, SourceKey, StatedPreferences, Subscription, Substitute,
+    Substitutes, Taken, Timestamp, TokenBucket, Trust, UrlHold, Validators, Why, WindowPart,
 };
 use futures::future::join_all;
 use std::future::Future;
@@ -52,7 +52,8 @@ pub(super) fn full_state() -> HostState {
         hold: Some(Hold { until: at(2), reason: HoldReason::Network, since: at(-1) }),
         left_alone_until: Some(at(6)),
         holds_in_a_row: 7,
-        window: Window { began: at(3), spent: Millis(u64::MAX) },
+        visited: vec![WindowPart { began: at(3), spent: Millis(u64::MAX) }],
+        home_look: Some(HomeLook { url: u32::MAX, text: Some(7), at: at(7) }),
         blocked: ["blog.example.org".to_owned(), "example.org".to_owned()].into(),
         last_response: Millis(1),
         crawl_delay: Millis(u64::MAX),

@@ -138,6 +138,7 @@ const fn hold_in_english(why: HoldReason) -> &'static str {
         HoldReason::Interstitial => "A wall in place of all pages",
         HoldReason::WindowSpent => "Visited enough for this hour",
         HoldReason::Operator => "Left alone by the operator",
+        HoldReason::Rest => "Resting for an hour after one refusal or server error",
     }
 }
 
@@ -152,5 +153,6 @@ const fn hold_in_italian(why: HoldReason) -> &'static str {
         HoldReason::Interstitial => "Un muro al posto di tutte le pagine",
         HoldReason::WindowSpent => "Visitati abbastanza in quest’ora",
         HoldReason::Operator => "Lasciati in pace dal gestore",
+        HoldReason::Rest => "A riposo per un’ora dopo un rifiuto o un errore del server",
     }
 }

@@ -32,6 +32,43 @@ async fn h15_the_bot_page_says_what_why_how_to_block_how_to_be_removed_and_where
 }
 
 #[tokio::test]
+async fn m19_the_bot_page_says_in_each_language_for_how_long_what_is_left_alone_by_the_rules_in_force() {
+    let mut usual = settings();
+    usual.rules.hold_refused = Millis::from_hours(96);
+    usual.rules.hold_server_error = Millis::from_hours(49);
+    usual.rules.window_limit = Millis::from_mins(50);
+    usual.rules.window = Millis::from_hours(7);
+    let world = World::with(Backend::default(), usual);
+    for (language, sentences) in [
+        (
+            "en",
+            [
+                "After a 429 it calls nothing at the domain for 4 days or more, after a 503 for 49 hours or more.",
+                "it leaves that address alone for 4 days or more, after another server error for 49 hours or more, and calls \
+                 nothing at the domain for 1 hour. A second address",
+                "take at most 50 minutes within any 7 hours, unless",
+                "later at most once in 1 day, to tell",
+            ],
+        ),
+        (
+            "it",
+            [
+                "Dopo un 429 non chiama nulla del dominio per 4 giorni o più, dopo un 503 per 49 ore o più.",
+                "lascia in pace quell’indirizzo per 4 giorni o più, dopo un altro errore del server per 49 ore o più, e non chiama \
+                 nulla del dominio per 1 ora. Un secondo",
+                "durano al massimo 50 minuti in qualsiasi periodo di 7 ore, a meno",
+                "al massimo una volta in 1 giorno, per capire",
+            ],
+        ),
+    ] {
+        let text = world.get_in(language, "/bot").await.all("li").join("\n");
+        for sentence in sentences {
+            assert!(text.contains(sentence), "{language}: it does not say {sentence}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn settings_are_text_and_nothing_else() {
     let nasty = "<b>&\"'".to_owned();
     let settings = PageSettings {

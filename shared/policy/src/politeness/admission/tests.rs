@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::politeness::outcome::{CallTarget, Outcome, Role, record_outcome};
-use curlew_model::{Circuit, Hold};
+use curlew_model::{Circuit, Hold, WindowPart};
 use proptest::prelude::*;
 
 const PAGE: CallTarget = CallTarget { url: 1, role: Role::Document };
@@ -22,6 +22,11 @@ fn granted(state: HostState, now: Timestamp) -> (HostState, Lease) {
     }
 }
 
+/// Returns the time that was spent on a host key.
+fn spent(state: &HostState) -> Millis {
+    state.visited.iter().fold(Millis::ZERO, |sum, part| sum + part.spent)
+}
+
 fn answered(status: u16) -> Outcome {
     Outcome::Answered { status, retry_after: None }
 }
@@ -34,7 +39,7 @@ fn a_lease_keeps_others_out_until_it_is_closed() {
     assert!(matches!(second, Admission::Busy { until } if until > at(1) && until <= lease.until));
     let closed = close(state.clone(), state, lease.token, at(5_000));
     assert_eq!(closed.lease, None);
-    assert_eq!(closed.window.spent, Millis(5_000));
+    assert_eq!(spent(&closed), Millis(5_000));
     granted(closed, at(6_000));
 }
 
@@ -49,11 +54,34 @@ fn a_lease_found_expired_costs_one_full_pause() {
 #[test]
 fn the_window_ends_after_an_hour_on_the_site() {
     let rules = Rules::default();
-    let window = Window { began: at(0), spent: rules.window_limit };
-    let state = HostState { window, ..HostState::default() };
-    let (state, answer) = admit(state, &host(), &rules, "t", rules.lease_length(), at(10), 1);
-    assert_eq!(answer, Admission::Held { until: at(0) + rules.window, reason: HoldReason::WindowSpent });
-    granted(state, at(0) + rules.window);
+    let part = |ms, minutes| WindowPart { began: at(ms), spent: Millis::from_mins(minutes) };
+    let hours = |n: u64| at(0) + Millis::from_hours(n);
+    let state = HostState { visited: vec![part(0, 20), part(3_600_000, 40)], ..HostState::default() };
+    let held = |state: &HostState, now| {
+        let (_, answer) = admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1);
+        if let Admission::Held { until, reason: HoldReason::WindowSpent } = answer { Some(until) } else { None }
+    };
+    // What was spent in the first hour counts until that is eight hours ago.
+    assert_eq!(held(&state, hours(2)), Some(hours(9)));
+    assert_eq!(held(&state, hours(9)), None);
+    let (state, lease) = granted(state, hours(9));
+    assert_eq!((lease.until, state.visited.len()), (hours(9) + rules.lease_length(), 2), "the first hour is forgotten");
+}
+
+#[test]
+fn a_lease_is_cut_to_what_is_left_of_the_hour_and_cannot_be_made_longer_than_that() {
+    let rules = Rules::default();
+    let left = rules.least_lease();
+    let part = WindowPart { began: at(0), spent: rules.window_limit.saturating_sub(left) };
+    let state = HostState { visited: vec![part], ..HostState::default() };
+    let (state, lease) = granted(state, at(10));
+    assert_eq!(lease.until, at(10) + left);
+    let (longer, until) = lengthen(state.clone(), lease.token, rules.lease_length(), &rules, at(20));
+    assert_eq!((until, spent(&longer)), (Some(lease.until), rules.window_limit));
+    // A lease that is too short for one call is none.
+    let closed = close(state.clone(), state, lease.token, at(10) + Millis(1));
+    let (_, answer) = admit(closed, &host(), &rules, "t", rules.lease_length(), at(20_000), 1);
+    assert!(matches!(answer, Admission::Held { reason: HoldReason::WindowSpent, .. }), "{answer:?}");
 }
 
 #[test]
@@ -97,14 +125,14 @@ fn a_lease_that_ran_out_long_ago_costs_no_pause_any_more() {
 fn a_lease_is_charged_in_full_until_it_is_given_back() {
     let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
-    assert_eq!(state.window.spent, rules.lease_length());
+    assert_eq!(spent(&state), rules.lease_length());
     let dead = break_lease(state.clone(), &rules, at(7_000), 1);
-    assert_eq!(dead.window.spent, Millis(7_000), "who finds it dead knows that it took no more");
+    assert_eq!(spent(&dead), Millis(7_000), "who finds it dead knows that it took no more");
     let found = break_lease(state.clone(), &rules, lease.until + Millis::from_hours(5), 1);
-    assert_eq!(found.window.spent, rules.lease_length(), "who finds it run out does not");
+    assert_eq!(spent(&found), rules.lease_length(), "who finds it run out does not");
     assert_eq!(found.bucket.map(|b| b.milli_tokens), Some(u64::from(rules.burst - CALLS_UNTOLD) * 1_000));
     let late = close(state.clone(), state, lease.token, lease.until + Millis(300));
-    assert_eq!(late.window.spent, rules.lease_length() + Millis(300));
+    assert_eq!(spent(&late), rules.lease_length() + Millis(300));
 }
 
 #[test]
@@ -112,10 +140,10 @@ fn only_a_lease_in_force_can_be_made_longer() {
     let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
     let by = Millis::from_secs(30);
-    let (longer, until) = lengthen(state.clone(), lease.token, by, at(1_000));
-    assert_eq!((until, longer.window.spent), (Some(lease.until + by), rules.lease_length() + by));
-    assert_eq!(lengthen(state.clone(), lease.token, by, lease.until), (state.clone(), None));
-    assert_eq!(lengthen(state.clone(), lease.token + 1, by, at(1_000)), (state, None));
+    let (longer, until) = lengthen(state.clone(), lease.token, by, &rules, at(1_000));
+    assert_eq!((until, spent(&longer)), (Some(lease.until + by), rules.lease_length() + by));
+    assert_eq!(lengthen(state.clone(), lease.token, by, &rules, lease.until), (state.clone(), None));
+    assert_eq!(lengthen(state.clone(), lease.token + 1, by, &rules, at(1_000)), (state, None));
 }
 
 #[test]
@@ -168,6 +196,49 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
 }
 
 proptest! {
+    /// Visits of any length come at any time, as many as get a lease; some end early, some late, some die. Wherever a window
+    /// begins, no more time than its limit is under leases in it.
+    #[test]
+    fn no_window_has_more_time_under_leases_than_its_limit(
+        visits in prop::collection::vec((0u64..3_000, 0u8..5, 1u64..300, any::<bool>()), 1..400),
+        minutes in 2u64..60,
+    ) {
+        let rules = Rules { window_limit: Millis::from_mins(minutes), ..Rules::default() };
+        let (mut state, mut now, mut leases) = (HostState::default(), at(0), Vec::new());
+        for (gap, end, used, is_longer) in visits {
+            now = now + Millis::from_secs(gap.saturating_sub(1_500));
+            let length = if is_longer { rules.brief_length() } else { rules.lease_length() };
+            let (next, answer) = admit(state, &host(), &rules, "t", length, now, 7);
+            state = next;
+            match answer {
+                Admission::Granted(lease) => {
+                    let (longer, until) = lengthen(state, lease.token, rules.slice, &rules, now);
+                    let until = until.unwrap_or(lease.until);
+                    state = longer;
+                    // A visit calls at most until its lease ends.
+                    let over = if end == 0 { until } else { until.min(now + Millis::from_secs(used)) };
+                    leases.push((now, over));
+                    now = over;
+                    if end > 0 {
+                        state = close(state.clone(), state, lease.token, over);
+                    }
+                }
+                Admission::Busy { until } => now = until,
+                Admission::Held { until, .. } => {
+                    prop_assert!(until > now && until <= now + rules.window + Millis(rules.window.0 / 8));
+                    now = if used % 2 == 0 { until } else { now };
+                }
+                Admission::Blocked => unreachable!("nobody blocks it"),
+            }
+        }
+        for (_, end) in &leases {
+            let from = *end - rules.window;
+            let within = leases.iter().filter(|(_, until)| *until > from && until <= end);
+            let time = within.fold(Millis::ZERO, |sum, (began, until)| sum + until.since(from.max(*began)));
+            prop_assert!(time <= rules.window_limit, "{} ms in a window of {} min", time.0, minutes);
+        }
+    }
+
     #[test]
     fn a_brief_lease_that_ran_out_never_lets_two_calls_come_closer_than_the_pause(
         begins in 0i64..20_000, gap in 0u64..15_000, took in (0u64..30_000, 0u64..30_000), calls in 1u32..=2,
@@ -197,7 +268,7 @@ proptest! {
         if let Admission::Granted(_) = answer {
             let starts = ours + pace::next_call_at(&next, &rules, theirs).since(theirs);
             prop_assert!(starts >= mine.not_before, "{} before {}", starts, mine.not_before);
-            prop_assert!(next.window.spent >= rules.lease_length() + now.since(at(begins)));
+            prop_assert!(spent(&next) >= rules.lease_length() + now.since(at(begins)));
             let untold = pace::spend(mine.bucket, &rules, theirs).milli_tokens + 1_000;
             let told = next.bucket.map_or(u64::MAX, |bucket| bucket.milli_tokens);
             prop_assert!(told <= untold, "{} of the allowance left, but {}", told, untold);

@@ -47,8 +47,41 @@ fn after(mut state: HostState, calls: &[(CallTarget, Outcome)]) -> HostState {
     state
 }
 
+/// Returns the reason of a hold that is more than a rest.
 fn held(state: &HostState) -> Option<HoldReason> {
-    state.hold.as_ref().map(|hold| hold.reason)
+    state.hold.as_ref().map(|hold| hold.reason).filter(|reason| *reason != HoldReason::Rest)
+}
+
+#[test]
+fn after_one_refusal_or_server_error_the_host_key_rests_for_an_hour_and_nothing_is_held_against_it() {
+    let rules = Rules::default();
+    let of = |status, role| {
+        let asked = CallTarget { url: 1, role };
+        record_outcome(none(), &rules, asked, answered(status).of(role), Millis(9), at(0), 7)
+    };
+    let rest = Hold { until: at(0) + VISIT_REST, reason: HoldReason::Rest, since: at(0) };
+    for status in [202, 402, 403, 451, 500, 502, 504, 599] {
+        for role in [Role::Document, Role::Image] {
+            let state = of(status, role);
+            assert_eq!(state.hold, Some(rest.clone()), "{status} {role:?}");
+            assert_eq!((state.circuit, state.holds_in_a_row, state.failures), (Circuit::Closed, 0, 0));
+            assert!(url_held(&state, CallTarget { url: 1, role }, at(hours(40))).is_some());
+        }
+    }
+    for status in [200, 301, 304, 400, 401, 404, 410] {
+        assert_eq!(of(status, Role::Document).hold, None, "{status}");
+    }
+    assert_eq!(of(403, Role::Hub).hold, Some(rest.clone()));
+    // Files of rules have rules of their own, consent of a hub is none, and a receiver has asked for the call.
+    for (status, role) in [(403, Role::Robots), (500, Role::Robots), (202, Role::Hub), (500, Role::Receiver)] {
+        assert_eq!(of(status, role).hold, None, "{status} {role:?}");
+    }
+    // While nothing but images is refused the host rests each time; a second document is taken for the host's word.
+    let (image, shown) = (CallTarget { url: 2, role: Role::Image }, CallTarget { url: 3, role: Role::Image });
+    let images = after(none(), &[(image, answered(403)), (shown, answered(403))]);
+    assert_eq!(images.hold.map(|hold| (hold.reason, hold.until)), Some((HoldReason::Rest, at(1_000) + VISIT_REST)));
+    let second = after(none(), &[(page(1), answered(500)), (page(2), answered(500))]);
+    assert_eq!((held(&second), second.circuit), (Some(HoldReason::ServerError), Circuit::Probe));
 }
 
 #[test]
@@ -303,6 +336,10 @@ proptest! {
             prop_assert!(state.url_holds.len() <= MAX_URL_HOLDS);
             prop_assert!(state.not_before >= now + rules.min_pause);
             if let Some(hold) = state.hold.take() {
+                if hold.reason == HoldReason::Rest {
+                    prop_assert_eq!(hold.until, now + VISIT_REST);
+                    continue;
+                }
                 prop_assert!(hold.until.since(hold.since) <= rules.hold_cap);
                 prop_assert!(hold.until.since(hold.since) >= Millis::from_hours(24));
                 prop_assert_eq!(state.circuit, Circuit::Probe);

@@ -116,9 +116,21 @@ fn a_brief_lease_is_lengthened_once_if_the_call_would_outlast_it() {
     assert_eq!(next(&brief, &attempt(), Millis(1)), Step::Lengthen);
     let asked = Attempt { has_lengthened: true, ..attempt() };
     assert_eq!(next(&brief, &asked, Millis(1)), Step::End(CallEnd::Later(NOW + Millis(1))), "the lease was lost");
-    let by = brief.missing_length(&rules);
-    brief.lengthened(by, NOW + rules.lease_length());
+    brief.lengthened(NOW + rules.lease_length(), &rules);
+    assert_eq!(brief.missing_length(&rules), Millis::ZERO);
     assert_eq!(next(&brief, &asked, Millis(1)), Step::Call);
+}
+
+/// A lease is cut where the hour on the host ends: what would outlast it is not waited for.
+#[test]
+fn a_call_that_would_outlast_a_lease_which_cannot_be_lengthened_is_left_to_later() {
+    let rules = Rules::default();
+    let pause = Millis::from_secs(30);
+    let cut = visit_with(HostState { not_before: NOW + pause, ..HostState::default() }, Millis::from_secs(50));
+    let asked = Attempt { has_lengthened: true, ..attempt() };
+    assert_eq!(next(&cut, &asked, Millis::ZERO), Step::End(CallEnd::Later(NOW + pause)));
+    let room = visit_with(HostState { not_before: NOW + pause, ..HostState::default() }, pause + rules.call_time);
+    assert_eq!(next(&room, &asked, Millis::ZERO), Step::Wait(pause));
 }
 
 #[test]
@@ -132,6 +144,9 @@ fn a_visit_that_lost_its_lease_or_whose_host_is_held_meanwhile_makes_no_call() {
     let held = HostState { hold: Some(hold), ..latest.clone() };
     assert_eq!(mine.confirm::<()>(&held, NOW), Some(CallEnd::Held(NOW + Millis(5), HoldReason::Network)));
     assert_eq!(mine.confirm::<()>(&held, NOW + Millis(5)), None, "the hold is over");
+    let rest = Hold { until: NOW + Millis(5), reason: HoldReason::Rest, since: NOW };
+    let rests = HostState { hold: Some(rest), ..latest.clone() };
+    assert_eq!(mine.confirm::<()>(&rests, NOW), Some(CallEnd::Later(NOW + Millis(5))));
     let blocked = HostState { blocked: ["example.org".to_owned()].into(), ..latest };
     assert_eq!(mine.confirm::<()>(&blocked, NOW), None);
     assert_eq!(next(&mine, &attempt(), Millis::ZERO), Step::End(CallEnd::Rejected(Rejection::Blocked)));
@@ -144,8 +159,16 @@ fn an_answer_that_is_evidence_about_its_url_alone_ends_the_visit() {
     for (status, ends) in [(200, false), (404, false), (403, true), (500, true)] {
         let mut visit = visit(HostState::default());
         assert_eq!(visit.after_call(target(), reply(status), Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
-        assert_eq!((visit.over.is_some(), visit.calls), (ends, 1), "{status}");
+        let rests = visit.learned.hold.as_ref().map(|hold| (hold.until, hold.reason));
+        assert_eq!(rests, ends.then_some((NOW + CLOCK_STEP + VISIT_REST, HoldReason::Rest)), "{status}");
+        let after = next(&visit, &Attempt { target: CallTarget { url: 9, ..target() }, ..attempt() }, Millis::ZERO);
+        assert_eq!(after == Step::End(CallEnd::Later(NOW + CLOCK_STEP + VISIT_REST)), ends, "{status}: {after:?}");
     }
+    // A robots.txt ends the visit, and no other one.
+    let mut by_robots = visit(HostState::default());
+    let robots = CallTarget { role: Role::Robots, ..target() };
+    assert_eq!(by_robots.after_call(robots, reply(500), Millis(9), &rules, NOW, 1), Some(CallEnd::Reply(())));
+    assert!(by_robots.learned.hold.is_none() && by_robots.over.is_some());
     let mut visit = visit(HostState::default());
     let end = visit.after_call(target(), reply(429), Millis(9), &rules, NOW, 1).expect("the call has ended");
     assert!(matches!(end, CallEnd::Held(_, HoldReason::TooManyRequests)), "{end:?}");

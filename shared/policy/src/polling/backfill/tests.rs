@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
-use curlew_model::{Hold, HoldReason, Lease, Window};
+use curlew_model::{Hold, HoldReason, Lease, WindowPart};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const FEED: &str = "https://example.org/feed";
@@ -172,10 +172,11 @@ fn a_held_host_and_the_second_half_of_its_time_are_left_alone() {
     let held = HostState { hold: Some(hold), ..HostState::default() };
     assert_eq!(obstacle(&held, &rules, NOW).unwrap().0, NOW + Millis(5));
     assert_eq!(obstacle(&held, &rules, NOW + Millis(5)), None);
-    let spent = |spent| HostState { window: Window { began: NOW, spent }, ..HostState::default() };
+    let spent = |spent| HostState { visited: vec![WindowPart { began: NOW, spent }], ..HostState::default() };
+    let free = NOW + rules.window + Millis(rules.window.0 / 8);
     assert_eq!(obstacle(&spent(Millis::from_mins(29)), &rules, NOW), None);
-    assert_eq!(obstacle(&spent(Millis::from_mins(30)), &rules, NOW).unwrap().0, NOW + rules.window);
-    assert_eq!(obstacle(&spent(Millis::from_mins(30)), &rules, NOW + rules.window), None);
+    assert_eq!(obstacle(&spent(Millis::from_mins(30)), &rules, NOW).unwrap().0, free);
+    assert_eq!(obstacle(&spent(Millis::from_mins(30)), &rules, free), None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use curlew_model::{
     Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators, VisitJob,
 };
 use curlew_policy::address;
+use curlew_policy::politeness::deferral;
 use curlew_policy::polling::failure::may_try_again;
 use curlew_policy::rules::MOST_USUAL_ADDRESSES;
 use curlew_policy::trace;
@@ -255,7 +256,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             (true, None) => Step::None(failures::no_feed(NONE_WORKS)),
             // Without one feed that works the site is not done.
             (true, Some(until)) => {
-                let held = self.visit.state.learned.hold.is_some();
+                let held = self.is_held();
                 Step::Later { until, held, rest: Rest { links: untried, ..rest.clone() } }
             }
         })
@@ -270,7 +271,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
                 Tried::Works(found) => return Ok(Step::Found { working: vec![found.key], untried: vec![] }),
                 Tried::Useless => {}
                 Tried::NotYet(until) | Tried::NotNow(until) => {
-                    let held = self.visit.state.learned.hold.is_some();
+                    let held = self.is_held();
                     let rest = Rest { next_guess: u8::try_from(n).ok(), ..rest };
                     return Ok(Step::Later { until, held, rest });
                 }
@@ -279,6 +280,11 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         let why = if rest.links.is_empty() { NONE_NAMED } else { NONE_WORKS };
         let why = self.unread.take().map_or_else(|| why.to_owned(), |unread| format!("{why}; {unread}"));
         Ok(Step::None(failures::no_feed(&why)))
+    }
+
+    /// True if the host is held for a reason that counts against the site.
+    fn is_held(&self) -> bool {
+        self.visit.state.learned.hold.as_ref().is_some_and(|hold| deferral::counts(hold.reason))
     }
 
     /// Fetches a candidate and keeps it if it is a feed that is not known yet.

@@ -8,6 +8,7 @@ use curlew_article::validity;
 use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::outcome::is_refusal;
+use curlew_policy::politeness::redirect::Chain;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
 use url::Url;
@@ -46,6 +47,8 @@ pub(super) struct Suspicion {
     was_refuted: bool,
     /// It is too short to be kept, and not empty.
     is_short: bool,
+    /// Calls that its page may still cost.
+    pub(super) calls_left: u32,
 }
 
 impl Fetch {
@@ -99,19 +102,22 @@ impl Fetch {
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        // Sites whose pages are never titled as announced are spared this call.
-        if is_worthless {
-            match self.home_shows(round, &got.url, &got.url, text).await? {
+        // Sites whose pages are never titled as announced are spared this call. It is one of those that a page may cost.
+        let mut calls_left = self.calls_left(got);
+        if is_worthless && calls_left > 0 {
+            let calls = round.visit.state.calls;
+            match self.home_shows(round, (&got.url, &got.url), text, calls_left - 1).await? {
                 Ok(true) => round.visit.covers_home(text),
                 Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
                 Ok(false) | Err(_) => {}
             }
+            calls_left = calls_left.saturating_sub(round.visit.state.calls - calls);
         }
         Ok(match self.hidden(round, &got.url, text) {
             Some(waits) => Sight::Interstitial(waits),
             None => {
                 let is_short = is_short && !(title.is_empty() && article.text.is_empty());
-                Sight::Suspicious(Suspicion { text, was_refuted, is_short })
+                Sight::Suspicious(Suspicion { text, was_refuted, is_short, calls_left })
             }
         })
     }
@@ -142,11 +148,14 @@ impl Fetch {
         match walled {
             Some(until) => Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }),
             None => {
-                let Suspicion { text, was_refuted, is_short } = suspect.suspicion;
+                let Suspicion { text, was_refuted, is_short, calls_left } = suspect.suspicion;
                 let again = round.visit.look_at_new_again_at((text, was_refuted), round.job.deferrals);
                 match again.filter(|_| is_short || round.visit.is_shared(text)) {
                     Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
-                    None => self.take_in(round, (&suspect.item, suspect.before), &suspect.got, suspect.seen).await,
+                    None => {
+                        let Suspect { item, before, got, seen, .. } = suspect;
+                        self.take_in(round, (&item, before), (&got, calls_left), seen).await
+                    }
                 }
             }
         }
@@ -173,7 +182,8 @@ impl Fetch {
         text: u32,
     ) -> Result<Option<Item>, StageError> {
         let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
-        match self.home_shows(round, &url, &got.url, text).await? {
+        let redirects = self.politeness.rules.page_redirects;
+        match self.home_shows(round, (&url, &got.url), text, redirects).await? {
             Ok(false) => Ok(None),
             Ok(true) => {
                 round.visit.covers_home(text);
@@ -183,38 +193,34 @@ impl Fetch {
         }
     }
 
-    /// Returns whether the home page of a page's site shows this text, too; it is fetched once a visit. The page itself
-    /// has led to `answered`. The error is what the item waits for.
+    /// Returns whether the home page of a page's site shows this text, too. It is called once a day at most for a host key, and
+    /// this number of redirects is followed. The page itself has led to `answered`. The error is what the item waits for.
     async fn home_shows(
         &self,
         round: &mut VisitRun<'_, '_>,
-        url: &Url,
-        answered: &Url,
+        (url, answered): (&Url, &Url),
         text: u32,
+        redirects: u32,
     ) -> Result<Result<bool, Item>, StageError> {
         let home = url.join("/").ok().filter(|home| home != answered && home != url);
         let Some(home) = home else { return Ok(Ok(false)) };
-        if let Some((known, shown)) = &round.visit.home
-            && *known == home
-        {
-            return Ok(Ok(*shown == Some(text)));
+        if let Some(look) = round.visit.home_look(&home) {
+            return Ok(Ok(look.text == Some(text)));
         }
-        let answer = round.visit.get(&home, CallKind::Page, &Validators::default()).await?;
-        let shown = match &answer.end {
-            CallEnd::Reply(reply) => {
-                if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
-                    return Ok(Err(Item::Apart(until, ItemWait::Own)));
-                }
-                let pool = self.politeness.pool.as_ref();
-                match reply.status == 200 && !reply.body_skipped {
-                    true => read_article(pool, html_of(reply), &answer.url).await?.map(|(_, article)| key_of(&article)),
-                    false => None,
-                }
+        let mut chain = Chain::new(home.clone(), redirects);
+        let answer = round.visit.follow(&mut chain, CallKind::Page, (&Validators::default(), &home)).await?;
+        let (mut shown, mut waits) = (None, waits(&answer.end));
+        if let CallEnd::Reply(reply) = &answer.end {
+            if reply.status == 200 && !reply.body_skipped {
+                let read = read_article(self.politeness.pool.as_ref(), html_of(reply), &answer.url).await?;
+                shown = read.map(|(_, article)| key_of(&article));
             }
-            CallEnd::Rejected(_) => None,
-            end => return Ok(waits(end).map_or(Ok(false), Err)),
-        };
-        round.visit.home = Some((home, shown));
-        Ok(Ok(shown == Some(text)))
+            let held = round.visit.url_held_until(reply, round.job.deferrals);
+            waits = held.map(|until| Item::Apart(until, ItemWait::Own));
+        }
+        if waits.is_none() || answer.hops > 0 || matches!(answer.end, CallEnd::Elsewhere(_)) {
+            round.visit.note_home(&home, shown);
+        }
+        Ok(waits.map_or(Ok(shown == Some(text)), Err))
     }
 }

@@ -5,7 +5,7 @@ use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
 use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract};
-use curlew_model::{HoldReason, HostState, PageId, Timestamp, Validators};
+use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
 use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
@@ -108,6 +108,17 @@ impl Visit<'_> {
         self.change(|state| interstitial::covers_home(state, text));
     }
 
+    /// Returns the look at a home page of this host within the last day, see [`interstitial::home_look`].
+    pub(crate) fn home_look(&self, home: &Url) -> Option<HomeLook> {
+        interstitial::home_look(&self.state.learned, hash_of(home), self.politeness.clock.now())
+    }
+
+    /// Notes that a home page was looked at, and the text that it showed.
+    pub(crate) fn note_home(&mut self, home: &Url, text: Option<u32>) {
+        let look = HomeLook { url: hash_of(home), text, at: self.politeness.clock.now() };
+        self.change(|state| HostState { home_look: Some(look), ..state });
+    }
+
     /// True if a text stood in place of a page of this host lately.
     pub(crate) fn has_substitute(&self, text: u32) -> bool {
         self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
@@ -150,6 +161,10 @@ pub(crate) async fn read_article(
 /// Returns the document of an answer.
 pub(crate) fn html_of(reply: &Reply) -> String {
     decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
+}
+
+fn hash_of(url: &Url) -> u32 {
+    CallTarget::of(url.as_str(), Role::Document).url
 }
 
 /// The key of what a page says.
