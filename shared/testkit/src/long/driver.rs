@@ -75,7 +75,7 @@ impl Shard {
         let feeds = web.feeds.iter().enumerate().filter_map(|(n, feed)| Some((key(&feed.url)?, n))).collect();
         Shard {
             plan,
-            judge: Mutex::new(Judge::new(&web, plan.adaptive)),
+            judge: Mutex::new(Judge::new(&web, &plan)),
             web,
             clock: Arc::new(TokioClock::starting_at(Timestamp::from_millis(START))),
             hosts: Arc::default(),
@@ -105,7 +105,7 @@ impl Shard {
 
     /// The usual rules, but for one that may be taken out.
     fn rules(&self) -> Rules {
-        let usual = Rules { adaptive: self.plan.adaptive, ..Rules::default() };
+        let usual = Rules { adaptive: self.plan.adaptive, window_limit: self.plan.hour, ..Rules::default() };
         match self.plan.without {
             Some(Rule::Pause) => Rules {
                 min_pause: Millis::ZERO,
@@ -279,7 +279,7 @@ async fn simulate(world: &Arc<Shard>) -> Report {
     working.unwrap_or_else(|error| panic!("the simulation failed: {error}"));
     world.judge().stop(&world.web, world.moment());
     world.explain().await;
-    let judge = std::mem::replace(&mut *world.judge(), Judge::new(&world.web, false));
+    let judge = std::mem::replace(&mut *world.judge(), Judge::new(&world.web, &world.plan));
     let calling = judge.calling;
     let mut report = judge.close();
     let all = world.moment().max(1);

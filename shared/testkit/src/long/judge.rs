@@ -3,11 +3,11 @@
 
 use super::story::{Story, day};
 use super::web::{DAY, Web, is_private};
-use super::{MISSES_TOLD, Report, TOLD};
+use super::{LongRun, MISSES_TOLD, Report, TOLD};
 use crate::bad_time::Moment;
 use curlew_model::HostState;
 use curlew_ports::{Call, CallKind, FetchError, Reply};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use url::Url;
 
 const SECOND: Moment = 1_000;
@@ -22,6 +22,16 @@ const FLOOR: Moment = HOUR;
 const MANY_CUT: usize = 3;
 /// Time for which a copy of robots.txt is used, and to the end of the visit that it was read for.
 const ROBOTS_AGE: Moment = DAY + 300 * SECOND;
+/// Time for which a host key rests after a refusal or an error of one URL.
+const REST: Moment = HOUR;
+/// The length of a visit window.
+const WINDOW: Moment = 8 * HOUR;
+/// The longest time that one call may take.
+const CALL: Moment = 30 * SECOND;
+/// Time after an outage of our own in which hosts that are out of reach may still be taken for a part of it.
+const OUTAGE_KNOWN: Moment = HOUR;
+/// Path of home pages. Feeds are named here, so they are asked for only to compare another page with them.
+const HOME: &str = "/";
 /// Cap on Retry-After.
 const RETRY_AFTER_CAP: Moment = 7 * DAY;
 
@@ -35,6 +45,10 @@ struct PlaceHistory {
     may_rest: Moment,
     /// Nothing is called before this.
     quiet: Option<(Moment, &'static str)>,
+    /// Visits under a lease: its token, the start of the first call and the end of the last one.
+    visits: VecDeque<(u64, Moment, Moment)>,
+    /// When its home page was asked for last, to compare another page with it.
+    home_at: Option<Moment>,
     /// URLs that are not called before these moments, and what they had answered.
     urls: BTreeMap<String, (Moment, u16)>,
     /// Calls in a row that did not reach it.
@@ -65,6 +79,8 @@ pub(super) struct Judge {
     ages: (u64, u64),
     /// Within this time a feed is polled again.
     cycle: Moment,
+    /// Time that visits may spend on a host key in a window.
+    hour: Moment,
     /// Feeds whose misses are told without what their rows say, and where in the report.
     unexplained: Vec<(usize, usize)>,
     pub(super) calling: u64,
@@ -72,13 +88,14 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(web: &Web, adaptive: bool) -> Judge {
+    pub(super) fn new(web: &Web, plan: &LongRun) -> Judge {
         Judge {
             places: vec![PlaceHistory::default(); web.places.len()],
             feeds: vec![FeedHistory::default(); web.feeds.len()],
             lateness: (0, 0),
             ages: (0, 0),
-            cycle: if adaptive { LONGEST_CYCLE } else { CYCLE },
+            cycle: if plan.adaptive { LONGEST_CYCLE } else { CYCLE },
+            hour: plan.hour.0,
             unexplained: vec![],
             calling: 0,
             report: Report { feeds: web.feeds.len(), ..Report::default() },
@@ -165,6 +182,7 @@ impl Judge {
         }
         let seen = &mut self.places[place];
         seen.busy = true;
+        seen.began(state.last_token, now);
         if call.kind == CallKind::Robots {
             seen.robots_at.insert(url.host_str().unwrap_or_default().to_owned(), now);
         }
@@ -218,6 +236,9 @@ impl Judge {
         forbid(seen.last_end.is_some_and(|end| now < end + SECOND), "less than a second has passed");
         forbid(seen.last_end.is_some_and(|end| now < end + delay.min(60 * SECOND)), "the Crawl-delay has not passed");
         forbid(state.lease.is_none(), "there is no lease");
+        forbid(!web.is_platform(place) && seen.time_within(now) > self.hour + CALL, "its hour is used up");
+        let looked = seen.home_at.filter(|_| url.path() == HOME);
+        forbid(looked.is_some_and(|at| now < at + DAY), "its home page was looked at within a day");
         forbid(seen.blocked_at.is_some_and(|at| now > at + SECOND), "it is blocked");
         if let Some((until, why)) = seen.quiet {
             forbid(now < until, why);
@@ -246,6 +267,9 @@ impl Judge {
         let seen = &mut self.places[place];
         seen.busy = false;
         seen.last_end = Some(now);
+        if let Some((.., end)) = seen.visits.back_mut() {
+            *end = now;
+        }
         seen.story.answered(url.path(), answer, began);
         let feed = web.feed_of(url.as_str());
         if let Some(feed) = feed {
@@ -254,20 +278,27 @@ impl Judge {
         let asked = answer.as_ref().ok().and_then(|reply| reply.headers.retry_after.as_deref());
         let asked = asked.and_then(|text| text.parse::<u64>().ok()).map_or(0, |s| (s * SECOND).min(RETRY_AFTER_CAP));
         if matches!(answer, Err(FetchError::Network(_))) {
-            // In an outage of our own nobody is to blame.
-            seen.failures += u32::from(!web.is_down(began));
-            if seen.failures >= 3 && !web.is_down(began) {
+            // In an outage of our own nobody is to blame, nor until it is known to be over.
+            let is_ours = web.outage.0 <= began && began < web.outage.1 + OUTAGE_KNOWN;
+            seen.failures += u32::from(!is_ours);
+            if seen.failures >= 3 && !is_ours {
                 seen.quiet = Some((now + 24 * HOUR, "it was out of reach three times within a day"));
             }
             return;
         }
         seen.failures = 0;
+        if url.path() == HOME {
+            seen.home_at = Some(now);
+        }
         if let Some(feed) = feed {
             self.feeds[feed].answered = Some(now);
         }
+        if matches!(answer, Ok(Reply { status: 202 | 402 | 403 | 451 | 500.., .. })) && url.path() != "/robots.txt" {
+            seen.leave_alone(now + REST, "a URL of it was refused, or failed, less than an hour ago");
+        }
         match answer.as_ref().map(|reply| reply.status) {
-            Ok(429) => seen.quiet = Some((now + (72 * HOUR).max(asked), "it answered 429 within three days")),
-            Ok(503) => seen.quiet = Some((now + (48 * HOUR).max(asked), "it answered 503 within two days")),
+            Ok(429) => seen.leave_alone(now + (72 * HOUR).max(asked), "it answered 429 within three days"),
+            Ok(503) => seen.leave_alone(now + (48 * HOUR).max(asked), "it answered 503 within two days"),
             Ok(code @ 403) => seen.url(url, (now, 72 * HOUR), code, "it answered 403 at two URLs within three days"),
             Ok(code @ 500..) => seen.url(url, (now, 48 * HOUR), code, "it answered 5xx at two URLs within two days"),
             Ok(_) => drop(seen.urls.remove(url.as_str())),
@@ -300,6 +331,27 @@ impl Judge {
 }
 
 impl PlaceHistory {
+    /// Nothing is called before a moment, unless that is so for longer anyway.
+    fn leave_alone(&mut self, until: Moment, why: &'static str) {
+        if self.quiet.is_none_or(|(known, _)| until > known) {
+            self.quiet = Some((until, why));
+        }
+    }
+
+    /// A call begins under the lease with this token.
+    fn began(&mut self, token: u64, now: Moment) {
+        if self.visits.back().is_none_or(|(last, ..)| *last != token) {
+            self.visits.push_back((token, now, now));
+        }
+        self.visits.retain(|(.., end)| *end + WINDOW > now);
+    }
+
+    /// The time from the first call of a visit to its last one, of all visits within the window that ends now.
+    fn time_within(&self, now: Moment) -> Moment {
+        let from = now.saturating_sub(WINDOW);
+        self.visits.iter().map(|(_, began, end)| end.saturating_sub(from.max(*began))).sum()
+    }
+
     fn url(&mut self, url: &Url, (now, time): (Moment, Moment), code: u16, why: &'static str) {
         self.urls.insert(url.as_str().to_owned(), (now + time, code));
         if self.urls.values().filter(|(until, what)| *until > now && *what == code).count() >= 2 {

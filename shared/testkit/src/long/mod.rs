@@ -14,6 +14,7 @@ mod mutant;
 mod story;
 mod web;
 
+use curlew_model::Millis;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,6 +34,8 @@ pub struct LongRun {
     pub days: u64,
     /// Parts of the web, each with a crawler of its own.
     pub shards: usize,
+    /// Time that visits may spend on a host key in a window.
+    pub hour: Millis,
     /// True if the time between two polls follows the feed's own history.
     pub adaptive: bool,
     /// A rule that is taken out, to see that the judge notices.
@@ -42,7 +45,8 @@ pub struct LongRun {
 impl LongRun {
     /// The usual run: two shards, or more if there are more than [`HOSTS_IN_SHARD`] hosts for each.
     pub fn new(seed: u64, hosts: usize, days: u64) -> LongRun {
-        LongRun { seed, hosts, days, shards: hosts.div_ceil(HOSTS_IN_SHARD).max(2), adaptive: false, without: None }
+        let (shards, hour) = (hosts.div_ceil(HOSTS_IN_SHARD).max(2), Millis::from_hours(1));
+        LongRun { seed, hosts, days, shards, hour, adaptive: false, without: None }
     }
 }
 
@@ -59,6 +63,12 @@ pub enum Rule {
     Hold,
     /// URLs that are left alone for themselves.
     UrlHold,
+    /// The rest of a host key after a refusal or an error of one URL.
+    Rest,
+    /// The account of the time that visits spend.
+    Window,
+    /// The memory of the last look at a home page.
+    HomeLook,
     /// The directives of robots.txt.
     Robots,
     /// Blocks.

@@ -2,7 +2,7 @@
 
 use super::Rule;
 use async_trait::async_trait;
-use curlew_model::{Hold, HostKey, HostState, Millis, Origin};
+use curlew_model::{Hold, HoldReason, HostKey, HostState, Millis, Origin};
 use curlew_ports::{Clock, HostLedger, PortError, RobotsCopy, RobotsStore, Version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,6 +26,9 @@ impl<L: HostLedger> Ledger<L> {
         match self.without {
             Some(Rule::Hold) => state.hold = None,
             Some(Rule::UrlHold) => state.url_holds.clear(),
+            Some(Rule::Rest) => state.hold = state.hold.filter(|hold| hold.reason != HoldReason::Rest),
+            Some(Rule::Window) => state.visited.clear(),
+            Some(Rule::HomeLook) => state.home_look = None,
             Some(Rule::Block) => state.blocked.clear(),
             _ => {}
         }

@@ -21,6 +21,8 @@ const BLOGS_PERCENT: usize = 2;
 const MEMBERS_ONLY: u64 = 11;
 /// One page in this number is always cut short.
 const CUT_SHORT: u64 = 101;
+/// One page in this number asks not to be indexed, so that the home page is looked at.
+const NOT_INDEXED: u64 = 13;
 /// One page in this number lies where robots.txt forbids it.
 const PRIVATE: u64 = 20;
 
@@ -108,6 +110,11 @@ impl Web {
         let place = self.names.get(name).copied().unwrap_or_default();
         self.feed_at.insert(url.clone(), self.feeds.len());
         self.feeds.push(Feed { url, place, name: name.to_owned(), every });
+    }
+
+    /// Returns true if a place is a platform of many sites, on which visits may spend any time.
+    pub(super) fn is_platform(&self, place: usize) -> bool {
+        PLATFORMS.contains(&self.places[place].key.as_str())
     }
 
     /// Returns true if a place was well all the time, but for our own outage.
@@ -228,10 +235,11 @@ fn page(url: &Url, is_well: bool) -> Result<Reply, FetchError> {
         return Err(FetchError::Cut("the answer was cut short".into()));
     }
     let image = if luck.is_multiple_of(2) { "" } else { "<meta property=\"og:image\" content=\"/i.png\">" };
+    let asks = if luck.is_multiple_of(NOT_INDEXED) { "<meta name=\"robots\" content=\"noindex\">" } else { "" };
     let text = "The curlew walks along the water and probes the mud. ".repeat(6);
     Ok(document(
         "text/html",
-        format!("<html><head><title>{url}</title>{image}</head><body><p>{text}</p></body></html>"),
+        format!("<html><head><title>{url}</title>{image}{asks}</head><body><p>{text}</p></body></html>"),
     ))
 }
 

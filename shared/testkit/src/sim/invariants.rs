@@ -11,7 +11,7 @@ pub use outside::{
 };
 pub use past::{new_posts_come_first, the_past_has_a_budget};
 
-use super::trace::{CallSnapshot, JobEnd, RawSnapshot, SettledAs, Trace};
+use super::trace::{CallResult, CallSnapshot, JobEnd, RawSnapshot, SettledAs, Trace};
 use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
@@ -69,6 +69,8 @@ pub fn all(trace: &Trace, rules: &Rules) -> Result<(), Violation> {
     the_past_has_a_budget(trace, rules)?;
     new_posts_come_first(trace)?;
     raw_pages_go_with_their_pages(trace)?;
+    hosts_rest(trace)?;
+    home_pages_are_looked_at_once_a_day(trace)?;
     it_comes_to_rest(trace)?;
     nobody_panics(trace)
 }
@@ -326,6 +328,53 @@ pub fn raw_pages_go_with_their_pages(trace: &Trace) -> Result<(), Violation> {
         Some(page) => violated(NAME, trace.end.at, format!("{} is accepted, and not kept", page.url)),
         None => Ok(()),
     }
+}
+
+/// 19. After a refusal or a server error nobody calls the host key for an hour. robots.txt has its own rule, and a visit that
+///     died, or whose ledger was out of reach, could tell nobody: its lease has run out then.
+///
+/// # Errors
+/// The first call that came sooner.
+pub fn hosts_rest(trace: &Trace) -> Result<(), Violation> {
+    const REST: Millis = Millis::from_hours(1);
+    let mut refused: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
+    for call in &trace.calls {
+        if let Some(before) = refused.get(&call.host)
+            && call.start < before.end + REST
+            && before.ledger.lease.is_some_and(|(_, until)| call.start < until)
+        {
+            let after = call.start.since(before.end).0;
+            let what = format!("{} was called {after} ms after {} {:?}", call.url, before.url, before.came_to);
+            return violated("19 hosts rest", call.start, what);
+        }
+        let is_refused = matches!(call.came_to, CallResult::Status(202 | 402 | 403 | 429 | 451 | 500..));
+        if is_refused && !matches!(call.kind, CallKind::Robots | CallKind::Hub) {
+            refused.insert(&call.host, call);
+        }
+    }
+    Ok(())
+}
+
+/// 20. To compare another page with it, one home page of a host key is asked for once a day. A visit that died could tell nobody.
+///
+/// # Errors
+/// The first call that came sooner.
+pub fn home_pages_are_looked_at_once_a_day(trace: &Trace) -> Result<(), Violation> {
+    let mut looked: BTreeMap<&HostKey, &CallSnapshot> = BTreeMap::new();
+    let is_home = |call: &&CallSnapshot| call.kind == CallKind::Page && call.url.matches('/').count() == 3;
+    for call in trace.calls.iter().filter(is_home).filter(|call| call.url.ends_with('/')) {
+        if let Some(before) = looked.get(&call.host)
+            && call.start < before.end + Millis::from_hours(24)
+            && before.ledger.lease.is_some_and(|(_, until)| call.start < until)
+        {
+            let what = format!("{} was called after {}", call.url, before.url);
+            return violated("20 home pages are looked at once a day", call.start, what);
+        }
+        if matches!(call.came_to, CallResult::Status(200)) {
+            looked.insert(&call.host, call);
+        }
+    }
+    Ok(())
 }
 
 /// Nothing goes round in circles: work ends, is put off for longer each time, or is given up.

@@ -5,7 +5,8 @@
 use super::answer::A_MOMENT;
 use super::dice::Dice;
 use super::mutant::{
-    AcksFirst, DropsRemovals, ForgetsGroups, ForgetsLeases, IgnoresStops, LastWriterWins, MutantBlobs,
+    AcksFirst, DropsRemovals, Forgets, ForgetsGroups, ForgetsLeases, LastWriterWins, MutantBlobs, restless, unblocked,
+    without_home,
 };
 use super::stores::Shared;
 use super::web::MachineWeb;
@@ -112,7 +113,9 @@ fn ledger(shared: &Arc<Shared>, faults: &Arc<Faults>) -> Arc<dyn HostLedger> {
     let plain: Arc<dyn HostLedger> = shared.ledger.clone();
     let mutant: Arc<dyn HostLedger> = match shared.plan.mutation {
         Some(Mutation::NoCompareAndSwap) => Arc::new(LastWriterWins(plain)),
-        Some(Mutation::StopIgnored) => Arc::new(IgnoresStops(plain)),
+        Some(Mutation::StopIgnored) => Arc::new(Forgets(plain, unblocked)),
+        Some(Mutation::RestForgotten) => Arc::new(Forgets(plain, restless)),
+        Some(Mutation::HomeLookForgotten) => Arc::new(Forgets(plain, without_home)),
         Some(Mutation::NoPauseAfterLease) => Arc::new(ForgetsLeases { ledger: plain, clock: shared.clock.clone() }),
         _ => plain,
     };

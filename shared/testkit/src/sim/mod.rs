@@ -189,6 +189,10 @@ pub enum Mutation {
     PanicLosesBatch,
     /// A host that is to be left alone is not blocked in the ledger.
     StopIgnored,
+    /// That a host rests after a refusal or a server error of one URL is written nowhere.
+    RestForgotten,
+    /// That a home page was looked at is written nowhere.
+    HomeLookForgotten,
     /// Removals are sent to nobody.
     RemovalsUnsent,
     /// Removals are acknowledged and not done.

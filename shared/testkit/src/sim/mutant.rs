@@ -3,7 +3,9 @@
 use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
-use curlew_model::{GroupLease, HostKey, HostState, Job, Millis, Ownership, PollGroup, Stage, Timestamp, Way};
+use curlew_model::{
+    GroupLease, HoldReason, HostKey, HostState, Job, Millis, Ownership, PollGroup, Stage, Timestamp, Way,
+};
 use curlew_ports::{
     Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag,
     Version, Waiting,
@@ -59,17 +61,32 @@ impl GroupLeases for ForgetsGroups {
     }
 }
 
-/// A ledger that does not take blocks.
-pub(super) struct IgnoresStops(pub(super) Arc<dyn HostLedger>);
+/// A ledger that does not take all that is written.
+pub(super) struct Forgets(pub(super) Arc<dyn HostLedger>, pub(super) fn(HostState) -> HostState);
+
+/// A state without blocks.
+pub(super) fn unblocked(state: HostState) -> HostState {
+    HostState { blocked: Default::default(), ..state }
+}
+
+/// A state that does not rest.
+pub(super) fn restless(state: HostState) -> HostState {
+    HostState { hold: state.hold.filter(|hold| hold.reason != HoldReason::Rest), ..state }
+}
+
+/// A state without the last look at a home page.
+pub(super) fn without_home(state: HostState) -> HostState {
+    HostState { home_look: None, ..state }
+}
 
 #[async_trait]
-impl HostLedger for IgnoresStops {
+impl HostLedger for Forgets {
     async fn load(&self, host: &HostKey) -> Result<(HostState, Version), PortError> {
         self.0.load(host).await
     }
 
     async fn swap(&self, host: &HostKey, seen: Version, next: HostState) -> Result<Version, PortError> {
-        self.0.swap(host, seen, HostState { blocked: Default::default(), ..next }).await
+        self.0.swap(host, seen, self.1(next)).await
     }
 }
 

@@ -1,5 +1,6 @@
 //! A month of politeness, judged call by call; and that the judge notices when a rule is taken out.
 
+use curlew_model::Millis;
 use curlew_testkit::long::{LongRun, Report, Rule, run};
 
 #[test]
@@ -47,11 +48,29 @@ fn with_all_rules_the_small_run_is_simulated_without_a_violation() {
     assert_eq!((report.violations, report.missed, report.blamed), (0, 0, 0), "{report:#?}");
 }
 
+/// With so little time on a host that visits use it up.
+#[test]
+fn the_time_on_a_host_is_simulated_to_be_kept_within_any_window_and_its_loss_is_noticed() {
+    let brief = LongRun { hour: Millis::from_mins(3), ..LongRun::new(3, 60, 6) };
+    let report = run(brief);
+    assert_eq!((report.violations, report.blamed), (0, 0), "{report:#?}");
+    let without = run(LongRun { without: Some(Rule::Window), ..brief });
+    assert!(without.violations > 0 && without.first[0].contains("its hour is used up"), "{without:#?}");
+}
+
 #[test]
 fn taking_out_any_rule_is_noticed_in_the_simulation() {
-    for rule in
-        [Rule::CompareAndSwap, Rule::Pause, Rule::CrawlDelay, Rule::Hold, Rule::UrlHold, Rule::Robots, Rule::Block]
-    {
+    for rule in [
+        Rule::CompareAndSwap,
+        Rule::Pause,
+        Rule::CrawlDelay,
+        Rule::Hold,
+        Rule::UrlHold,
+        Rule::Rest,
+        Rule::HomeLook,
+        Rule::Robots,
+        Rule::Block,
+    ] {
         let report = without(rule);
         assert!(report.violations > 0, "{rule:?}: {report:#?}");
         eprintln!("{rule:?}: {} violations; {:?}", report.violations, report.first.first());

@@ -178,6 +178,12 @@ fn removals_that_are_lost_on_their_way_make_the_simulator_fail() {
 }
 
 #[test]
+fn without_the_rest_of_a_host_or_the_memory_of_its_home_page_the_simulator_fails() {
+    noticed(Mutation::RestForgotten, "19");
+    noticed(Mutation::HomeLookForgotten, "20");
+}
+
+#[test]
 fn without_erasing_raw_pages_the_simulator_fails() {
     noticed_in(|plan| plan.raw, Mutation::RawPagesKept, "18");
 }
