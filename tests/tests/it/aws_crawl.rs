@@ -170,6 +170,7 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
     assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
     assert_eq!(judge::impatient(calls, farm), []);
+    assert_eq!(judge::intrusions(calls, judge::registrable), []);
     assert_eq!(judge::forbidden(calls, farm), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);

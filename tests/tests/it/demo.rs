@@ -257,6 +257,8 @@ fn judge_manners(calls: &[Call], farm: &Farm) {
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
     assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
     assert_eq!(judge::impatient(calls, farm), []);
+    assert_eq!(judge::intrusions(calls, judge::registrable), []);
+    assert_eq!(judge::homes_asked_again(calls, judge::registrable), BTreeSet::new());
     assert_eq!(judge::forbidden(calls, farm), []);
     assert_eq!(judge::unasked(calls), BTreeSet::new());
     assert_eq!(judge::indiscreet(calls), []);
@@ -379,7 +381,7 @@ fn code(reason: &Value) -> &'static str {
 
 /// Returns a static copy of a word, for an [`Expect`].
 fn known(word: &str) -> &'static str {
-    const WORDS: [&str; 24] = [
+    const WORDS: [&str; 25] = [
         "robots",
         "address",
         "blocked",
@@ -402,6 +404,7 @@ fn known(word: &str) -> &'static str {
         "server_error",
         "network",
         "hostile",
+        "rest",
         "refused",
         "blocked",
     ];

@@ -20,6 +20,8 @@ fn farm(prefix: &str, hosts: usize, pages: usize) -> Web {
 fn judge_manners(calls: &[Call], web: &Web) {
     assert_eq!(judge::closer_than(calls, judge::registrable, PAUSE), []);
     assert_eq!(judge::overlaps(calls, judge::registrable), []);
+    assert_eq!(judge::intrusions(calls, judge::registrable), []);
+    assert_eq!(judge::homes_asked_again(calls, judge::registrable), BTreeSet::new());
     assert_eq!(judge::forbidden(calls, web.farm()), []);
     assert_eq!(judge::unasked(calls).len(), 0);
     assert_eq!(judge::indiscreet(calls), []);

@@ -14,6 +14,7 @@ pub(crate) fn sites() -> Vec<Site> {
         busy_bakery(),
         members_only(),
         maintenance(),
+        one_broken_step(),
         slow_snail(),
         metronome(),
         dead_links(),
@@ -45,9 +46,10 @@ fn busy_bakery() -> Site {
 
 fn members_only() -> Site {
     let mut blog = Blog::new("members-only.test", "Members Only", "A club of few words", &LIBRI, Style::OpenGraph);
-    blog.about = "the home page answers 403: nothing is guessed, and it is left alone for three days";
+    blog.about =
+        "the home page answers 403: nothing is guessed, it is left alone for three days, and all else for an hour";
     blog.at("http://members-only.test/", Reply::status(Kind::Home, 403));
-    blog.posts(2).feed(Plan::new("/feed.xml", Format::Rss2)).unreachable(None);
+    blog.posts(2).feed(Plan::new("/feed.xml", Format::Rss2)).unreachable(Some("rest"));
     blog.finish()
 }
 
@@ -58,6 +60,26 @@ fn maintenance() -> Site {
     for number in 0..4 {
         let post = blog.publisher.post(number);
         let page = Reply::status(Kind::Page, 503).with("retry-after", "3600");
+        blog.post_as(&post, page, Outcome::Parked);
+    }
+    blog.feed(Plan::new("/feed.xml", Format::Rss2));
+    blog.finish()
+}
+
+fn one_broken_step() -> Site {
+    let mut blog = Blog::new(
+        "one-broken-step.test",
+        "One Broken Step",
+        "The stairs are fine, but for the third",
+        &WORKSHOP,
+        Style::OpenGraph,
+    );
+    blog.about = "the third of five pages answers 500: it is left alone for two days, and all else for an hour";
+    blog.held = Some("rest");
+    blog.posts(2);
+    for number in 2..5 {
+        let post = blog.publisher.post(number);
+        let page = if number == 2 { Reply::status(Kind::Page, 500) } else { blog.publisher.page(&post) };
         blog.post_as(&post, page, Outcome::Parked);
     }
     blog.feed(Plan::new("/feed.xml", Format::Rss2));

@@ -120,8 +120,8 @@ fn every_code_is_one_that_the_model_knows() {
         "screened",
         "host_unavailable",
     ];
-    const HOLDS: [&str; 7] =
-        ["forbidden", "too_many_requests", "server_error", "network", "not_found", "hostile", "window_spent"];
+    const HOLDS: [&str; 8] =
+        ["forbidden", "too_many_requests", "server_error", "network", "not_found", "hostile", "window_spent", "rest"];
     let farm = Farm::demo();
     let seen: BTreeSet<&str> = farm.sites().iter().flat_map(|site| site.expect.rejected.keys().copied()).collect();
     assert!(seen.iter().all(|code| CODES.contains(code)), "{seen:?}");
