@@ -157,7 +157,7 @@ fn a_call_to_a_site_that_had_to_be_left_alone_is_found() {
         assert_eq!(judge::intrusions(&[refused, call("b.test", "/b", 10, 20)], registrable), [], "another site");
     }
     // A short quiet does not end a long one.
-    let both = [answered("/a", 429, 0), answered("/c", 403, hours(72)), later(hours(73))];
+    let both = [answered("/a", 429, 0), answered("/c", 403, hours(72) + 1), later(hours(74))];
     assert_eq!(judge::intrusions(&both, registrable), []);
     let both = [answered("/a", 429, 0), answered("/c", 403, hours(2)), later(hours(5))];
     assert_eq!(judge::intrusions(&both, registrable).len(), 2);
