@@ -29,7 +29,8 @@ use crate::stage::{Stage, StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
     Challenge, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress, OwnerRequest,
-    Ownership, Page, PageLine, PageState, PollJob, ReportedState, Source, SourceKey, Timestamp, Validators, Way,
+    Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey, Timestamp, Validators,
+    Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
