@@ -178,7 +178,7 @@ mod tests {
         let smallest = sizes.min().unwrap();
         let machine = Machine { memory: Some(smallest << 20), ..Machine::default() };
         let environment = [("CURLEW_CONTACT".to_owned(), "a@b.example".to_owned())];
-        let limits = machine.fit(Settings::load(&Flags::default(), environment).unwrap()).unwrap().limits;
+        let limits = machine.fit(Settings::load(&Flags::default(), environment.into_iter()).unwrap()).unwrap().limits;
         let together = PROGRAM + limits.decoded_bytes.unwrap() + limits.bodies_bytes.unwrap() as u64;
         assert!(together <= (smallest as u64) << 20, "{together} bytes in a function of {smallest} MB");
     }
@@ -190,7 +190,7 @@ mod tests {
         StackSettings {
             blobs: blobs.clone(),
             clock: Arc::new(TokioClock::starting_at(Timestamp::EPOCH)),
-            base: Settings::load(&Flags::default(), environment).unwrap(),
+            base: Settings::load(&Flags::default(), environment.into_iter()).unwrap(),
             machine: Machine { memory: Some(256 << 20), ..Machine::default() },
             last: Mutex::default(),
             kept: Mutex::default(),

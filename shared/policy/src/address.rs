@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn what_a_template_left_is_no_address() {
-        let url = |path: &str| Url::parse("https://example.org/").unwrap().join(path).unwrap();
+        let url = |path: &str| Url::parse(&format!("https://example.org{path}")).expect("the path of an address");
         for left in
             ["/undefined", "/blog/null", "/blog/[slug]", "/{{ page.url }}", "/blog/:slug", "/a?p={{id}}", "/<url>"]
         {
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_link_that_drops_what_a_feed_added_is_told_from_one_that_drops_the_article() {
-        let url = |path: &str| Url::parse("https://example.org/").unwrap().join(path).unwrap();
+        let url = |path: &str| Url::parse(&format!("https://example.org{path}")).expect("the path of an address");
         for (link, answered, only_extras) in [
             ("/a", "/a?source=rss", true),
             ("/a?lang=de", "/a?lang=de&from=feed-7", true),

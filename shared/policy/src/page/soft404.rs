@@ -167,9 +167,8 @@ mod tests {
         assert!(
             !is_one_article(
                 &format!(
-                    "{TEXT}{}",
-                    other.repeat(1)
-                        + "And of the miller, his three sons and their donkey, who went to sea and came back with a chest of tea and a parrot that could count."
+                    "{TEXT}{other}And of the miller, his three sons and their donkey, who went to sea and came back with a chest of tea \
+                     and a parrot that could count."
                 ),
                 TEXT
             ),

@@ -273,6 +273,7 @@ async fn a_record_keeps_a_fingerprint_of_its_text() {
 struct FarAway(Arc<MemoryBlobs>, AtomicUsize);
 
 impl FarAway {
+    #[allow(clippy::disallowed_methods, reason = "it stands in for a network; the clock of the test is paused")]
     async fn arrived(&self, bytes: usize) {
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         self.1.fetch_add(bytes, Ordering::Relaxed);

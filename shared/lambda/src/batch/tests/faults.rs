@@ -488,7 +488,7 @@ async fn simulate(seed: u64, mutant: Option<Mutant>) -> Judge {
 async fn seeds_of_batches_under_faults_hold() {
     let (mut cut_off, mut dead) = (0, 0);
     for seed in 0..SEEDS {
-        let judge = simulate(seed, None).await;
+        let judge = Box::pin(simulate(seed, None)).await;
         assert!(judge.violations.is_empty(), "seed {seed}: {:#?}", judge.violations);
         (cut_off, dead) = (cut_off + judge.cut_off, dead + judge.dead);
     }
@@ -506,7 +506,7 @@ async fn seeds_of_batches_notice_each_mutant() {
         Mutant::FailsWhatIsSent,
     ] {
         let mut seed = 0;
-        while simulate(seed, Some(mutant)).await.violations.is_empty() {
+        while Box::pin(simulate(seed, Some(mutant))).await.violations.is_empty() {
             seed += 1;
             assert!(seed < SEEDS, "nobody noticed {mutant:?}");
         }
