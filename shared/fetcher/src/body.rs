@@ -3,7 +3,6 @@
 use crate::config::Config;
 use crate::decode::{Broken, Coding, DecodeError, Decoder, is_gzip_file};
 use crate::failure;
-use crate::fetcher::HttpFetcher;
 use crate::media::TELLING_BYTES;
 use crate::room::{Room, Share};
 use bytes::Bytes;
@@ -20,15 +19,23 @@ const DECODED_HERE: usize = 16 << 10;
 /// Minimum number of coded bytes that are handed to the pool at once, unless the body ends.
 const PIECE: usize = 64 << 10;
 
+/// What a body is read and decoded with.
+#[derive(Clone, Copy)]
+pub(crate) struct Means<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) room: &'a Room,
+    pub(crate) pool: &'a dyn CpuPool,
+}
+
 /// Reads and decodes the body of an answer; `None` if its first bytes show that it is not what was asked for.
 pub(crate) async fn read(
     mut response: Response,
     kind: CallKind,
-    fetcher: &HttpFetcher,
+    Means { config, room, pool }: Means<'_>,
     begins_well: impl Fn(&[u8]) -> bool,
     deadline: Instant,
 ) -> Result<Option<Bytes>, FetchError> {
-    let HttpFetcher { config, room, pool, .. } = fetcher;
+    let means = Means { config, room, pool };
     let max_bytes = config.bytes.of(kind);
     let cut_is_fine = kind == CallKind::Robots;
     let coding = Coding::of(response.headers()).map_err(FetchError::Protocol)?;
@@ -58,7 +65,7 @@ pub(crate) async fn read(
         if coding == Coding::Identity || is_whole || piece.len() >= PIECE || !is_within {
             wire_bytes += piece.len();
             let decoding = Instant::now();
-            let pushed = timeout_at(deadline, push(pool.as_ref(), coding, decoder, std::mem::take(&mut piece))).await;
+            let pushed = timeout_at(deadline, push(pool, coding, decoder, std::mem::take(&mut piece))).await;
             let pushed = pushed.map_err(|_| no_room())??;
             pace.started += decoding.elapsed();
             waited += decoding.elapsed();
@@ -69,7 +76,7 @@ pub(crate) async fn read(
                     if !cut_is_fine {
                         return Err(too_large(max_bytes));
                     }
-                    return finished(decoder.into_partial(), coding, kind, fetcher, Cut(true)).await.map(Some);
+                    return finished(decoder.into_partial(), coding, kind, means, Cut(true)).await.map(Some);
                 }
                 Err(e) => return Err(undecodable(e)),
             }
@@ -81,7 +88,7 @@ pub(crate) async fn read(
         pace.check((wire_bytes + piece.len()) as u64)?;
     }
     let body = decoder.finish().map_err(undecodable)?;
-    finished(body, coding, kind, fetcher, Cut(false)).await.map(Some)
+    finished(body, coding, kind, means, Cut(false)).await.map(Some)
 }
 
 /// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large document.
@@ -132,12 +139,11 @@ async fn finished(
     (body, share): (Vec<u8>, Share),
     coding: Coding,
     kind: CallKind,
-    fetcher: &HttpFetcher,
+    Means { config, room, pool }: Means<'_>,
     cut: Cut,
 ) -> Result<Bytes, FetchError> {
-    let HttpFetcher { config, room, pool, .. } = fetcher;
     let Some(decoder) = of_gzip_file(&body, coding, kind, config, room)? else { return Ok(share.keep(body)) };
-    let (decoder, pushed) = push(pool.as_ref(), Coding::Gzip, decoder, body).await?;
+    let (decoder, pushed) = push(pool, Coding::Gzip, decoder, body).await?;
     unpacked(decoder, pushed, kind, config, cut)
 }
 

@@ -1,6 +1,6 @@
 //! The call itself: guard, request, checks of the answer, body.
 
-use crate::body;
+use crate::body::{self, Means};
 use crate::config::{Config, ConfigError};
 use crate::connections::{self, EarlyClosers, IDLE_TIMEOUT};
 use crate::failure;
@@ -33,7 +33,7 @@ const DESCRIPTOR_WAIT: Duration = Duration::from_millis(250);
 
 /// Makes calls over HTTP/1.1 and HTTP/2. Cheap to share, costly to build: one for a process or an invocation.
 pub struct HttpFetcher {
-    pub(crate) config: Config,
+    config: Config,
     agents: Agents,
     resolver: VettingResolver,
     client: Client,
@@ -41,8 +41,8 @@ pub struct HttpFetcher {
     /// than the one connected to, which HTTP/2 cannot say.
     single_use: OnceLock<Client>,
     early_closers: EarlyClosers,
-    pub(crate) room: Room,
-    pub(crate) pool: Arc<dyn CpuPool>,
+    room: Room,
+    pool: Arc<dyn CpuPool>,
 }
 
 impl HttpFetcher {
@@ -83,19 +83,16 @@ impl HttpFetcher {
         }
     }
 
-    /// Sends the request, and a GET once more if its connection had been used before and was closed before the head of an answer
-    /// had come: its server had closed it as idle (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
+    /// Sends the request, by a connection that is kept from the call before if there is one.
     async fn send_once(&self, call: &Call, url: &Url, deadline: Instant) -> Result<Response, FetchError> {
-        let late = |_| FetchError::Cut("no answer in the time of the call".into());
         // A POST is never sent twice, so it has a connection to itself.
         let (client, request) = self.prepare(call, url, call.post.is_some() || self.early_closers.has(url))?;
-        let (mut sent, has_opened) =
-            timeout_at(deadline, connections::watched(client.execute(request))).await.map_err(late)?;
-        if !has_opened && call.post.is_none() && sent.as_ref().is_err_and(failure::is_closed_unanswered) {
-            tracing::debug!(host = url.host_str(), "a connection was closed as idle: the same call is sent once more");
+        let (sent, has_opened) = timeout_at(deadline, connections::watched(client.execute(request)))
+            .await
+            .map_err(|_| FetchError::Cut("no answer in the time of the call".into()))?;
+        if !has_opened && sent.as_ref().is_err_and(failure::is_closed_unanswered) {
             self.early_closers.add(url);
-            let (client, request) = self.prepare(call, url, true)?;
-            sent = timeout_at(deadline, client.execute(request)).await.map_err(late)?;
+            return Err(FetchError::ClosedIdle);
         }
         let response = sent.map_err(|e| failure::of(&e))?;
         self.check_peer(url, response.remote_addr())?;
@@ -171,7 +168,8 @@ impl Fetch for HttpFetcher {
             let skipped = reply.body_skipped || status == 204;
             if !skipped {
                 let begins_well = |start: &[u8]| media::may_begin(call.kind, content_type.as_deref(), start);
-                let body = body::read(response, call.kind, self, begins_well, deadline).await?;
+                let means = Means { config: &self.config, room: &self.room, pool: self.pool.as_ref() };
+                let body = body::read(response, call.kind, means, begins_well, deadline).await?;
                 reply.body_skipped = body.is_none();
                 reply.body = body.unwrap_or_default();
             }

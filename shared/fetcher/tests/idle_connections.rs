@@ -92,14 +92,24 @@ async fn get(fetcher: &HttpFetcher, post: Option<Post>) -> Result<Reply, FetchEr
     fetcher.call(&Call { url, kind, validators, post, signature: None, time }).await
 }
 
+/// Calls as a visit does: once more if the connection had been closed as idle.
+async fn get_again(fetcher: &HttpFetcher) -> Result<Reply, FetchError> {
+    match get(fetcher, None).await {
+        Err(FetchError::ClosedIdle) => get(fetcher, None).await,
+        other => other,
+    }
+}
+
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test]
-async fn t19_a_get_is_sent_once_more_when_a_connection_that_was_used_before_ends_unanswered() {
+async fn t19_a_connection_that_was_used_before_and_ends_unanswered_was_idle_and_the_next_one_is_new() {
     for ending in [&[FINE, Close] as &'static [Act], &[FINE, Reset], &[FINE, Half]] {
         let server = Server::new(LONG, vec![ending, &[FINE]].leak()).await;
         let fetcher = server.fetcher();
-        for _ in 0..4 {
+        get(&fetcher, None).await.unwrap();
+        assert_eq!(get(&fetcher, None).await, Err(FetchError::ClosedIdle), "{ending:?}");
+        for _ in 0..3 {
             assert_eq!(get(&fetcher, None).await.unwrap().body, "tide", "{ending:?}");
         }
         // From then on each call has a connection to itself.
@@ -118,10 +128,11 @@ async fn t19_a_new_connection_that_ends_unanswered_is_a_failure() {
 }
 
 #[tokio::test]
-async fn t19_no_call_is_sent_three_times() {
+async fn t19_a_server_is_not_believed_twice_in_a_row_that_it_closed_an_idle_connection() {
     let server = Server::new(LONG, &[&[FINE, Close], &[Close]]).await;
     let fetcher = server.fetcher();
     get(&fetcher, None).await.unwrap();
+    assert_eq!(get(&fetcher, None).await, Err(FetchError::ClosedIdle));
     for sent in [vec![0, 0, 1], vec![0, 0, 1, 2]] {
         let refused = get(&fetcher, None).await;
         assert!(matches!(refused, Err(FetchError::Cut(_))), "{refused:?}");
@@ -170,7 +181,7 @@ async fn t19_all_calls_are_answered_however_soon_a_server_closes_idle_connection
                 let server = Server::new(Duration::from_millis(idle), &[&[FINE]]).await;
                 let fetcher = server.fetcher();
                 for _ in 0..3 {
-                    assert_eq!(get(&fetcher, None).await.unwrap().body, "tide", "{idle} ms");
+                    assert_eq!(get_again(&fetcher).await.unwrap().body, "tide", "{idle} ms");
                     sleep(Duration::from_millis(idle.min(3_000) - early)).await;
                 }
             });

@@ -223,7 +223,9 @@ fn judge_summary(summary: &Value, seen: &Seen, farm: &Farm, calls: &[Call]) {
     assert_eq!(summary["accepted"], sites.iter().map(|site| site.expect.accepted).sum::<usize>());
     assert_eq!(summary["feeds"], seen.feeds.len());
     assert_eq!(summary["dead"], 0, "{summary}");
-    assert_eq!(summary["calls"], calls.len(), "calls that the program made, and calls that the sites saw");
+    // A call whose connection was closed as idle is sent once more: the site that hangs up sees it twice.
+    let twice = calls.iter().filter(|call| call.host == "hang-up.test" && call.kind == Kind::Home).count() / 2;
+    assert_eq!(summary["calls"], calls.len() - twice, "calls that the program made, and calls that the sites saw");
     let mut rejected: BTreeMap<&str, usize> = BTreeMap::new();
     for (why, count) in seen
         .pages

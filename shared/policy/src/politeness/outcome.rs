@@ -77,8 +77,9 @@ pub enum Outcome {
     Cut,
     /// The answer broke a limit or was no HTTP.
     Broken,
-    /// The server refused the call, but asks for a signed one, which follows.
-    SignatureAsked,
+    /// The call is made once more after its pause: signed, since the server asked for that, or by a new connection, since its own had
+    /// been closed as idle.
+    Repeated,
     /// The answer of a receiver of matches, whatever it is.
     OfReceiver,
 }
@@ -125,7 +126,7 @@ impl Outcome {
             | Outcome::Challenge(_)
             | Outcome::Network
             | Outcome::Outage
-            | Outcome::SignatureAsked
+            | Outcome::Repeated
             | Outcome::OfReceiver => None,
         }
     }
@@ -172,7 +173,7 @@ pub fn record_outcome(
         }
         (None, Outcome::Challenge(vendor)) => hold_interstitial(state, vendor, rules, now, seed),
         (None, Outcome::Network) => unreached(state, rules, now, seed),
-        (None, Outcome::Outage | Outcome::SignatureAsked | Outcome::OfReceiver) => state,
+        (None, Outcome::Outage | Outcome::Repeated | Outcome::OfReceiver) => state,
         (None, _) => {
             // RFC 9110 §10.2.3 gives Retry-After a meaning with redirects, too.
             if matches!(outcome, Outcome::Answered { status: 300..=399, .. }) {

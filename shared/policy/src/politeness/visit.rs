@@ -164,6 +164,8 @@ pub enum Answer<R> {
         /// Because our own network is down or this process is short of something; the host is not to blame.
         is_local: bool,
     },
+    /// The server had closed the connection as idle before the call came.
+    ClosedIdle,
     /// No answer came in time, or it was cut short, for this reason.
     Cut(String),
     /// The answer broke a limit.
@@ -182,6 +184,7 @@ impl<R> Answer<R> {
             Answer::Challenge(vendor) => Outcome::Challenge(vendor),
             Answer::Unreached { is_local: true } => Outcome::Outage,
             Answer::Unreached { is_local: false } => Outcome::Network,
+            Answer::ClosedIdle => Outcome::Repeated,
             Answer::Cut(_) => Outcome::Cut,
             Answer::Limit(_) | Answer::Protocol(_) => Outcome::Broken,
         };
@@ -276,7 +279,7 @@ impl VisitState {
     }
 
     /// Records the result of a call that took this long and has just ended, and decides how the call ends for its URL.
-    /// `None` if the URL is called again, signed: that is asked of [`VisitState::next`] as for a new call.
+    /// `None` if the URL is called again, signed or by a new connection: that is asked of [`VisitState::next`] as for a new call.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -287,11 +290,12 @@ impl VisitState {
         seed: u64,
     ) -> Option<CallEnd<R>> {
         let now = now + CLOCK_STEP;
-        let is_repeated = self.learn_to_sign(&answer);
-        let outcome = if is_repeated { Outcome::SignatureAsked } else { answer.outcome(target) };
+        let is_closed = matches!(answer, Answer::ClosedIdle);
+        let is_repeated = is_closed || self.learn_to_sign(&answer);
+        let outcome = if is_repeated { Outcome::Repeated } else { answer.outcome(target) };
         self.last_call_end = Some(now);
-        if outcome != Outcome::Outage {
-            // Calls during our own outage do not count as attempts.
+        if outcome != Outcome::Outage && !is_closed {
+            // Calls during our own outage do not count as attempts, nor those that came too late for their connection.
             self.calls += 1;
         }
         self.learned = record_outcome(std::mem::take(&mut self.learned), rules, target, outcome, took, now, seed);
@@ -315,6 +319,8 @@ impl VisitState {
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
                 }
             }
+            // It is called once more.
+            (Answer::ClosedIdle, _) => CallEnd::Later(now),
             // Such an answer holds the host key.
             (Answer::Challenge(_), _) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, _) => {

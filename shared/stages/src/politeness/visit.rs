@@ -418,6 +418,7 @@ impl<'a> Visit<'a> {
     ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
         Box::pin(async move {
             let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
+            let mut was_closed = false;
             loop {
                 let rules = &self.politeness.rules;
                 match self.state.next(&attempt, rules, self.politeness.clock.now(), self.lasted()) {
@@ -451,7 +452,7 @@ impl<'a> Visit<'a> {
                         self.state.has_looked(lasted);
                         attempt.has_confirmed = true;
                     }
-                    Step::Call => match self.call(url, kind, validators, attempt.target).await {
+                    Step::Call => match self.call(url, kind, validators, attempt.target, &mut was_closed).await {
                         Some(end) => return Ok(end),
                         None => attempt = Attempt { has_waited: false, has_confirmed: false, ..attempt },
                     },
@@ -509,13 +510,15 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Calls a URL, and takes in the answer; `None` if it is called again, signed.
+    /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection, once, which
+    /// `was_closed` keeps in mind.
     async fn call(
         &mut self,
         url: &Url,
         kind: CallKind,
         validators: &Validators,
         target: CallTarget,
+        was_closed: &mut bool,
     ) -> Option<CallEnd> {
         let Politeness { rules, clock, .. } = self.politeness;
         let post = self.post.clone().filter(|_| matches!(kind, CallKind::Hub | CallKind::Receiver));
@@ -529,9 +532,14 @@ impl<'a> Visit<'a> {
         drop(span);
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
         let now = clock.now();
-        if let Err(FetchError::Refused(why)) = answer {
-            return Some(CallEnd::Rejected(Rejection::Address(why)));
-        }
+        let answer = match answer {
+            Err(FetchError::Refused(why)) => return Some(CallEnd::Rejected(Rejection::Address(why))),
+            // Not twice, whatever the fetcher says.
+            Err(error @ FetchError::ClosedIdle) if *was_closed => Err(FetchError::Cut(error.to_string())),
+            other => other,
+        };
+        let is_closed = matches!(answer, Err(FetchError::ClosedIdle));
+        *was_closed |= is_closed;
         let asks_signature = !is_signed && self.asks_signature(&answer, now).await;
         let failure = failures::of_answer(&answer, kind);
         let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
@@ -540,7 +548,9 @@ impl<'a> Visit<'a> {
         let is_outage = answer.outcome(target) == Outcome::Outage;
         let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
         let (host, events) = (&self.state.host, &self.politeness.events);
-        if !is_outage {
+        if is_closed {
+            tracing::debug!(%host, "a connection was closed as idle: the same call is sent once more after its pause");
+        } else if !is_outage {
             events.note(&Event::Called { host, kind, status, bytes });
         }
         if let Some(hold) = &self.state.learned.hold {
@@ -594,6 +604,7 @@ impl<'a> Visit<'a> {
                 Answer::Reply { status: reply.status, retry_after, asks_signature, reply: Box::new(reply) }
             }
             Err(FetchError::Network(_) | FetchError::Local(_)) => Answer::Unreached { is_local: blame == Fault::Local },
+            Err(FetchError::ClosedIdle) => Answer::ClosedIdle,
             Err(FetchError::Cut(why)) => Answer::Cut(why),
             Err(FetchError::Limit(why)) => Answer::Limit(why),
             Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),

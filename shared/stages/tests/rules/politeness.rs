@@ -75,6 +75,24 @@ fn unreached() -> Result<Reply, FetchError> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn t19_a_call_whose_connection_was_closed_as_idle_is_made_once_more_after_its_pause_and_no_third_time() {
+    for (closed, taken) in [(1, true), (2, false)] {
+        let world = TestWorld::new();
+        for _ in 0..closed {
+            world.web.answer(A, Err(FetchError::ClosedIdle));
+        }
+        world.web.serve(A, "text/html", html(""));
+        let began = world.now();
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        assert_eq!(called(&world, A), 2, "{closed}");
+        // One pause after robots.txt, another one between the two.
+        assert!(world.now().since(began) >= world.politeness.rules.min_pause.saturating_mul(2), "{closed}");
+        assert_eq!(state(&world, "example.org").await.hold, None);
+        assert_eq!(!world.queued(QueueName::Extract).await.is_empty(), taken, "{closed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() {
     let world = TestWorld::new();
     world.web.answer(A, Ok(status(403)));
