@@ -37,6 +37,7 @@ mod hit;
 mod leaf;
 mod listing;
 mod manifest;
+mod mend;
 mod pieces;
 mod plan;
 mod proximity;

@@ -122,7 +122,9 @@ impl Robots {
     /// `body` is decompressed. Nothing beyond [`MAX_BYTES`] is read, and a line cut there is dropped; a line is read up
     /// to [`MAX_LINE_BYTES`]. The token `*` selects the rules for everyone.
     pub fn parse(body: &[u8], product_token: &str) -> Robots {
-        parse::read(body, product_token)
+        let text = parse::text_of(body);
+        let second = SecondOpinion::read(&text, self::product_token(product_token)).map(Arc::new);
+        Robots { second, ..parse::read(&text, product_token) }
     }
 
     /// Returns an empty set of rules, which allows everything.

@@ -1,6 +1,5 @@
 //! Parses a robots.txt into the rules of one product token (RFC 9309 §2.1, §2.2).
 
-use super::second::SecondOpinion;
 use super::tree::Tree;
 use super::{MAX_BYTES, MAX_LINE_BYTES, PathStatement, Robots, Rule, Span, pattern, product_token};
 use crate::address;
@@ -8,7 +7,6 @@ use crate::page::preferences::Preferences;
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use std::borrow::Cow;
-use std::sync::Arc;
 
 /// Length up to which keys are compared, in bytes; no known key is longer.
 const MAX_KEY_BYTES: usize = 32;
@@ -30,15 +28,18 @@ const LICENSE: &[&str] = &["license"];
 /// Maximum number of `Content-Signal` rules that are kept of a group.
 const MAX_SIGNALS: usize = 1_000;
 
-/// Parses the file; see [`Robots::parse`].
-pub(super) fn read(body: &[u8], token: &str) -> Robots {
-    let text = decoded(without_cut_line(body));
+/// Returns the text of a file as it is read: within the limit, in UTF-8 if it was in UTF-16.
+pub(super) fn text_of(body: &[u8]) -> Cow<'_, [u8]> {
+    decoded(without_cut_line(body))
+}
+
+/// Parses the text of a file; see [`Robots::parse`].
+pub(super) fn read(text: &[u8], token: &str) -> Robots {
     let mut reader = GroupParser::new(product_token(token).as_bytes());
     for line in text.split(|b| *b == b'\n' || *b == b'\r') {
         reader.take(parse_line(line));
     }
-    let second = SecondOpinion::read(&text, product_token(token)).map(Arc::new);
-    Robots { second, ..reader.finish() }
+    reader.finish()
 }
 
 /// A line with a known key.
