@@ -29,6 +29,8 @@ const SAMPLE: usize = 64 << 10;
 const TAG_BYTES: usize = 16;
 /// Number of latches; with many of them changes to different keys seldom wait for each other.
 const LATCHES: usize = 64;
+/// Number in the name of the next unfinished file of this process, whichever of its openings of a store writes it.
+static NEXT_FILE: AtomicU64 = AtomicU64::new(0);
 
 /// The folder of objects.
 #[derive(Clone, Debug)]
@@ -41,7 +43,6 @@ struct Directories {
     objects: PathBuf,
     incoming: PathBuf,
     latches: [Mutex<()>; LATCHES],
-    next_file: AtomicU64,
     _lock: Option<Arc<Lock>>,
 }
 
@@ -52,7 +53,6 @@ impl Folder {
             objects: dir.join(OBJECTS),
             incoming: dir.join(INCOMING),
             latches: std::array::from_fn(|_| Mutex::new(())),
-            next_file: AtomicU64::new(0),
             _lock: lock,
         };
         if access == Access::Exclusive {
@@ -197,7 +197,7 @@ impl Directories {
 
     /// Writes and flushes a file that is not in its place yet.
     fn write(&self, bytes: &[u8]) -> io::Result<Incoming> {
-        let number = self.next_file.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT_FILE.fetch_add(1, Ordering::Relaxed);
         let path = self.incoming.join(format!("{}-{number}", std::process::id()));
         let mut file = private::create_new(&path)?;
         let incoming = Incoming { path };
