@@ -23,7 +23,7 @@ pub enum Document {
     /// A page: in the first `meta` tag with a known charset (HTML, "determining the character encoding").
     Page,
     /// A feed: in the XML declaration (RFC 7303 §3), else in a `meta` tag. XML may name encodings that the Encoding
-    /// Standard leaves out, and be written in EBCDIC.
+    /// Standard leaves out.
     Feed,
 }
 
@@ -38,7 +38,7 @@ pub struct DecodedText<'a> {
 
 /// Decodes a document. `content_type` is the header as the server sent it (RFC 9110 §8.3).
 ///
-/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 and UTF-32 beside the first `<`
+/// A byte order mark takes precedence over every label, and so do the zeros of UTF-16 beside the first `<`
 /// or `{`. Then the charset of the header counts, then the one that the document names, unless the bytes refute it:
 ///
 /// - Text beyond ASCII that is valid UTF-8 throughout is UTF-8. In another encoding that happens by chance only: in one
@@ -52,13 +52,7 @@ pub struct DecodedText<'a> {
 /// be decoded becomes U+FFFD.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
-        // A UTF-32 mark begins with the UTF-16LE one; no such text has a NUL as its first character.
-        if !(encoding == UTF_16LE && body[mark..].starts_with(&[0, 0])) {
-            return decode_as(&body[mark..], encoding, false);
-        }
-    }
-    if let Some(text) = utf_32(body) {
-        return DecodedText { text: Cow::Owned(text), faulty: true };
+        return decode_as(&body[mark..], encoding, false);
     }
     if let Some(encoding) = utf_16(body) {
         return decode_as(body, encoding, false);
@@ -72,10 +66,7 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document
     if let Some(page) = code_page(body, header, declared_label) {
         return decode_by_page(body, page);
     }
-    match legacy::decode_ebcdic(body, declared) {
-        Some(text) => DecodedText { text: Cow::Owned(text), faulty: false },
-        None => by_labels(body, header, declared_label),
-    }
+    by_labels(body, header, declared_label)
 }
 
 /// Returns the code page that the header names, or the document if the header names no other encoding. Text beyond
@@ -224,17 +215,6 @@ fn utf_16(body: &[u8]) -> Option<&'static Encoding> {
         [b'<' | b'{' | b'\t' | b'\n' | b'\r' | b' ', 0, second, 0, ..] if *second != 0 => Some(UTF_16LE),
         _ => None,
     }
-}
-
-/// Decodes UTF-32, which encoding_rs does not support, recognized by its mark or by its first character.
-fn utf_32(body: &[u8]) -> Option<String> {
-    let from: fn([u8; 4]) -> u32 = match body {
-        [0, 0, 0xFE, 0xFF, ..] | [0, 0, 0, b'<' | b'{', ..] => u32::from_be_bytes,
-        [0xFF, 0xFE, 0, 0, ..] | [b'<' | b'{', 0, 0, 0, ..] => u32::from_le_bytes,
-        _ => return None,
-    };
-    let units = body.as_chunks::<4>().0;
-    Some(units.iter().map(|u| char::from_u32(from(*u)).unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// Repairs double encoding: UTF-8 read as windows-1252 and written as UTF-8 again ("donâ€™t"). Applies only to text
