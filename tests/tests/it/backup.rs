@@ -299,7 +299,8 @@ fn a_store_of_the_first_version_opens_and_migrates() {
         assert_eq!(store.list("pages").len(), 5);
         assert_eq!((store.list("sites").len(), store.list("feeds").len(), store.list("holds").len()), (1, 1, 1));
         let status = store.run(&["status", "--json"]).ok().json();
-        assert_eq!((&status["dead"], &status["parked"]), (&json!(1), &json!(1)), "{status}");
+        // What a wrong clock had put off until 2099 is due.
+        assert_eq!((&status["dead"], &status["parked"]), (&json!(1), &json!(0)), "{status}");
     }
 }
 

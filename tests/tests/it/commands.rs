@@ -203,7 +203,10 @@ fn lists(steps: &mut Steps, store: &Store, accepted: usize) {
             rows.iter().filter(|row| row["level"] == level).map(|row| text(row, "check")).collect()
         };
         assert_eq!((&report["ok"], of("warning"), of("failed")), (&json!(true), vec!["contact"], vec![]), "{report}");
-        let checks = ["store", "settings", "paused", "sites", "schedule", "backlog", "given_up", "index", "holds"];
+        let checks = [
+            "store", "settings", "paused", "sites", "clock", "schedule", "backlog", "given_up", "index", "messages",
+            "holds",
+        ];
         assert_eq!(of("ok"), checks);
         let said = store.run(&["doctor"]).ok().stdout;
         assert!(said.contains("ok       holds      1 host is on hold (1 too_many_requests)"), "{said}");

@@ -90,7 +90,7 @@ async fn a_page_whose_document_is_lost_is_fetched_again() {
 async fn a_hit_of_a_page_that_is_still_open_is_hidden_without_a_tombstone() {
     let world = published().await;
     set_state(&world, &url(1), unreachable()).await;
-    set_state(&world, &url(2), PageState::Rejected { reason: Rejection::NoTitle }).await;
+    set_state(&world, &url(2), PageState::Rejected { reason: Rejection::Robots }).await;
     let program = world.program();
     let fsck = program.fsck(true);
     let report = fsck.look().await.unwrap();

@@ -132,7 +132,8 @@ async fn the_bot_page_has_the_same_rules_and_numbers_in_both() {
     assert_eq!(english.all("pre"), italian.all("pre"));
     assert_eq!(english.all("code"), italian.all("code").into_iter().filter(|c| c != "Referer").collect::<Vec<_>>());
     assert_eq!(english.attributes("h2", "id"), italian.attributes("h2", "id"));
-    assert!(english.body.contains("stays away for 5 days") && italian.body.contains("resta lontano per 5 giorni"));
+    assert!(english.body.contains("calls nothing at the domain for 5 days"));
+    assert!(italian.body.contains("non chiama nulla del dominio per 5 giorni"));
     assert!(
         english.body.contains("every 8 hours")
             && english.body.contains("at least 1 hour apart")
