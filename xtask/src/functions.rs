@@ -19,8 +19,8 @@ pub(crate) const NESTED: [&str; 2] = ["infra/watch.yaml", "infra/scaling.yaml"];
 const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
 /// The other programs, named like their packages.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
-/// Their cargo features: the tests work on a stack with `curlew`, too, and read its Parquet and its spans.
-pub(crate) const FEATURES: &str = "curlew/aws,curlew/onnx,curlew/otlp,curlew/parquet";
+/// Their cargo features: the tests work on a stack with `curlew`, too, and read its Parquet.
+pub(crate) const FEATURES: &str = "curlew/aws,curlew/onnx,curlew/parquet";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
 /// Maximum size of a function's zip, in bytes: a larger one takes longer to start.

@@ -1,7 +1,6 @@
 //! The log of this process, on standard error. Texts of sites reach it in messages and fields, so characters that
 //! control a terminal or begin a new line are written as escapes.
 
-use crate::optional::SpanLayer;
 use crate::output::steers;
 use curlew_wiring::LogForm;
 use std::fmt::{self, Write};
@@ -13,14 +12,14 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-/// Starts the log, and hands the spans of jobs to another layer, if there is one. What the log shows is no matter to that.
-pub(crate) fn start(form: LogForm, verbose: u8, spans: Option<SpanLayer>) {
+/// Starts the log: warnings by default, all steps with `-v` and `-vv`.
+pub(crate) fn start(form: LogForm, verbose: u8) {
     let level = match verbose {
         0 => "warn",
         1 => "info,curlew=info",
         _ => "debug,hyper=info,h2=info,rustls=info,reqwest=info,tantivy=warn",
     };
-    let (registry, filter) = (tracing_subscriber::registry().with(spans), EnvFilter::new(level));
+    let (registry, filter) = (tracing_subscriber::registry(), EnvFilter::new(level));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     match form {
         LogForm::Json => registry.with(lines.json().flatten_event(true).with_filter(filter)).init(),

@@ -29,10 +29,8 @@ use anyhow::Result;
 use args::{Cli, Command, Shared};
 use clap::error::ErrorKind;
 use commands::Place;
-use curlew_wiring::{Collector, LogForm};
-use futures::FutureExt;
+use curlew_wiring::LogForm;
 use std::process::ExitCode;
-use tokio::sync::oneshot;
 
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
@@ -83,39 +81,27 @@ fn run(cli: Cli) -> Result<()> {
         // It goes on with wrong settings, and says what is wrong.
         Command::Doctor { output } => {
             let loaded = config::load(&cli.shared, std::env::vars());
-            let (collector, log) = loaded.as_ref().map_or((None, LogForm::Text), |c| (c.collector.clone(), c.log));
+            let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);
             let place = Place::of(&cli.shared);
             let data = cli.shared.data.clone();
             let work = async move { commands::doctor::run(loaded, data, &place, output.json).await };
-            on_runtime(collector.as_ref(), log, &cli.shared, work)
+            on_runtime(log, &cli.shared, work)
         }
         command => {
             let config = config::load(&cli.shared, std::env::vars())?;
-            let (collector, log) = (config.collector.clone(), config.log);
+            let log = config.log;
             let work = commands::run(command, config, Place::of(&cli.shared));
-            on_runtime(collector.as_ref(), log, &cli.shared, work)
+            on_runtime(log, &cli.shared, work)
         }
     }
 }
 
-/// Runs a command with its log, and with the export of spans if there is a collector for them.
-fn on_runtime(
-    collector: Option<&Collector>,
-    log: LogForm,
-    shared: &Shared,
-    work: impl Future<Output = Result<()>>,
-) -> Result<()> {
-    let (layer, export) = collector.map(optional::spans).transpose()?.unzip();
-    log::start(log, shared.verbose, layer);
+/// Runs a command with its log.
+fn on_runtime(log: LogForm, shared: &Shared, work: impl Future<Output = Result<()>>) -> Result<()> {
+    log::start(log, shared.verbose);
     server::descriptors::raise();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let (end, ended) = oneshot::channel::<()>();
-    let exporting = export.map(|export| runtime.spawn(export(ended.map(drop).boxed())));
     let done = runtime.block_on(work);
-    drop(end);
-    if let Some(Err(error)) = exporting.map(|exporting| runtime.block_on(exporting)) {
-        tracing::error!(%error, "the export of spans has ended early");
-    }
     // Tasks that still wait for a socket or a disk are abandoned: every step may run twice.
     runtime.shutdown_background();
     done

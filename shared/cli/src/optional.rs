@@ -7,16 +7,8 @@ use anyhow::Result;
 use curlew_ports::PortError;
 use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::Ports;
-use curlew_wiring::Collector;
-use futures::future::BoxFuture;
 use std::path::Path;
 use std::sync::Arc;
-use tracing_subscriber::{Layer, Registry};
-
-/// Layer beside the log that takes the spans of jobs.
-pub(crate) type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
-/// Exports spans until the future that it is given ends, and then what is left.
-pub(crate) type SpanExport = Box<dyn FnOnce(BoxFuture<'static, ()>) -> BoxFuture<'static, ()>>;
 
 /// Connects to the store of a stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
@@ -95,22 +87,8 @@ pub(crate) fn onnx(_: &Path) -> Result<Arc<dyn ImageClassifier>> {
     Err(missing("[screen]: image = \"onnx\"", "onnx"))
 }
 
-/// Returns both ends of the way of spans to a collector.
-#[cfg(feature = "otlp")]
-pub(crate) fn spans(collector: &Collector) -> Result<(SpanLayer, SpanExport)> {
-    let (layer, exporter) = curlew_otlp::start(&collector.url, collector.authorization.as_deref())?;
-    let export: SpanExport = Box::new(|stop| Box::pin(exporter.run(stop)));
-    Ok((Box::new(layer.filtered()), export))
-}
-
-/// Refuses to export spans: this build cannot.
-#[cfg(not(feature = "otlp"))]
-pub(crate) fn spans(_: &Collector) -> Result<(SpanLayer, SpanExport)> {
-    Err(missing("[tracing] otlp", "otlp"))
-}
-
 /// Returns the error of a build that lacks a feature.
-#[cfg(not(all(feature = "aws", feature = "onnx", feature = "otlp", feature = "parquet")))]
+#[cfg(not(all(feature = "aws", feature = "onnx", feature = "parquet")))]
 pub(crate) fn missing(what: &str, feature: &str) -> anyhow::Error {
     crate::failure::usage(format!(
         "{what} needs a `curlew` that was built with the feature {feature}: \

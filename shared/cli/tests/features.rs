@@ -1,5 +1,5 @@
 //! The build without the cargo features says which one is missing, and how to get it.
-#![cfg(not(any(feature = "aws", feature = "onnx", feature = "otlp")))]
+#![cfg(not(any(feature = "aws", feature = "onnx")))]
 
 use std::process::Command;
 
@@ -16,13 +16,6 @@ fn a_stack_needs_the_feature_aws() {
     let (code, line) = said(&["--aws", "status"], None);
     assert_eq!(code, Some(2), "{line}");
     assert!(line.contains("cargo build --release --features aws"), "{line}");
-}
-
-#[test]
-fn the_export_of_spans_needs_the_feature_otlp() {
-    let (code, line) = said(&["status"], Some(("CURLEW_TRACING_OTLP", "http://127.0.0.1:4318")));
-    assert_eq!(code, Some(2), "{line}");
-    assert!(line.contains("[tracing] otlp") && line.contains("cargo build --release --features otlp"), "{line}");
 }
 
 #[test]

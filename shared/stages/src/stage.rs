@@ -21,8 +21,7 @@ pub trait Stage: Send + Sync {
 }
 
 /// Returns the span of a job, at the level of errors so that no filter of the log leaves it out: each log line within it
-/// carries the job's kind and the id of its chain. An exporter of spans knows the span by its name and its fields
-/// (`shared/otlp`).
+/// carries the job's kind and the id of its chain.
 pub(crate) fn job_span(kind: &'static str, trace: &TraceId) -> Span {
     tracing::error_span!("job", kind, %trace, failure = Empty)
 }

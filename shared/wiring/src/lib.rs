@@ -25,8 +25,7 @@ pub use program::{Memory, fetcher, program, program_over};
 pub use screening::ImageScreening;
 pub use secret::{random_secret, web_secret};
 pub use settings::{
-    AdminPages, Collector, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_SETTINGS, Settings, Web,
-    with_paused,
+    AdminPages, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_SETTINGS, Settings, Web, with_paused,
 };
 pub use tally::{Counts, Tally, status_class};
 pub use threads::{CpuThreads, PARSE_TIME};

@@ -5,7 +5,7 @@ use crate::error::BadSettings;
 use crate::screening::{ImageScreening, Screen};
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
-use curlew_policy::address::{HostGroups, is_of_this_machine};
+use curlew_policy::address::HostGroups;
 use curlew_policy::politeness::scope::{OwnHosts, Scope};
 use curlew_policy::polling::subscription::is_private_enough;
 use curlew_policy::rules::Rules;
@@ -19,7 +19,6 @@ use curlew_web::{PageSettings, SearchFeeds};
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -113,8 +112,6 @@ pub struct Settings {
     pub web: Web,
     /// The metrics of `curlew serve`; `None` if they are off.
     pub metrics: Option<MetricsAccess>,
-    /// The collector to which spans of jobs are exported, if any.
-    pub collector: Option<Collector>,
     /// The operator's pages.
     pub admin: AdminPages,
     /// Every setting that has a value, with the layer that decides it.
@@ -175,7 +172,9 @@ struct File {
     pages: Pages,
     web: Web,
     metrics: Metrics,
-    tracing: Tracing,
+    /// A setting that is gone: it is read to say so.
+    #[serde(skip_serializing)]
+    tracing: Option<toml::Table>,
     admin: AdminPages,
     exclude: Lists,
     robots: Robots,
@@ -362,54 +361,6 @@ impl Metrics {
     }
 }
 
-/// Export of spans.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Tracing {
-    otlp: Option<String>,
-    authorization: Option<String>,
-}
-
-/// A collector of spans that speaks OTLP over HTTP.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Collector {
-    /// Its address, below which the path of each signal lies.
-    pub url: Url,
-    /// Value of the header `Authorization` for it. It is never sent in the clear to another machine.
-    pub authorization: Option<String>,
-}
-
-impl fmt::Debug for Collector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Collector").field("url", &self.url.as_str()).finish_non_exhaustive()
-    }
-}
-
-impl Tracing {
-    fn collector(self) -> Result<Option<Collector>, BadSettings> {
-        let url = match self.otlp.as_deref() {
-            None | Some("off") => return Ok(None),
-            Some(text) => Url::parse(text).ok(),
-        };
-        let is_plain = |url: &Url| {
-            url.query().is_none() && url.fragment().is_none() && url.username().is_empty() && url.password().is_none()
-        };
-        let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && is_plain(url));
-        let Some(url) = url else {
-            return bad("[tracing] otlp must be 'off' or the address of a collector, such as 'http://127.0.0.1:4318'");
-        };
-        if let Some(value) = &self.authorization {
-            if value.is_empty() || !value.bytes().all(|b| b.is_ascii_graphic() || b == b' ') {
-                return bad("[tracing] authorization must be the value of a header, such as 'Basic dXNlcjpwYXNz'");
-            }
-            if url.scheme() == "http" && !is_of_this_machine(&url) {
-                return bad("[tracing] authorization would be sent in the clear: write otlp = 'https://…'");
-            }
-        }
-        Ok(Some(Collector { url, authorization: self.authorization }))
-    }
-}
-
 /// The operator's pages, under `/admin`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -476,8 +427,7 @@ impl Settings {
     pub fn check_for_stack(&self) -> Result<(), BadSettings> {
         let is_of_one_machine = |setting: &&Effective| {
             let name = (setting.table.as_str(), setting.key.as_str());
-            setting.origin == Origin::File
-                && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin" | "tracing"))
+            setting.origin == Origin::File && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin"))
         };
         if let Some(Effective { table, key, .. }) = self.effective.iter().find(is_of_one_machine) {
             let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };
@@ -603,6 +553,11 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
             return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
         }
     }
+    if file.tracing.is_some() {
+        return bad(
+            "[tracing] is gone, since spans are not exported any more: remove it; each log line has the id of its trace",
+        );
+    }
     file.admin.check(&file.web)?;
     let (screener, image) = (file.screen.screener()?, file.screen.image()?);
     let eye = (image == ImageScreening::Skin).then(|| Arc::new(SkinRegions) as Arc<dyn ImageClassifier>);
@@ -626,7 +581,6 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         signatures: file.signatures.mode()?,
         web: file.web,
         metrics: file.metrics.access()?,
-        collector: file.tracing.collector()?,
         admin: file.admin,
         effective: Vec::new(),
         read_from: Default::default(),

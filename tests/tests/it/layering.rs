@@ -24,8 +24,6 @@ enum Kind {
     Plain,
     /// The HTTP adapter.
     Fetcher,
-    /// The exporter of spans, which calls the operator's own collector.
-    Exporter,
     /// The SQLite adapter.
     Store,
     /// Adapters of AWS.
@@ -56,7 +54,6 @@ const TESTKIT: &str = "curlew-testkit";
 const FIXTUREWEB: &str = "curlew-fixtureweb";
 const AWS: &str = "curlew-aws";
 const ONNX: &str = "curlew-onnx";
-const OTLP: &str = "curlew-otlp";
 const REKOGNITION: &str = "curlew-rekognition";
 const WIRING: &str = "curlew-wiring";
 const LAMBDA: &str = "curlew-lambda";
@@ -88,7 +85,6 @@ const RULES: &[Rule] = &[
     // The image classifiers that are more than a rule; the trait is in the crate that screens.
     Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
     Rule { name: REKOGNITION, knows: &[SCREEN], kind: Kind::Aws },
-    Rule { name: OTLP, knows: &[], kind: Kind::Exporter },
     // Joins settings, the HTTP adapter and the stages, over any store.
     Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, SIGNATURE, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
     Rule {
@@ -132,7 +128,6 @@ const RULES: &[Rule] = &[
             EMBEDDED,
             AWS,
             ONNX,
-            OTLP,
             REKOGNITION,
             WEB,
             FIXTUREWEB,
@@ -155,8 +150,7 @@ const FOR_TESTS: &[&str] = &[TESTKIT, FIXTUREWEB];
 
 /// Foreign crates that only some kinds may have, with the reason.
 const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
-    (&["reqwest"], &[Kind::Fetcher, Kind::Exporter], "only curlew-fetcher opens sockets to sites"),
-    (&["prost"], &[Kind::Exporter], "only curlew-otlp knows the protocol"),
+    (&["reqwest"], &[Kind::Fetcher], "only curlew-fetcher opens sockets to sites"),
     (&["rusqlite"], &[Kind::Store], "only curlew-embedded knows the database"),
     (
         &[
@@ -175,7 +169,7 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
     (&["lambda_runtime", "lambda_http"], &[Kind::Function], "only functions know that they are functions"),
     (
         &["tokio", "rand", "fastrand", "getrandom"],
-        &[Kind::Plain, Kind::Fetcher, Kind::Exporter, Kind::Store, Kind::Aws, Kind::Function],
+        &[Kind::Plain, Kind::Fetcher, Kind::Store, Kind::Aws, Kind::Function],
         "a pure crate neither waits nor draws lots",
     ),
 ];
@@ -303,9 +297,6 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         (ARTICLE, "rand", Production, "a pure crate"),
         (SIGNATURE, "getrandom", Production, "a pure crate"),
         (SCREEN, "reqwest", Production, "only curlew-fetcher opens sockets"),
-        (STAGES, OTLP, Production, "curlew-stages may know only"),
-        (OTLP, FETCHER, Production, "curlew-otlp knows no crate of ours"),
-        (CLI, "prost", Production, "only curlew-otlp knows"),
         (XTASK, MODEL, Production, "xtask knows no crate of ours"),
         (TESTS, EMBEDDED, Production, "curlew-tests may know only"),
     ];

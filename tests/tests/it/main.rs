@@ -45,7 +45,6 @@ mod profiles;
 mod proxies;
 mod requests;
 mod signatures;
-mod spans;
 mod trace;
 mod walls;
 mod warc;

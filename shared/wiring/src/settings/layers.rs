@@ -36,14 +36,14 @@ const TABLES: [&str; 16] = [
 const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
 
 /// Secrets: table and key. Their values are shown to nobody.
-const SECRETS: [(&str, &str); 2] = [("metrics", "token"), ("tracing", "authorization")];
+const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
 /// Shown in place of a secret.
 const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
-/// Former names of settings, which are still read and not offered.
-const FORMER: [&str; 2] = ["often", "second_look"];
+/// Names that are not offered: former ones of settings, which are still read, and that of a table that is gone.
+const FORMER: [&str; 3] = ["often", "second_look", "tracing"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
