@@ -1,4 +1,5 @@
-//! Finds the feeds that a page names: `<link rel="alternate" type="…" href="…">` in its head, and the same in `Link` headers.
+//! Finds the feeds that a page names: `<link rel="alternate" type="…" href="…">` in its head, and the same in `Link`
+//! headers.
 
 use crate::{Limits, comments, text};
 use curlew_text::charset::{self, Document};
@@ -29,8 +30,9 @@ pub struct FeedLink {
     pub of_comments: bool,
 }
 
-/// Returns the distinct feeds that a page names, in document order and then in that of its `Link` headers, with feeds of
-/// comments last. Two addresses with only insignificant differences count as one. The caller decides how many of them to try.
+/// Returns the distinct feeds that a page names, in document order and then in that of its `Link` headers, with feeds
+/// of comments last. Two addresses with only insignificant differences count as one. The caller decides how many of
+/// them to try.
 ///
 /// A link to plain XML of which nothing says that it is a feed is returned only if no other link announces one.
 ///
@@ -102,8 +104,8 @@ fn collect(html: &str) -> PageLinks {
     found
 }
 
-/// Returns the link of a `Link` header, if its relation may be that of a feed. It is relative to the page, whose base says
-/// nothing of it (RFC 8288 §3.2).
+/// Returns the link of a `Link` header, if its relation may be that of a feed. It is relative to the page, whose base
+/// says nothing of it (RFC 8288 §3.2).
 fn of_header(link: &str, page: &Url) -> Option<Link> {
     let href = links::target(link, "alternate").or_else(|| links::target(link, "feed"))?;
     let value = |name: &str| links::parameter(link, name).unwrap_or_default().to_owned();
@@ -126,18 +128,21 @@ fn address(href: &str, base: &Url, limits: &Limits) -> Option<Url> {
 /// How clearly a link announces a feed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Announced {
+    /// The link announces something else.
     No,
-    /// It leads to XML, and nothing says what that is.
+    /// The link leads to XML, and nothing says what that is.
     Perhaps,
+    /// The link announces a feed.
     Clearly,
 }
 
-/// Judges a link by its media type. JSON and plain XML announce other things too, so their address or title has to speak of a feed.
+/// Judges a link by its media type. JSON and plain XML announce other things too, so their address or title has to
+/// speak of a feed.
 fn announced(link: &Link, url: &Url, title: Option<&str>) -> Announced {
     let (kind, address) = (link.media_type.as_str(), url.as_str().to_ascii_lowercase());
     let says = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
-    let is_named = says(&address, &["feed", "rss", "atom"])
-        || title.is_some_and(|title| says(&title.to_ascii_lowercase(), &["feed", "rss", "atom"]));
+    let speaks_of_feeds = |text: &str| says(text, &["feed", "rss", "atom"]);
+    let is_named = speaks_of_feeds(&address) || title.is_some_and(|title| speaks_of_feeds(&title.to_ascii_lowercase()));
     match kind {
         "application/rdf+xml" | "application/feed+json" => Announced::Clearly,
         _ if says(kind, &["rss", "atom"]) => Announced::Clearly,

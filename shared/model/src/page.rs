@@ -112,6 +112,11 @@ impl PageState {
         )
     }
 
+    /// True if the page may yet be accepted without a change of a person's mind: it waits, or gets another look.
+    pub const fn is_open(&self) -> bool {
+        matches!(self, PageState::Pending) || self.may_be_taken_up() || self.has_second_chance()
+    }
+
     /// True if the reason for the rejection may pass and says nothing about the page, or if the operator has lifted it:
     /// a visit sent to the page then fetches it after all.
     pub const fn may_be_taken_up(&self) -> bool {
@@ -143,8 +148,8 @@ pub enum Rejection {
     Noindex,
     /// The server answered with this status, such as 404 or 410.
     Status(u16),
-    /// The server answered 200 with a message that there is no such page (a soft 404); contains the title that the page's
-    /// feed announced.
+    /// The server answered 200 with a message that there is no such page (a soft 404); contains the title that the
+    /// page's feed announced.
     SoftNotFound(String),
     /// Too many redirects, a loop, or a redirect without a usable target.
     Redirect(String),

@@ -96,8 +96,8 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
 pub fn canonical(url: &Url) -> Url {
     let mut url = url.clone();
     url.set_fragment(None);
-    if let Some(query) = url.query() {
-        let kept: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty() && !is_tracking(pair)).collect();
+    if url.query().is_some() {
+        let kept: Vec<&str> = raw_pairs(&url).filter(|pair| !is_tracking(pair)).collect();
         let kept = (!kept.is_empty()).then(|| uniform_encoding(&kept.join("&")));
         url.set_query(kept.as_deref());
     }
@@ -106,9 +106,9 @@ pub fn canonical(url: &Url) -> Url {
     url
 }
 
-/// Returns the address of a page itself, if this one leads to an older version of it or to a comparison of two, as the entries of
-/// a wiki's feed of changes do. Wikis are known by the structure of the query, since on other sites each of these parameters may
-/// name a page.
+/// Returns the address of a page itself, if this one leads to an older version of it or to a comparison of two, as the
+/// entries of a wiki's feed of changes do. Wikis are known by the structure of the query, since on other sites each of
+/// these parameters may name a page.
 pub fn current_version(url: &Url) -> Url {
     let pairs: Vec<_> = url.query_pairs().collect();
     let value = |name: &str| pairs.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_ref());
@@ -136,9 +136,11 @@ pub fn current_version(url: &Url) -> Url {
     } else {
         return url.clone();
     };
-    let query = url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
-    let kept: Vec<&str> =
-        query.zip(&pairs).filter(|(_, (name, _))| !parameters.contains(&name.as_ref())).map(|(raw, _)| raw).collect();
+    let kept: Vec<&str> = raw_pairs(url)
+        .zip(&pairs)
+        .filter(|(_, (name, _))| !parameters.contains(&name.as_ref()))
+        .map(|(raw, _)| raw)
+        .collect();
     let mut page = url.clone();
     page.set_query((!kept.is_empty()).then(|| kept.join("&")).as_deref());
     page
@@ -154,16 +156,13 @@ pub fn is_template_leftover(url: &Url) -> bool {
         || marks.iter().any(|mark| query.contains(mark))
 }
 
-/// True if a canonical link only leaves out parameters of the address that answered, none of which looks like the name or
-/// number of the page.
+/// True if a canonical link only leaves out parameters of the address that answered, none of which looks like the name
+/// or number of the page.
 pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
     const NAMES: [&str; 12] = ["p", "q", "s", "n", "t", "v", "page", "post", "article", "story", "slug", "title"];
-    let pairs = |url: &Url| -> Vec<String> {
-        url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()).map(str::to_owned).collect()
-    };
-    let (kept, all) = (pairs(link), pairs(answered));
-    let is_extra = |pair: &String| {
-        let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
+    let (kept, all): (Vec<&str>, Vec<&str>) = (raw_pairs(link).collect(), raw_pairs(answered).collect());
+    let is_extra = |pair: &&str| {
+        let name = parameter_name(pair);
         !name.ends_with("id") && !NAMES.contains(&name.as_str()) && pair.contains('=')
     };
     link.path() == answered.path()
@@ -171,8 +170,18 @@ pub fn drops_only_extras(link: &Url, answered: &Url) -> bool {
         && all.iter().filter(|pair| !kept.contains(pair)).all(is_extra)
 }
 
+/// Returns the parameters of a URL's query as they are written.
+fn raw_pairs(url: &Url) -> impl Iterator<Item = &str> {
+    url.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
+}
+
+/// Returns the name of a parameter in lower case.
+fn parameter_name(pair: &str) -> String {
+    pair.split('=').next().unwrap_or(pair).to_ascii_lowercase()
+}
+
 fn is_tracking(pair: &str) -> bool {
-    let name = pair.split('=').next().unwrap_or(pair).to_ascii_lowercase();
+    let name = parameter_name(pair);
     name.starts_with("utm_") || name.starts_with("pk_") || name.starts_with("mtm_") || TRACKING.contains(&name.as_str())
 }
 

@@ -259,8 +259,7 @@ mod tests {
         // What cannot be compressed is as long as before.
         let noise: Vec<u8> = noise.collect();
         assert_eq!(read(&gzip(&record(&noise))), (1, None));
-        let stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
-        let mut stored = stored;
+        let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
         stored.write_all(&record(&noise)).unwrap();
         assert_eq!(read(&stored.finish().unwrap()), (1, None));
         assert_eq!(read(&record(&noise)), (1, None));

@@ -98,14 +98,12 @@ pub(super) fn sites(facts: &Facts) -> Vec<Finding> {
 
 /// Says whether rows are those of a clock that was wrong.
 pub(super) fn clock(facts: &Facts) -> Vec<Finding> {
-    let judge = |ahead: &u64| {
-        match ahead {
+    let remedy =
+        "Look whether this clock is right. If it is, an earlier one was wrong: each row is put right when it is used";
+    let judge = |ahead: &u64| match ahead {
         0 => Finding::ok("no row lies ahead of the clock"),
-        ahead => Finding::warning(format!("{ahead} rows of hosts, feeds or sites lie ahead of the clock")).remedy(
-            "Look whether this clock is right. If it is, an earlier one was wrong, and each row is put right when it is used",
-            "docs/server.md#beside-the-running-process",
-        ),
-    }
+        ahead => Finding::warning(format!("{ahead} rows of hosts, feeds or sites lie ahead of the clock"))
+            .remedy(remedy, "docs/server.md#beside-the-running-process"),
     };
     facts.ahead.iter().map(|fact| judged(fact, judge)).collect()
 }

@@ -64,6 +64,9 @@ pub struct VisitState {
     last_call_end: Option<Timestamp>,
     /// When the ledger was read last, as time since the lease was asked for.
     looked: Millis,
+    /// The URL that was called last, if its connection was closed as idle: it is called once more, and not a third
+    /// time.
+    closed_idle: Option<u32>,
     /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
     over: Option<Timestamp>,
     /// Times until which calls to other host keys that redirects led to wait.
@@ -124,20 +127,20 @@ pub enum Step<R> {
 /// Outcome of one call, or of a chain of redirects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallEnd<R> {
-    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or 5xx
-    /// that is evidence about its URL alone, the host key rests and the URL waits until the instant that [`url_held_until`]
-    /// gives.
+    /// There is an answer: any status but a redirect that was followed, or one that holds the host key. After a 403 or
+    /// 5xx that is evidence about its URL alone, the host key rests and the URL waits until the instant that
+    /// [`url_held_until`] gives.
     Reply(R),
     /// This URL is not to be had; the visit goes on.
     Rejected(Rejection),
-    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, one of the
-    /// visit's URLs has ended it, or the host key rests.
+    /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, one of
+    /// the visit's URLs has ended it, or the host key rests.
     Later(Timestamp),
     /// This URL has to wait, and others of the visit do not: it is held itself, the host key that its redirect leads to is
     /// held, or the robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
-    /// As [`CallEnd::Elsewhere`], through no fault of the URL: the robots.txt of its origin is refused to the crawler (401,
-    /// 403), or the host key that its redirect leads to rests.
+    /// As [`CallEnd::Elsewhere`], through no fault of the URL: the robots.txt of its origin is refused to the crawler
+    /// (401, 403), or the host key that its redirect leads to rests.
     Refused(Timestamp),
     /// The host key is held from now on; the visit is over.
     Held(Timestamp, HoldReason),
@@ -164,10 +167,13 @@ pub enum Answer<R> {
         /// Because our own network is down or this process is short of something; the host is not to blame.
         is_local: bool,
     },
-    /// The server had closed the connection as idle before the call came.
-    ClosedIdle,
-    /// No answer came in time, or it was cut short, for this reason.
-    Cut(String),
+    /// No answer came in time, or it was cut short.
+    Cut {
+        /// The reason.
+        why: String,
+        /// The connection had been used before, and its server may have closed it as idle before the call came.
+        was_idle: bool,
+    },
     /// The answer broke a limit.
     Limit(String),
     /// The answer is no HTTP.
@@ -184,8 +190,7 @@ impl<R> Answer<R> {
             Answer::Challenge(vendor) => Outcome::Challenge(vendor),
             Answer::Unreached { is_local: true } => Outcome::Outage,
             Answer::Unreached { is_local: false } => Outcome::Network,
-            Answer::ClosedIdle => Outcome::Repeated,
-            Answer::Cut(_) => Outcome::Cut,
+            Answer::Cut { .. } => Outcome::Cut,
             Answer::Limit(_) | Answer::Protocol(_) => Outcome::Broken,
         };
         outcome.of(target.role)
@@ -197,8 +202,8 @@ impl VisitState {
     pub fn new(host: HostKey, grant: Grant) -> VisitState {
         let learned = grant.state.clone();
         let guest_retry_at = HashMap::new();
-        let (last_call_end, looked, over) = (None, Millis::ZERO, None);
-        VisitState { host, learned, calls: 0, grant, last_call_end, looked, over, guest_retry_at }
+        let (last_call_end, looked, closed_idle, over) = (None, Millis::ZERO, None, None);
+        VisitState { host, learned, calls: 0, grant, last_call_end, looked, closed_idle, over, guest_retry_at }
     }
 
     /// Decides the next step for a URL, `now`, which is `lasted` after the lease was asked for. May it be called? Only
@@ -279,7 +284,8 @@ impl VisitState {
     }
 
     /// Records the result of a call that took this long and has just ended, and decides how the call ends for its URL.
-    /// `None` if the URL is called again, signed or by a new connection: that is asked of [`VisitState::next`] as for a new call.
+    /// `None` if the URL is called again, signed or by a new connection: that is asked of [`VisitState::next`] as for a
+    /// new call.
     pub fn after_call<R>(
         &mut self,
         target: CallTarget,
@@ -290,11 +296,13 @@ impl VisitState {
         seed: u64,
     ) -> Option<CallEnd<R>> {
         let now = now + CLOCK_STEP;
-        let is_closed = matches!(answer, Answer::ClosedIdle);
-        let is_repeated = is_closed || self.learn_to_sign(&answer);
+        let was_idle = matches!(answer, Answer::Cut { was_idle: true, .. }).then_some(target.url);
+        let is_tried_anew = was_idle.is_some() && was_idle != self.closed_idle;
+        self.closed_idle = was_idle;
+        let is_repeated = is_tried_anew || self.learn_to_sign(&answer);
         let outcome = if is_repeated { Outcome::Repeated } else { answer.outcome(target) };
         self.last_call_end = Some(now);
-        if outcome != Outcome::Outage && !is_closed {
+        if outcome != Outcome::Outage && !is_tried_anew {
             // Calls during our own outage do not count as attempts, nor those that came too late for their connection.
             self.calls += 1;
         }
@@ -312,15 +320,13 @@ impl VisitState {
                 self.over = Some(until);
                 CallEnd::Later(until)
             }
-            (Answer::Cut(why), _) => {
+            (Answer::Cut { why, .. }, _) => {
                 self.over = Some(rest);
                 match target.role == Role::Robots {
                     true => CallEnd::Rejected(Rejection::Transport(why)),
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
                 }
             }
-            // It is called once more.
-            (Answer::ClosedIdle, _) => CallEnd::Later(now),
             // Such an answer holds the host key.
             (Answer::Challenge(_), _) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, _) => {

@@ -7,7 +7,7 @@ pub use report::PublishReport;
 use crate::catalog::listing::all_keys;
 use crate::catalog::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
 use crate::catalog::segment;
-use crate::stage::{StageError, job_span, record_failure, with_causes};
+use crate::stage::{StageError, job_span, with_causes};
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
@@ -242,10 +242,8 @@ impl Index {
                 }
                 // The row is being written, or the batch that wrote the segment died and will run again: leave it to the
                 // next run. That a page is taken up again may be in no row yet.
-                None | Some(PageState::Pending) if !is_settled => return Ok(NewRecords::default()),
-                Some(state) if (state.may_be_taken_up() || state.has_second_chance()) && !is_settled => {
-                    return Ok(NewRecords::default());
-                }
+                None if !is_settled => return Ok(NewRecords::default()),
+                Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
                     // The same for a page that has changed.
                     if !is_settled {
@@ -298,14 +296,11 @@ impl Index {
             return Ok(PublishedPortion::default());
         }
         let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
-        let added = self.add_itself(year, batch, (began, generation)).await;
+        let added = self.add_itself(year, batch, (began, generation)).await?;
         for span in spans {
-            match &added {
-                Ok(_) => span.in_scope(|| tracing::debug!(year, "pages of this chain can be found")),
-                Err(error) => record_failure(&span, error.kind()),
-            }
+            span.in_scope(|| tracing::debug!(year, "pages of this chain can be found"));
         }
-        added
+        Ok(added)
     }
 
     async fn add_itself(

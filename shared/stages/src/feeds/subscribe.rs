@@ -48,8 +48,9 @@ impl Stage for Subscribe {
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&host, &format!("subscribe {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
-            LeaseOutcome::Held(until, HoldReason::Rest) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::Busy(until) | LeaseOutcome::Held(until, HoldReason::Rest) => {
+                return Ok(Verdict::Defer(until));
+            }
             LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
             LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };

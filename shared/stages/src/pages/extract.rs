@@ -11,7 +11,7 @@ use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
-use crate::stage::{Stage, StageError, Verdict, job_span, record_failure};
+use crate::stage::{Stage, StageError, Verdict, job_span};
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
@@ -111,8 +111,8 @@ struct RowSeen {
 }
 
 impl RowSeen {
-    fn of((page, version): (Page, Version)) -> RowSeen {
-        RowSeen { version, rejected_at: sampling::first_rejected(&page) }
+    fn new(page: &Page, version: Version) -> RowSeen {
+        RowSeen { version, rejected_at: sampling::first_rejected(page) }
     }
 }
 
@@ -144,10 +144,7 @@ impl Extract {
                     kept.push(NewRecord { number, job, span, seen, draft: *draft, content_hash });
                     None
                 }
-                Err(error) => {
-                    record_failure(&span, error.kind());
-                    Some(Err(error))
-                }
+                Err(error) => Some(Err(error)),
             });
         }
         match self.store(&kept, &mut batch.pictures).await {
@@ -156,17 +153,13 @@ impl Extract {
                 let rows = kept.iter().zip(locations);
                 let rows = rows.map(|(kept, place)| self.accepted(kept, place).instrument(kept.span.clone()));
                 for (kept, verdict) in kept.iter().zip(join_all(rows).await) {
-                    if let Err(error) = &verdict {
-                        record_failure(&kept.span, error.kind());
-                    }
                     verdicts[kept.number] = Some(verdict);
                 }
             }
             Err(error) => {
-                let (text, kind) = (error.to_string(), error.kind());
+                let text = error.to_string();
                 let mut first = Some(error);
                 for kept in &kept {
-                    record_failure(&kept.span, kind);
                     let error = first
                         .take()
                         .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
@@ -196,7 +189,7 @@ impl Extract {
         let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
             Some((page, _)) if is_decided(job, &page) => return Ok((None, Extraction::Known)),
-            row => row.map(RowSeen::of),
+            row => row.map(|(page, version)| RowSeen::new(&page, version)),
         };
         if self.is_blocked(job, batch).await? {
             return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
@@ -496,7 +489,7 @@ impl Extract {
             }
             seen = match self.pages.get(&job.page).await? {
                 Some((page, _)) if is_decided(job, &page) => return Ok(false),
-                row => row.map(RowSeen::of),
+                row => row.map(|(page, version)| RowSeen::new(&page, version)),
             };
         }
         Err(PortError::Conflict.into())

@@ -19,7 +19,7 @@ use crate::politeness::visit::interstitial::{html_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{Stage, StageError, Verdict};
 use bytes::Bytes;
-use curlew_article::{HeadScan, Limits, decode, scan_head};
+use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
 use curlew_model::{
     EntryHints, ExtractJob, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
     Rejection, StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
@@ -232,11 +232,11 @@ impl Fetch {
                 Ok(Item::Done)
             }
             Sight::Suspicious(Suspicion { calls_left, .. }) => {
-                self.take_in(round, (item, before), (&got, calls_left), seen).await
+                self.take_in(round, (item, before), &got, calls_left, seen).await
             }
             Sight::Itself => {
                 let calls_left = self.calls_left(&got);
-                self.take_in(round, (item, before), (&got, calls_left), seen).await
+                self.take_in(round, (item, before), &got, calls_left, seen).await
             }
         }
     }
@@ -246,7 +246,8 @@ impl Fetch {
         &self,
         round: &mut VisitRun<'_, '_>,
         (item, before): (&VisitItem, Row),
-        (got, calls_left): (&Fetched, u32),
+        got: &Fetched,
+        calls_left: u32,
         seen: Result<ScannedPage, Rejection>,
     ) -> Result<Item, StageError> {
         let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
@@ -363,8 +364,8 @@ impl Fetch {
         heeded
     }
 
-    /// The URL under which a page is kept that was called at `called`: its canonical link if that stays on the same host key,
-    /// may be called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
+    /// The URL under which a page is kept that was called at `called`: its canonical link if that stays on the same
+    /// host key, may be called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
     async fn known_as(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -375,7 +376,8 @@ impl Fetch {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
-        // What the rules at hand forbid does not come into the index by name either. A hint is worth no call for others.
+        // What the rules at hand forbid does not come into the index by name either. A hint is worth no call for
+        // others.
         let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
         if !ours || !round.visit.is_allowed_without_call(&link).await? {
             return Ok(answered);
@@ -387,9 +389,9 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, else it is called,
-    /// once for the pages of a visit that name it one after another. So a link that a template repeats on all pages, or that
-    /// leads nowhere, names none of them. One that cannot be called now is believed.
+    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, else it is
+    /// called, once for the pages of a visit that name it one after another. So a link that a template repeats on all
+    /// pages, or that leads nowhere, names none of them. One that cannot be called now is believed.
     async fn shows_the_same(
         &self,
         round: &mut VisitRun<'_, '_>,
@@ -397,26 +399,32 @@ impl Fetch {
         got: &Fetched,
         seen: &ScannedPage,
     ) -> Result<bool, StageError> {
-        let pool = self.politeness.pool.as_ref();
         if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
             let row = self.pages.load_eventual(&address::page_id(link)).await?.map(|(row, _)| row.state);
             let text = if let Some(PageState::Accepted { location, .. }) = row {
                 RecordReader(self.blobs.as_ref()).read(&location).await?.map(|record| record.text)
             } else {
                 let answer = round.visit.get(link, CallKind::Page, &Validators::default()).await?;
-                match &answer.end {
-                    CallEnd::Reply(reply) if reply.status == 200 && !reply.body_skipped => {
-                        read_article(pool, html_of(reply), &answer.url).await?.map(|(_, article)| article.text)
-                    }
-                    CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
-                    _ => return Ok(true),
+                if !matches!(answer.end, CallEnd::Reply(_) | CallEnd::Rejected(_)) {
+                    return Ok(true);
                 }
+                self.shown_article(&answer).await?.map(|article| article.text)
             };
             round.canonical = Some((link.clone(), text));
         }
         let Some((_, Some(text))) = &round.canonical else { return Ok(false) };
-        let own = read_article(pool, seen.html.clone(), &got.url).await?;
+        let own = read_article(self.politeness.pool.as_ref(), seen.html.clone(), &got.url).await?;
         Ok(own.is_some_and(|(_, article)| is_one_article(text, &article.text)))
+    }
+
+    /// Returns the article that an answer shows, if it shows one.
+    async fn shown_article(&self, answer: &Fetched) -> Result<Option<Article>, StageError> {
+        let CallEnd::Reply(reply) = &answer.end else { return Ok(None) };
+        if reply.status != 200 || reply.body_skipped {
+            return Ok(None);
+        }
+        let read = read_article(self.politeness.pool.as_ref(), html_of(reply), &answer.url).await?;
+        Ok(read.map(|(_, article)| article))
     }
 
     /// Calls that a page may still cost after it was fetched; each redirect was one.

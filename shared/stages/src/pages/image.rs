@@ -16,8 +16,8 @@ use std::io::Cursor;
 const THUMBNAIL: (u32, u32) = (320, 214);
 /// Widest and highest image that is decoded, in pixels.
 const MAX_SIDE: u32 = 10_000;
-/// Memory that decoding an image may take, unless configured: its pixels, and all that the decoder keeps besides. That is a
-/// photograph of 39 megapixels, or of 19 if it is a progressive JPEG.
+/// Memory that decoding an image may take, unless configured: its pixels, and all that the decoder keeps besides. That
+/// is a photograph of 39 megapixels, or of 19 if it is a progressive JPEG.
 pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
 /// Most memory that a thumbnail may take.
 const MAX_THUMBNAIL: u64 = 1024 * 1024;
@@ -45,7 +45,7 @@ pub(crate) async fn scaled_down_in(
     let small = image.clone();
     let scale_small = move || match opened_for(&small, memory) {
         Ok((_, footprint)) if footprint > LARGE => None,
-        _ => Some(scaled_down(&small, memory)),
+        opened => Some(opened.and_then(|(decoder, _)| scaled(decoder))),
     };
     let scaled = match parsed(pool, image.len(), scale_small).await? {
         Ok(Some(scaled)) => Ok(scaled),
@@ -60,7 +60,11 @@ pub(crate) async fn scaled_down_in(
 /// # Errors
 /// One line that says why the image gives none.
 pub fn scaled_down(bytes: &[u8], memory: u64) -> Result<Bytes, String> {
-    let (decoder, _) = opened_for(bytes, memory)?;
+    opened_for(bytes, memory).and_then(|(decoder, _)| scaled(decoder))
+}
+
+/// Decodes an image, scales it down, and writes it as a JPEG.
+fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
     // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
     let small = match picture {
@@ -143,8 +147,8 @@ fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), Str
     Ok((decoder, footprint))
 }
 
-/// Returns a PNG without the chunks that do not change its pixels; another file as it is. A decoder keeps texts and colour
-/// profiles in memory, however many there are and however long they are once inflated.
+/// Returns a PNG without the chunks that do not change its pixels; another file as it is. A decoder keeps texts and
+/// colour profiles in memory, however many there are and however long they are once inflated.
 fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
     let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
     let mut kept = PNG_SIGNATURE.to_vec();

@@ -11,7 +11,8 @@ use curlew_policy::politeness::admission;
 use curlew_policy::politeness::outage::{Fault, OutageDetector};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
-use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsStore, Seeds, update_host};
+use curlew_policy::skew::unless_ahead;
+use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsCopy, RobotsStore, Seeds, update_host};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use url::Url;
@@ -108,6 +109,12 @@ impl Politeness {
             return Cow::Owned(Rules { window_limit: Millis(u64::MAX), ..Rules::clone(&self.rules) });
         }
         Cow::Borrowed(&self.rules)
+    }
+
+    /// True if a stored copy of a robots.txt, or of another file of rules, is used without asking for it again.
+    pub(crate) fn is_fresh(&self, copy: &RobotsCopy) -> bool {
+        let now = self.clock.now();
+        now < unless_ahead(copy.fresh_until, &self.rules, now)
     }
 
     /// The host key that a URL counts under.

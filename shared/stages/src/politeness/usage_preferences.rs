@@ -18,7 +18,6 @@ use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
 use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
 use curlew_policy::robots::{MAX_AGE, Robots, SiteFile, WhileUnreachable, classify_site_file, while_unreachable};
-use curlew_policy::skew::unless_ahead;
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -146,8 +145,7 @@ impl Visit<'_> {
         let old = self.politeness.robots.get(&key).await?;
         let kept = old.as_ref().and_then(|copy| copy.standing.strip_prefix(LICENSE_STANDING));
         let kept = kept.and_then(|address| address::parse(address, None).ok());
-        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
-        let is_fresh = old.as_ref().is_some_and(|copy| now < unless_ahead(copy.fresh_until, rules, now));
+        let is_fresh = old.as_ref().is_some_and(|copy| self.politeness.is_fresh(copy));
         let address = match (wanted, named) {
             (Some(wanted), _) => wanted,
             (None, Some(named)) if !is_fresh || kept.is_none() => named.clone(),
@@ -192,8 +190,7 @@ impl Visit<'_> {
         is_named: bool,
     ) -> Result<SiteFileCopy, StageError> {
         let now = self.politeness.clock.now();
-        let is_fresh = |copy: &RobotsCopy| now < unless_ahead(copy.fresh_until, &self.politeness.rules, now);
-        if let Some(copy) = old.clone().filter(is_fresh) {
+        if let Some(copy) = old.clone().filter(|copy| self.politeness.is_fresh(copy)) {
             return Ok(readable(copy, now));
         }
         let got = self.get(file, CallKind::Robots, &Validators::default()).await?;

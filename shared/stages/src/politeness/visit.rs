@@ -16,7 +16,6 @@ use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
     Unchanged, Validators,
 };
-use curlew_policy::address::without_credentials;
 use curlew_policy::chance::mix;
 use curlew_policy::politeness::admission::{self, Admission, admit};
 use curlew_policy::politeness::group_lease::{self, GroupUse};
@@ -37,8 +36,6 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use tracing::field::Empty;
-use tracing::{Instrument, Span};
 use url::Url;
 
 /// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
@@ -418,7 +415,6 @@ impl<'a> Visit<'a> {
     ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
         Box::pin(async move {
             let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
-            let mut was_closed = false;
             loop {
                 let rules = &self.politeness.rules;
                 match self.state.next(&attempt, rules, self.politeness.clock.now(), self.lasted()) {
@@ -452,7 +448,7 @@ impl<'a> Visit<'a> {
                         self.state.has_looked(lasted);
                         attempt.has_confirmed = true;
                     }
-                    Step::Call => match self.call(url, kind, validators, attempt.target, &mut was_closed).await {
+                    Step::Call => match self.call(url, kind, validators, attempt.target).await {
                         Some(end) => return Ok(end),
                         None => attempt = Attempt { has_waited: false, has_confirmed: false, ..attempt },
                     },
@@ -510,15 +506,13 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection, once, which
-    /// `was_closed` keeps in mind.
+    /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection.
     async fn call(
         &mut self,
         url: &Url,
         kind: CallKind,
         validators: &Validators,
         target: CallTarget,
-        was_closed: &mut bool,
     ) -> Option<CallEnd> {
         let Politeness { rules, clock, .. } = self.politeness;
         let post = self.post.clone().filter(|_| matches!(kind, CallKind::Hub | CallKind::Receiver));
@@ -526,20 +520,13 @@ impl<'a> Visit<'a> {
         let is_signed = signature.is_some();
         let call = Call { url, kind, validators, post, signature, time: rules.call_time };
         let began = clock.monotonic();
-        let span = call_span(&call);
-        let answer = self.politeness.fetch.call(&call).instrument(span.clone()).await;
-        span.record("status", answer.as_ref().ok().map(|reply| reply.status));
-        drop(span);
+        let answer = self.politeness.fetch.call(&call).await;
         let took = Millis(clock.monotonic().0.saturating_sub(began.0));
         let now = clock.now();
-        let answer = match answer {
-            Err(FetchError::Refused(why)) => return Some(CallEnd::Rejected(Rejection::Address(why))),
-            // Not twice, whatever the fetcher says.
-            Err(error @ FetchError::ClosedIdle) if *was_closed => Err(FetchError::Cut(error.to_string())),
-            other => other,
-        };
-        let is_closed = matches!(answer, Err(FetchError::ClosedIdle));
-        *was_closed |= is_closed;
+        if let Err(FetchError::Refused(why)) = answer {
+            return Some(CallEnd::Rejected(Rejection::Address(why)));
+        }
+        let was_idle = matches!(answer, Err(FetchError::ClosedIdle));
         let asks_signature = !is_signed && self.asks_signature(&answer, now).await;
         let failure = failures::of_answer(&answer, kind);
         let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
@@ -548,7 +535,7 @@ impl<'a> Visit<'a> {
         let is_outage = answer.outcome(target) == Outcome::Outage;
         let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
         let (host, events) = (&self.state.host, &self.politeness.events);
-        if is_closed {
+        if was_idle && end.is_none() {
             tracing::debug!(%host, "a connection was closed as idle: the same call is sent once more after its pause");
         } else if !is_outage {
             events.note(&Event::Called { host, kind, status, bytes });
@@ -604,8 +591,8 @@ impl<'a> Visit<'a> {
                 Answer::Reply { status: reply.status, retry_after, asks_signature, reply: Box::new(reply) }
             }
             Err(FetchError::Network(_) | FetchError::Local(_)) => Answer::Unreached { is_local: blame == Fault::Local },
-            Err(FetchError::ClosedIdle) => Answer::ClosedIdle,
-            Err(FetchError::Cut(why)) => Answer::Cut(why),
+            Err(error @ FetchError::ClosedIdle) => Answer::Cut { why: error.to_string(), was_idle: true },
+            Err(FetchError::Cut(why)) => Answer::Cut { why, was_idle: false },
             Err(FetchError::Limit(why)) => Answer::Limit(why),
             Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),
         }
@@ -688,18 +675,6 @@ impl<'a> Visit<'a> {
             }
         }
     }
-}
-
-/// Returns the span of a call, below all levels of the log: it is for exporters of spans. Only the address of a page is in it
-/// as a whole, since that of a feed or a receiver may be a secret.
-fn call_span(call: &Call) -> Span {
-    tracing::trace_span!(
-        "call",
-        kind = call.kind.as_str(),
-        host = Url::parse(&call.url).ok().as_ref().and_then(Url::host_str),
-        url = (call.kind == CallKind::Page).then(|| without_credentials(&call.url)).as_deref(),
-        status = Empty
-    )
 }
 
 fn role(kind: CallKind) -> Role {

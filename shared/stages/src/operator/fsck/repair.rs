@@ -116,8 +116,7 @@ impl Fsck<'_> {
     /// Hides the copy of a page in the index: for good if the page is decided, until it is published again otherwise.
     async fn hide(&self, page: &PageId, year: Year) -> Result<(), StageError> {
         let row = self.pages.get(page).await?.map(|(row, _)| row.state);
-        let is_open =
-            row.is_none_or(|state| state == PageState::Pending || state.may_be_taken_up() || state.has_second_chance());
+        let is_open = row.is_none_or(|state| state.is_open());
         let (pages, now) = (BTreeSet::from([page.clone()]), self.clock.now());
         let change = |manifest: &Manifest| {
             Ok(if is_open { manifest.superseding(&pages, now) } else { manifest.with_tombstones(pages.clone()) })

@@ -102,11 +102,12 @@ impl Fetch {
         if let Some(waits) = self.hidden(round, &got.url, text) {
             return Ok(Sight::Interstitial(waits));
         }
-        // Sites whose pages are never titled as announced are spared this call. It is one of those that a page may cost.
+        // Sites whose pages are never titled as announced are spared this call. It is one of those that a page may
+        // cost.
         let mut calls_left = self.calls_left(got);
         if is_worthless && calls_left > 0 {
             let calls = round.visit.state.calls;
-            match self.home_shows(round, (&got.url, &got.url), text, calls_left - 1).await? {
+            match self.home_shows(round, &got.url, &got.url, text, calls_left - 1).await? {
                 Ok(true) => round.visit.covers_home(text),
                 Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
                 Ok(false) | Err(_) => {}
@@ -154,7 +155,7 @@ impl Fetch {
                     Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
                     None => {
                         let Suspect { item, before, got, seen, .. } = suspect;
-                        self.take_in(round, (&item, before), (&got, calls_left), seen).await
+                        self.take_in(round, (&item, before), &got, calls_left, seen).await
                     }
                 }
             }
@@ -183,7 +184,7 @@ impl Fetch {
     ) -> Result<Option<Item>, StageError> {
         let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
         let redirects = self.politeness.rules.page_redirects;
-        match self.home_shows(round, (&url, &got.url), text, redirects).await? {
+        match self.home_shows(round, &url, &got.url, text, redirects).await? {
             Ok(false) => Ok(None),
             Ok(true) => {
                 round.visit.covers_home(text);
@@ -193,12 +194,14 @@ impl Fetch {
         }
     }
 
-    /// Returns whether the home page of a page's site shows this text, too. It is called once a day at most for a host key, and
-    /// this number of redirects is followed. The page itself has led to `answered`. The error is what the item waits for.
+    /// Returns whether the home page of a page's site shows this text, too. It is called once a day at most for a host
+    /// key, and this number of redirects is followed. The page itself has led to `answered`. The error is what the item
+    /// waits for.
     async fn home_shows(
         &self,
         round: &mut VisitRun<'_, '_>,
-        (url, answered): (&Url, &Url),
+        url: &Url,
+        answered: &Url,
         text: u32,
         redirects: u32,
     ) -> Result<Result<bool, Item>, StageError> {
@@ -209,15 +212,14 @@ impl Fetch {
         }
         let mut chain = Chain::new(home.clone(), redirects);
         let answer = round.visit.follow(&mut chain, CallKind::Page, (&Validators::default(), &home)).await?;
-        let (mut shown, mut waits) = (None, waits(&answer.end));
-        if let CallEnd::Reply(reply) = &answer.end {
-            if reply.status == 200 && !reply.body_skipped {
-                let read = read_article(self.politeness.pool.as_ref(), html_of(reply), &answer.url).await?;
-                shown = read.map(|(_, article)| key_of(&article));
+        let shown = self.shown_article(&answer).await?.map(|article| key_of(&article));
+        let waits = match &answer.end {
+            CallEnd::Reply(reply) => {
+                let held = round.visit.url_held_until(reply, round.job.deferrals);
+                held.map(|until| Item::Apart(until, ItemWait::Own))
             }
-            let held = round.visit.url_held_until(reply, round.job.deferrals);
-            waits = held.map(|until| Item::Apart(until, ItemWait::Own));
-        }
+            end => waits(end),
+        };
         if waits.is_none() || answer.hops > 0 || matches!(answer.end, CallEnd::Elsewhere(_)) {
             round.visit.note_home(&home, shown);
         }

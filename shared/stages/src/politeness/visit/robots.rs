@@ -12,7 +12,6 @@ use curlew_policy::politeness::group_lease;
 use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
-use curlew_policy::skew::unless_ahead;
 use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
@@ -59,7 +58,7 @@ impl Visit<'_> {
         let is_at_hand = ours.scope.robots_ignored.contains(url)
             || self.compiled.contains_key(&origin)
             || ours.known.get(&origin, now).is_some()
-            || ours.robots.get(&origin).await?.is_some_and(|copy| now < copy.fresh_until);
+            || ours.robots.get(&origin).await?.is_some_and(|copy| ours.is_fresh(&copy));
         Ok(is_at_hand && matches!(self.permission(url).await?, Ok(Permission::Allowed)))
     }
 
@@ -92,7 +91,7 @@ impl Visit<'_> {
         }
         let stored = self.politeness.robots.get(origin).await?.map(|copy| self.with_note(origin, copy));
         let copy = match stored {
-            Some(copy) if now < unless_ahead(copy.fresh_until, &self.politeness.rules, now) => copy,
+            Some(copy) if self.politeness.is_fresh(&copy) => copy,
             old => match self.ask(url, old.clone()).await? {
                 RobotsFetch::Fetched(copy) => {
                     if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
