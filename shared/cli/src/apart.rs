@@ -5,8 +5,8 @@ use std::future::Future;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-/// Runs work on a runtime of its own; the receiver gets its result. A socket has to be registered by the work itself, since the runtime
-/// that registers it tells when it is ready.
+/// Runs work on a runtime of its own; the receiver gets its result. A socket has to be registered by the work itself,
+/// since the runtime that registers it tells when it is ready.
 ///
 /// # Errors
 /// If a thread cannot be had.

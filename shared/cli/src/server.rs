@@ -31,8 +31,8 @@ use tower::ServiceExt;
 
 /// Maximum number of connections at once; further ones wait in the system's backlog.
 pub(crate) const MAX_CONNECTIONS: usize = 256;
-/// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed. Fewer while few places
-/// are free.
+/// Maximum number of connections of one address, unless it is a trusted proxy's; further ones are closed. Fewer while
+/// few places are free.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 64;
 /// Maximum time for the whole header of a request, from the moment that it is waited for; also the maximum idle time of
 /// a connection.

@@ -233,8 +233,8 @@ struct Incoming {
 }
 
 impl Incoming {
-    /// Moves the file to its place, over an existing one; if `seen` is given, only over the object with this tag. Returns true
-    /// if it did. No process can change the object between the comparison and the move.
+    /// Moves the file to its place, over an existing one; if `seen` is given, only over the object with this tag.
+    /// Returns true if it did. No process can change the object between the comparison and the move.
     fn replace(&self, path: &Path, inner: &Directories, seen: Option<&Tag>) -> io::Result<bool> {
         if seen.is_none() {
             inner.make_parents(path)?;
@@ -380,9 +380,9 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(path)
 }
 
-/// Waits while a backup, or a swap of any process, keeps objects from being replaced and deleted, and keeps the next one from
-/// beginning until the returned file is closed. It is the folder of the objects, locked by `lock`: an exclusive lock keeps all
-/// other changes away as well.
+/// Waits while a backup, or a swap of any process, keeps objects from being replaced and deleted, and keeps the next
+/// one from beginning until the returned file is closed. It is the folder of the objects, locked by `lock`: an
+/// exclusive lock keeps all other changes away as well.
 fn gate(objects: &Path, lock: fn(&File) -> io::Result<()>) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Ok(None);

@@ -34,7 +34,8 @@ impl JobTable {
     }
 
     /// Makes jobs ready that a dead process had received, before all others; those with the highest receive counts come
-    /// first, since one of them may have killed the process. Jobs that a wrong clock has put off for years are due, too.
+    /// first, since one of them may have killed the process. Jobs that a wrong clock has put off for years are due,
+    /// too.
     pub(crate) async fn recover(&self, now: Timestamp) -> Result<u64, PortError> {
         self.db
             .write("take back jobs", move |c| {

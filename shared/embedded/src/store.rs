@@ -60,9 +60,9 @@ impl Store {
     }
 
     /// Recovers from a crash, before the first worker starts: jobs that were handed out become ready again, before all
-    /// others, those with the highest receive counts first. Returns their number. Jobs that are due years from `now`, by a
-    /// clock that was wrong, are due now. Requires [`Access::Exclusive`]:
-    /// otherwise jobs of another process would run twice.
+    /// others, those with the highest receive counts first. Returns their number. Jobs that are due years from `now`,
+    /// by a clock that was wrong, are due now. Requires [`Access::Exclusive`]: otherwise jobs of another process would
+    /// run twice.
     ///
     /// # Errors
     /// Transport errors.

@@ -81,8 +81,8 @@ pub(crate) fn parse(text: &str, url: &Url, limits: &Limits, work: &Work) -> Resu
     Ok(feed)
 }
 
-/// Returns a document with its raw control characters in strings escaped, and without commas before closing brackets; none
-/// if that is all the same.
+/// Returns a document with its raw control characters in strings escaped, and without commas before closing brackets;
+/// none if that is all the same.
 fn mended(text: &str, work: &Work) -> Option<String> {
     work.add(text.len());
     let mut out = String::with_capacity(text.len());

@@ -130,8 +130,8 @@ pub struct Entry {
     pub content: Option<String>,
 }
 
-/// Returns the places of the entries that are too many, if at most `most` are wanted: all but the newest by these times. Of
-/// entries of one time, or of none, those further down are too many; without a time an entry counts as older.
+/// Returns the places of the entries that are too many, if at most `most` are wanted: all but the newest by these
+/// times. Of entries of one time, or of none, those further down are too many; without a time an entry counts as older.
 pub fn too_many(times: impl ExactSizeIterator<Item = Option<Timestamp>>, most: usize) -> HashSet<usize> {
     if times.len() <= most {
         return HashSet::new();

@@ -14,12 +14,13 @@ use tokio::time::{Instant, timeout_at};
 
 /// Time that a body has waited for room from which on it is not the server's fault that it came too late.
 const OUR_SHARE: Duration = Duration::from_secs(1);
-/// Maximum number of coded bytes that are decoded on the thread that reads them: no more, since it serves other sockets, too.
+/// Maximum number of coded bytes that are decoded on the thread that reads them: no more, since it serves other
+/// sockets, too.
 const DECODED_HERE: usize = 16 << 10;
 /// Minimum number of coded bytes that are handed to the pool at once, unless the body ends.
 const PIECE: usize = 64 << 10;
 
-/// What a body is read and decoded with.
+/// Settings, room and pool with which a body is read and decoded.
 #[derive(Clone, Copy)]
 pub(crate) struct Means<'a> {
     pub(crate) config: &'a Config,
@@ -91,7 +92,8 @@ pub(crate) async fn read(
     finished(body, coding, kind, means, Cut(false)).await.map(Some)
 }
 
-/// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large document.
+/// Pushes coded bytes, in the pool if they are many: decoding a few kilobytes may take as long as reading a large
+/// document.
 async fn push(
     pool: &dyn CpuPool,
     coding: Coding,

@@ -1,5 +1,5 @@
-//! Connections that are used again, and servers that end them early. A server may close an idle connection at any time (RFC 9112
-//! §9.3.1), so a request may cross the end of the connection that it was written to.
+//! Connections that are used again, and servers that end them early. A server may close an idle connection at any time
+//! (RFC 9112 §9.3.1), so a request may cross the end of the connection that it was written to.
 
 use reqwest::header::HeaderMap;
 use std::cell::Cell;
@@ -8,8 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use url::{Position, Url};
 
-/// Maximum time that an idle connection is kept for the next call: longer than the usual pause between two calls, shorter than
-/// the 5 s after which common servers close it.
+/// Maximum time that an idle connection is kept for the next call: longer than the usual pause between two calls,
+/// shorter than the 5 s after which common servers close it.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Minimum time between [`IDLE_TIMEOUT`] and the end of a connection that its server has stated.
 const MARGIN: Duration = Duration::from_secs(1);

@@ -22,15 +22,15 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const ZSTD_WINDOW_LOG: u32 = 23;
 /// Bytes decoded in one step.
 const STEP_BYTES: usize = 32 << 10;
-/// Coded bytes that are decoded between two looks at the limits; deflate makes at most 1,032 bytes of one, so that a step stays
-/// near 1 MiB.
+/// Coded bytes that are decoded between two looks at the limits; deflate makes at most 1,032 bytes of one, so that a
+/// step stays near 1 MiB.
 const CODED_STEP_BYTES: usize = 1 << 10;
 /// Ratio of a document to its coded form.
 const USUAL_RATIO: usize = 4;
 /// The ratio is judged from here on, both ways: small documents of few words compress well.
 const RATIO_FLOOR_BYTES: usize = 1 << 20;
-/// Names of content codings that are not undone: those of the registry, and of object stores and archives. Any other unknown name
-/// stands for no coding: servers write charsets, media types and transfer encodings there.
+/// Names of content codings that are not undone: those of the registry, and of object stores and archives. Any other
+/// unknown name stands for no coding: servers write charsets, media types and transfer encodings there.
 const OTHER_CODINGS: &str = "aes128gcm aws-chunked brotli bzip2 compress dcb dcz deflate deflate-raw exi lz4 lzma pack200-gzip sdch \
                              snappy x-bzip2 x-compress x-deflate xz zlib";
 
@@ -44,8 +44,8 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one coding, or one
-    /// that was not offered, is an error with its reason; a name that is no coding's means nothing.
+    /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one
+    /// coding, or one that was not offered, is an error with its reason; a name that is no coding's means nothing.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Coding, String> {
         let mut coding = Coding::Identity;
         for value in headers.get_all(CONTENT_ENCODING) {
@@ -243,8 +243,8 @@ impl Output {
         Ok(())
     }
 
-    /// Refuses coded bytes that cost more than they bring. Whoever compresses does not make a document longer; empty blocks, frames
-    /// and members, and blocks with large tables, take time and yield nothing.
+    /// Refuses coded bytes that cost more than they bring. Whoever compresses does not make a document longer; empty
+    /// blocks, frames and members, and blocks with large tables, take time and yield nothing.
     fn check_cost(&self) -> Result<(), DecodeError> {
         if self.coded > RATIO_FLOOR_BYTES as u64 && (self.bytes.len() as u64) * 2 < self.coded {
             return Err(DecodeError::Corrupt("the compressed body holds hardly anything".into()));
@@ -256,7 +256,8 @@ impl Output {
     }
 }
 
-/// Processor time that the current thread has taken. Where the platform does not tell it, wall-clock time stands for it.
+/// Processor time that the current thread has taken. Where the platform does not tell it, wall-clock time stands for
+/// it.
 #[cfg(target_os = "linux")]
 fn processor_time() -> Duration {
     Duration::try_from(rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime)).unwrap_or_default()

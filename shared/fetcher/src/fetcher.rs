@@ -37,8 +37,8 @@ pub struct HttpFetcher {
     agents: Agents,
     resolver: VettingResolver,
     client: Client,
-    /// Opens a connection for each call, over HTTP/1.1; built when it is needed first. Also for calls whose `Host` names another port
-    /// than the one connected to, which HTTP/2 cannot say.
+    /// Opens a connection for each call, over HTTP/1.1; built when it is needed first. Also for calls whose `Host`
+    /// names another port than the one connected to, which HTTP/2 cannot say.
     single_use: OnceLock<Client>,
     early_closers: EarlyClosers,
     room: Room,
@@ -183,8 +183,8 @@ impl Fetch for HttpFetcher {
     }
 }
 
-/// Returns the status that an answer to a GET is treated as. A proxy that changed a document says 203, a server that knows deltas
-/// may say 226 of a whole document, and a 2xx that HTTP does not know is a 200 (RFC 9110 §15).
+/// Returns the status that an answer to a GET is treated as. A proxy that changed a document says 203, a server that
+/// knows deltas may say 226 of a whole document, and a 2xx that HTTP does not know is a 200 (RFC 9110 §15).
 pub const fn status_as_read(status: u16) -> u16 {
     match status {
         203 | 209..=299 => 200,

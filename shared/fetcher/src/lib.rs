@@ -1,7 +1,6 @@
 //! The HTTP adapter: the only crate that opens a socket to a site.
 //!
-//! One [`Fetch::call`](curlew_ports::Fetch::call) is one GET, or one POST to a WebSub hub; a GET is sent once more only if an idle
-//! connection turned out to be closed. A redirect comes back as a reply with its
+//! One [`Fetch::call`](curlew_ports::Fetch::call) is exactly one GET, or one POST to a WebSub hub. A redirect comes back as a reply with its
 //! `Location`, so that robots.txt, politeness and the address guard see every hop. What is deliberately absent:
 //! cookies, `Referer`, proxies, retries, HTTP/3, `Alt-Svc`, credentials, a switch that ignores bad certificates.
 //!

@@ -26,9 +26,9 @@ pub(crate) fn accept(kind: CallKind) -> &'static str {
 
 /// True if a body of this `Content-Type` is read.
 ///
-/// Pages have to be HTML, or without a type; a site's address may be a feed's; SVG is no image since it is a program; feeds
-/// and robots.txt are so often mislabelled that only types which are certainly something else are refused. Of images and a
-/// site's address, a type that says nothing is enough if the body [begins well](may_begin).
+/// Pages have to be HTML, or without a type; a site's address may be a feed's; SVG is no image since it is a program;
+/// feeds and robots.txt are so often mislabelled that only types which are certainly something else are refused. Of
+/// images and a site's address, a type that says nothing is enough if the body [begins well](may_begin).
 pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     let family = essence.as_deref().and_then(|e| e.split_once('/')).map(|(family, _)| family);
@@ -47,7 +47,8 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
     }
 }
 
-/// True if a body that starts so may be what was asked for. Only a `Content-Type` that says nothing leaves it to the body.
+/// True if a body that starts so may be what was asked for. Only a `Content-Type` that says nothing leaves it to the
+/// body.
 pub(crate) fn may_begin(kind: CallKind, content_type: Option<&str>, start: &[u8]) -> bool {
     let essence = content_type.map(essence).filter(|essence| !essence.is_empty());
     match kind {

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// What a server does with a request.
+/// Act of a server upon a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Act {
     /// Answers with these headers, and goes on.
@@ -35,8 +35,8 @@ struct Server {
 }
 
 impl Server {
-    /// Closes a connection that has been idle for `idle`; each connection goes through its own list of acts, the last of which
-    /// repeats.
+    /// Closes a connection that has been idle for `idle`; each connection goes through its own list of acts, the last
+    /// of which repeats.
     async fn new(idle: Duration, acts: &'static [&'static [Act]]) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (addr, requests) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));

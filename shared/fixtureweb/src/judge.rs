@@ -159,8 +159,8 @@ pub fn overlaps(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Ove
 /// Microseconds in an hour.
 const HOUR: u64 = 3_600_000_000;
 
-/// Returns the time for which a key is left alone after a call: three days after a 429, two after a 503, an hour after another
-/// refusal or server error. A robots.txt has its own rule, and whoever is sent a POST has asked for it.
+/// Returns the time for which a key is left alone after a call: three days after a 429, two after a 503, an hour after
+/// another refusal or server error. A robots.txt has its own rule, and whoever is sent a POST has asked for it.
 fn quiet_after(call: &Call) -> u64 {
     match call.status {
         429 => 72 * HOUR,
@@ -170,7 +170,8 @@ fn quiet_after(call: &Call) -> u64 {
     }
 }
 
-/// Returns the calls to a key that had to be left alone, each with the answer before it that asked for the longest time.
+/// Returns the calls to a key that had to be left alone, each with the answer before it that asked for the longest
+/// time.
 pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<Intrusion> {
     let mut ordered: Vec<&Call> = calls.iter().collect();
     ordered.sort_by_key(|call| call.start);
@@ -190,7 +191,8 @@ pub fn intrusions(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> Vec<I
     found
 }
 
-/// Returns the keys whose home pages were called more often within a day than discovery and one look at them demand: twice.
+/// Returns the keys whose home pages were called more often within a day than discovery and one look at them demand:
+/// twice.
 pub fn homes_asked_again(calls: &[Call], key_of_host: impl Fn(&str) -> String) -> BTreeSet<String> {
     let mut ordered: Vec<&Call> = calls.iter().filter(|call| call.kind == Kind::Home).collect();
     ordered.sort_by_key(|call| call.start);

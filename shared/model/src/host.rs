@@ -276,7 +276,8 @@ pub enum HoldReason {
     WindowSpent,
     /// The operator wants it to be left alone for a while.
     Operator,
-    /// One URL was refused or met a server error: its host key rests for a moment, which is no evidence against the host.
+    /// One URL was refused or met a server error: its host key rests for a moment, which is no evidence against the
+    /// host.
     Rest,
 }
 

@@ -145,7 +145,8 @@ impl Job {
         self
     }
 
-    /// Returns the same job, which found its host key in use once more. Kinds of which few wait for one host key, and without a limit, count nothing.
+    /// Returns the same job, which found its host key in use once more. Kinds of which few wait for one host key, and
+    /// without a limit, count nothing.
     #[must_use]
     pub fn waited(mut self) -> Job {
         match &mut self {
@@ -282,7 +283,8 @@ impl OwnJob {
     }
 }
 
-/// Progress of an owner's request that reads the rows of all pages and sources, a bounded number in each step. Each step is a job.
+/// Progress of an owner's request that reads the rows of all pages and sources, a bounded number in each step. Each
+/// step is a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnProgress {
     /// Time at which the owner made the request, the same in all its steps.
@@ -314,7 +316,8 @@ impl OwnProgress {
     }
 }
 
-/// Job that sends visits to the pages that a block of their host has kept out, a bounded number in each step. Each step is a job.
+/// Job that sends visits to the pages that a block of their host has kept out, a bounded number in each step. Each step
+/// is a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TakeUpJob {
     /// The name that is not blocked any more.

@@ -196,13 +196,13 @@ pub struct FeedLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportedState {
-    /// It waits for its visit or its extraction.
+    /// The page waits for its visit or its extraction.
     Pending,
-    /// It is in the index.
+    /// The page is in the index.
     Accepted,
-    /// It was not accepted.
+    /// The page was not accepted.
     Rejected,
-    /// It was removed.
+    /// The page was removed.
     Gone,
 }
 

@@ -1,7 +1,7 @@
 //! How often the second opinion on robots.txt files changes a decision, and what it costs.
 //!
-//! `cargo run --release -p curlew-policy --example second_opinion FOLDER`, where each file of the folder is a robots.txt. The
-//! URLs are made of the files' own rules.
+//! `cargo run --release -p curlew-policy --example second_opinion FOLDER`, where each file of the folder is a
+//! robots.txt. The URLs are made of the files' own rules.
 
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "it reads files and measures time")]

@@ -28,8 +28,8 @@ pub const SERVER_ERROR_LIMIT: u32 = 2;
 pub const CUT_LIMIT: u32 = 3;
 /// Number of URLs whose answers exceed limits, without a good answer in between, after which the host key is held.
 pub const BROKEN_LIMIT: u32 = 5;
-/// Time for which a host key rests after a refusal or a server error of one URL; and delay of the rest of a visit that ended
-/// because of one URL otherwise.
+/// Time for which a host key rests after a refusal or a server error of one URL; and delay of the rest of a visit that
+/// ended because of one URL otherwise.
 pub const VISIT_REST: Millis = Millis::from_hours(1);
 /// Number of consecutive calls that did not reach a host key after which its circuit opens.
 pub const CIRCUIT_FAILURES: u32 = 3;

@@ -175,8 +175,9 @@ pub enum FetchError {
     /// Nothing was sent, and the reason lies in this process: it may not open one more socket. Says nothing about the host.
     #[error("{0}")]
     Local(String),
-    /// The connection had been used before, and was closed before the head of an answer was whole: its server had closed it as idle
-    /// (RFC 9112 §9.3.1). Says nothing about the host. Only a GET ends so; the next one to this server has a new connection.
+    /// The connection had been used before, and was closed before the head of an answer was whole: its server had
+    /// closed it as idle (RFC 9112 §9.3.1). Says nothing about the host. Only a GET ends so; the next one to this
+    /// server has a new connection.
     #[error("the connection was closed as idle")]
     ClosedIdle,
     /// The server was reached, but no answer came in time, or it was cut short. One such document says little about its

@@ -114,7 +114,8 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError>;
 
-    /// Returns the counts of one queue, cheap enough for any time: an adapter may leave out waiting jobs that are dear to count.
+    /// Returns the counts of one queue, cheap enough for any time: an adapter may leave out waiting jobs that are dear
+    /// to count.
     ///
     /// # Errors
     /// Transport errors.

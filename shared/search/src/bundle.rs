@@ -25,8 +25,8 @@ use tantivy::directory::{DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallb
 use tantivy::{Directory, HasLen};
 
 /// Format version that is written. It grows with every change of the schema, of the way text is split into words, or of
-/// what a manifest must know of a split. Format 7 is format 6 whose characters of
-/// scripts without spaces are paired in their compatibility form.
+/// what a manifest must know of a split. Format 7 is format 6 whose
+/// characters of scripts without spaces are paired in their compatibility form.
 pub const FORM: u32 = 7;
 /// Oldest format version that is read: the one before, so that an upgrade rewrites splits one by one while all of them
 /// are searched.

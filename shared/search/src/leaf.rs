@@ -69,7 +69,8 @@ pub struct LeafAnswer(pub(crate) Answer);
 pub(crate) enum Ask {
     /// Number of pages that have each of some terms; the query that they belong to is about to be ranked.
     Count { terms: Vec<String>, wording: Wording },
-    /// Stems that are similar to some others, by at most this number of typos, after this number of steps in each split.
+    /// Stems that are similar to some others, by at most this number of typos, after this number of steps in each
+    /// split.
     Similar { stems: Vec<Stem>, most: usize, steps: usize },
     /// The best pages, and the number of all.
     Rank { wording: Wording, statistics: Statistics, selection: Selection },

@@ -1,5 +1,5 @@
-//! Finds what a word that no page has may have been meant to be: stems of the index that are like its own, and the words
-//! behind them.
+//! Finds what a word that no page has may have been meant to be: stems of the index that are like its own, and the
+//! words behind them.
 //!
 //! The dictionary holds stems. The word behind a stem is looked up on a page that may be shown, so a word that occurred
 //! only on deleted pages is never suggested.
@@ -34,8 +34,8 @@ pub(crate) struct Mended {
     pub(crate) stems: Vec<Stem>,
 }
 
-/// Returns what some words that no page has are taken for, in the languages of the query: those in which most of its words
-/// are known, or nearly.
+/// Returns what some words that no page has are taken for, in the languages of the query: those in which most of its
+/// words are known, or nearly.
 pub(crate) fn mend(
     leaves: &[&dyn Leaf],
     plan: &Plan,
@@ -116,8 +116,8 @@ fn most_slips(word: &str) -> usize {
     if word.chars().count() < LONG { 1 } else { 2 }
 }
 
-/// Returns for each stem the word with it that is most similar to another word, from the first pages that may be shown, and
-/// its distance.
+/// Returns for each stem the word with it that is most similar to another word, from the first pages that may be shown,
+/// and its distance.
 fn spelled(leaves: &[&dyn Leaf], stems: Vec<(Stem, String)>) -> Result<Vec<Option<(usize, String)>>, SearchError> {
     if stems.is_empty() {
         return Ok(Vec::new());

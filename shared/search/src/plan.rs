@@ -251,8 +251,8 @@ impl Plan {
         self.languages.iter().fold(0, |all, language| all | language.stop_words)
     }
 
-    /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has most of
-    /// the run's pairs: which of them are words nobody knows.
+    /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has
+    /// most of the run's pairs: which of them are words nobody knows.
     pub(crate) fn lacked(&self, language: u8, has: Bits) -> impl Iterator<Item = &Typed> {
         let required = self.languages.get(usize::from(language)).map_or(0, |language| language.required);
         let lacks = move |word: &&Typed| {
@@ -436,9 +436,9 @@ pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: 
     left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it, and the words
-/// as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page gains if they
-/// are adjacent on it. So are the pairs of characters of a run that no spaces divide.
+/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it, and the
+/// words as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page
+/// gains if they are adjacent on it. So are the pairs of characters of a run that no spaces divide.
 fn parts(clauses: &[Clause]) -> (Vec<(String, bool)>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<(String, bool)>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
@@ -462,7 +462,8 @@ fn parts(clauses: &[Clause]) -> (Vec<(String, bool)>, Vec<Typed>) {
     (wanted, typed)
 }
 
-/// Divides a word where a script with spaces meets one without, unless it is a phrase; true comes with a run of the latter.
+/// Divides a word where a script with spaces meets one without, unless it is a phrase; true comes with a run of the
+/// latter.
 fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> {
     let mut rest = word;
     std::iter::from_fn(move || {

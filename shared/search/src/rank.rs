@@ -245,7 +245,8 @@ pub(crate) fn rank(
     if plan.units.is_empty() {
         (0..split.max_doc()).for_each(|doc| ranking.look(doc, Tally::default(), true));
     }
-    // A page that has nothing but a stop word of some language says nothing about the query, unless that is made of them.
+    // A page that has nothing but a stop word of some language says nothing about the query, unless that is made of
+    // them.
     let telling = bits(plan.units.iter().map(|_| true)) & !plan.stop_words();
     for doc in tallies.touched {
         let tally = tallies.all[doc as usize];

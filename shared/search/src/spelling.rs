@@ -12,7 +12,8 @@ use tantivy::Term;
 use tantivy::query::FuzzyTermQuery;
 use tantivy_fst::Automaton;
 
-/// Minimum length of a word that is looked up, and of the beginning of a stem, in characters; shorter ones have too many neighbours.
+/// Minimum length of a word that is looked up, and of the beginning of a stem, in characters; shorter ones have too
+/// many neighbours.
 pub(crate) const SHORTEST: usize = 4;
 /// Length from which the first letter of a stem may be the wrong one, in characters.
 const FIRST_LETTER_FROM: usize = 5;
@@ -29,8 +30,9 @@ pub(crate) struct Neighbour {
     pub(crate) distance: usize,
 }
 
-/// Returns the stems of some splits that are similar to some others, in no order, some several times. Those with the same first letter are looked
-/// for before others, which may have no other typo. Of each split at most `steps` bytes of terms are read.
+/// Returns the stems of some splits that are similar to some others, in no order, some several times. Those with the
+/// same first letter are looked for before others, which may have no other typo. Of each split at most `steps` bytes of
+/// terms are read.
 pub(crate) fn neighbours(
     splits: &[&Split],
     stems: &[Stem],
@@ -87,8 +89,8 @@ pub(crate) fn in_order<'a>(near: impl IntoIterator<Item = &'a Neighbour>) -> Vec
     near
 }
 
-/// Automaton that matches terms whose form matches another automaton, in any language ([`crate::tokens::term_text`]), and
-/// that gives up after some steps.
+/// Automaton that matches terms whose form matches another automaton, in any language ([`crate::tokens::term_text`]),
+/// and that gives up after some steps.
 struct InAnyLanguage<'a, A> {
     form: A,
     /// Bytes that may stand in a form: letters of scripts that the word has none of are no slips.

@@ -11,8 +11,8 @@ thread_local! {
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// Returns a frame with these bytes and their checksum, which every reader of zstd verifies. The same bytes always give the
-/// same frame.
+/// Returns a frame with these bytes and their checksum, which every reader of zstd verifies. The same bytes always give
+/// the same frame.
 ///
 /// # Errors
 /// If there is no memory for the context.

@@ -48,8 +48,8 @@ pub struct DecodedText<'a> {
 /// - Text with a broken sequence is not in that encoding if it has none in the other one that is named. UTF-8 that is
 ///   named comes first here: each other encoding of a byte a character would fit.
 ///
-/// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What cannot
-/// be decoded becomes U+FFFD.
+/// Without a label that is left, the bytes decide. UTF-7 is never used, as in browsers (Encoding Standard §4). What
+/// cannot be decoded becomes U+FFFD.
 pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>, document: Document) -> DecodedText<'a> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         return decode_as(&body[mark..], encoding, false);

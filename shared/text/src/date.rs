@@ -43,8 +43,8 @@ pub enum Accept {
     Field,
     /// A field that must be a date: every word is part of it, it has a day, and the calendar has that day.
     Exact,
-    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text, with the time
-    /// that directly follows it.
+    /// Any text: a machine-readable date with its time, or else the first day written somewhere in the text, with the
+    /// time that directly follows it.
     Anywhere,
 }
 

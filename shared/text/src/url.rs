@@ -10,9 +10,9 @@ const LABEL: usize = 63;
 
 /// Parses an address, relative to `base` if there is one.
 ///
-/// A name that no host can have is refused before it is decoded: the time for that grows with the square of a label's length.
-/// The scheme `feed:`, which programs once put before a feed's address, stands for the one behind it, or for that of the base
-/// or `http`.
+/// A name that no host can have is refused before it is decoded: the time for that grows with the square of a label's
+/// length. The scheme `feed:`, which programs once put before a feed's address, stands for the one behind it, or for
+/// that of the base or `http`.
 ///
 /// # Errors
 /// It is no URL, or its host has a name that is too long.

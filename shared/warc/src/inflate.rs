@@ -41,8 +41,8 @@ impl Form {
     }
 }
 
-/// Part of a compressed file, in bytes, that must hold more than half as many: whoever compresses does not make a document
-/// longer, while empty members and blocks take time and yield nothing.
+/// Part of a compressed file, in bytes, that must hold more than half as many: whoever compresses does not make a
+/// document longer, while empty members and blocks take time and yield nothing.
 const SPARSE: u64 = 1 << 20;
 
 /// Returns a reader of a file's uncompressed content. Reading fails once the content is more than 200 times as large as

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 /// Number of articles of each site.
 const PAGES: usize = 5;
-/// Time after which a server closes an idle connection: about the pause of the program, so that closes and requests cross.
+/// Time after which a server closes an idle connection: about the pause of the program, so that closes and requests
+/// cross.
 const IDLE: Duration = Duration::from_millis(70);
 const SETTINGS: &str = "[rules]\nadaptive = false\n[pages]\nimage = \"optional\"\n";
 const WORDS: [&str; 24] = [

@@ -3,10 +3,11 @@
 //! **Module.** Each library and each program of a package is a tree of modules, from its root file down. Modules and
 //! other items under `#[cfg(test)]` are left out, and so are tests, examples and benchmarks.
 //!
-//! **Use.** Module A uses module B if A has a path that ends at B or at an item that B defines. Paths are those of `use`
-//! declarations, of types, expressions and patterns, and of the tokens of macros and attributes. A re-export is followed
-//! to the module that defines the item; if that is of another crate, the module that re-exports it counts. An inherent method belongs to the module of its `impl` block: `self.method()`
-//! and `Type::method` use that module as well. Calls of methods on other values, and derived code, are not seen.
+//! **Use.** Module A uses module B if A has a path that ends at B or at an item that B defines. Paths are those of
+//! `use` declarations, of types, expressions and patterns, and of the tokens of macros and attributes. A re-export is
+//! followed to the module that defines the item; if that is of another crate, the module that re-exports it counts. An
+//! inherent method belongs to the module of its `impl` block: `self.method()` and `Type::method` use that module as
+//! well. Calls of methods on other values, and derived code, are not seen.
 //!
 //! **Room.** A module with all modules below it is a room. For each module, the rooms of its child modules are the
 //! nodes of a graph: room A points to room B if any module of A uses any module of B. None of these graphs may have a

@@ -23,8 +23,8 @@ const WORK: usize = 500_000;
 const EACH: usize = 20;
 /// Bytes of the longest heading that count as one unit of work for each of them: one is the title, and the fallback compares all with it.
 const HEADING_BYTES: usize = 8;
-/// First of the private characters (plane 16) that stand in for `&`, `<`, `>`, `"` and all that begin with the byte of a
-/// no-break space. The fallback writes its tree anew, and for each of these searches all of the text after it.
+/// First of the private characters (plane 16) that stand in for `&`, `<`, `>`, `"` and all that begin with the byte of
+/// a no-break space. The fallback writes its tree anew, and for each of these searches all of the text after it.
 const STAND_INS: u32 = 0x10_FF00;
 /// Bytes of text that count as one unit of work: each element around a text reads it.
 const TEXT_BYTES: usize = 64;

@@ -20,7 +20,8 @@ const SMALLEST: u32 = 100;
 /// Maximum number of images that are named.
 const CHOICES: usize = 3;
 
-/// Chooses images, best first, and returns their sources: a name of a meta tag, `jsonld`, `microdata`, `image_src` (a link), `body`.
+/// Chooses images, best first, and returns them with their sources: a name of a meta tag, `jsonld`, `microdata`,
+/// `image_src` (a link), `body`.
 pub(crate) fn choose(
     outline: &Outline<'_>,
     linked: &JsonLd,

@@ -40,8 +40,8 @@ pub(crate) fn choose(
         .or((!document.is_empty()).then_some(document))
 }
 
-/// Returns the first heading of a page of DokuWiki that is not the wiki's name, if the document is titled by the page's id:
-/// `notes:tides [Wiki]`.
+/// Returns the first heading of a page of DokuWiki that is not the wiki's name, if the document is titled by the page's
+/// id: `notes:tides [Wiki]`.
 fn in_place_of_id<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
     let (id, wiki) = outline.title.as_deref()?.trim().strip_suffix(']')?.split_once(" [")?;
     let is_dokuwiki = |name: &str| name.trim_start().get(..8).is_some_and(|it| it.eq_ignore_ascii_case("DokuWiki"));

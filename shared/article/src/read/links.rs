@@ -12,8 +12,8 @@ pub(crate) fn resolve(base: &Url, reference: &str, max_bytes: usize) -> Option<U
     (url.as_str().len() <= max_bytes).then_some(url)
 }
 
-/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph, or what a template
-/// left: one of another private host, such as the author's own machine, or of no image at all.
+/// True if an address is that of an icon, a tracking pixel, a placeholder, or anything but a photograph, or what a
+/// template left: one of another private host, such as the author's own machine, or of no image at all.
 pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let path = url.path().to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();

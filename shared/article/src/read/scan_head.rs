@@ -25,7 +25,8 @@ pub struct HeadScan {
     pub other_images: Vec<Url>,
     /// The text of the first `<title>`.
     pub title: Option<String>,
-    /// `<meta http-equiv=refresh>`, unless it is for browsers without scripts alone (`<noscript>`); never followed here.
+    /// `<meta http-equiv=refresh>`, unless it is for browsers without scripts alone (`<noscript>`); never followed
+    /// here.
     pub refresh: Option<Refresh>,
     /// `<link rel=license type="application/rsl+xml">`, the first one (RSL 1.0).
     pub license: Option<Url>,

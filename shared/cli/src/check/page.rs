@@ -6,8 +6,8 @@ use curlew_model::Rejection;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use serde_json::{Value, json};
 
-/// Answers with the record that would be stored of a page by an agent, and whether it would be accepted; with the reasons if
-/// `why` or the question asks for them.
+/// Answers with the record that would be stored of a page by an agent, and whether it would be accepted; with the
+/// reasons if `why` or the question asks for them.
 pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
     let body = question.bytes("html", "body_b64")?;
     let url = question.url()?;

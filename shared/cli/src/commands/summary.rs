@@ -19,7 +19,8 @@ const MOST_WAITING: usize = 100_000;
 /// Number of host states read at a time.
 const LIST: usize = 500;
 
-/// Maximum number of rows of pages that are counted for the summary, and of sites without an accepted page that it lists.
+/// Maximum number of rows of pages that are counted for the summary, and of sites without an accepted page that it
+/// lists.
 const MOST_COUNTED: usize = 200_000;
 const MOST_LISTED: usize = 20;
 
@@ -52,8 +53,8 @@ pub(crate) struct Summary {
     /// Sites and feeds that were named and could not be taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
-    /// Warnings about the sites and feeds of which no page was accepted, by address: of those that were named, or of all if
-    /// none was.
+    /// Warnings about the sites and feeds of which no page was accepted, by address: of those that were named, or of
+    /// all if none was.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     none_accepted: BTreeMap<String, String>,
     /// Sites and feeds that could not be read: of those that were named, or of all if none was.
@@ -155,7 +156,8 @@ impl Summary {
     }
 }
 
-/// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many rows.
+/// Returns warnings about the sources of which pages were rejected and none was accepted; none if there are too many
+/// rows.
 async fn none_accepted(world: &World, named: &BTreeSet<SourceKey>) -> Result<BTreeMap<String, String>> {
     let outcomes = outcomes::by_feed(world.ports.pages.as_ref(), MOST_COUNTED).await?;
     let mut found = BTreeMap::new();

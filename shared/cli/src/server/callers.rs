@@ -1,4 +1,5 @@
-//! Connections of each address: a bounded share, which sinks as free places become few, so that a few addresses do not take all.
+//! Connections of each address: a bounded share, which sinks as free places become few, so that a few addresses do not
+//! take all.
 
 use curlew_web::networks;
 use ipnet::IpNet;
@@ -32,7 +33,8 @@ impl Callers {
         Callers { most, held: Arc::default() }
     }
 
-    /// Counts one more connection of an address, unless it or its network has reached its limit while `free` places are left.
+    /// Counts one more connection of an address, unless it or its network has reached its limit while `free` places are
+    /// left.
     pub(super) fn take(&self, address: IpAddr, free: usize) -> Option<Share> {
         let networks = networks(address);
         let mut held = self.held();

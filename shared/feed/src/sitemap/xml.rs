@@ -13,7 +13,7 @@ pub(super) enum NotXml {
     /// It is a feed.
     #[error("it is a feed")]
     Feed,
-    /// It is something else, such as a web page.
+    /// The document is something else, such as a web page.
     #[error("{0}")]
     Other(NotAFeed),
     /// It contains no element.

@@ -294,7 +294,8 @@ impl Bits {
     }
 }
 
-/// Brotli (RFC 7932) whose every meta-block gives one letter and describes 512 prefix codes for it: `coded` bytes or a few more.
+/// Brotli (RFC 7932) whose every meta-block gives one letter and describes 512 prefix codes for it: `coded` bytes or a
+/// few more.
 fn brotli_tables(coded: usize) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.put(0, 1);

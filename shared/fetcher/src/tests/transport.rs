@@ -285,7 +285,8 @@ async fn t12_a_header_line_that_is_none_is_left_out_and_a_folded_one_is_read() {
     }
 }
 
-/// What frames a body is read by the rules, however it is written, and what contradicts itself is refused.
+/// A length of a body is read by the rules however its line is written, and lengths that contradict each other are
+/// refused.
 #[tokio::test]
 async fn t07_t08_t12_dirty_lines_smuggle_no_second_answer() {
     let second = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nsmuggled";
@@ -310,7 +311,8 @@ async fn t07_t08_t12_dirty_lines_smuggle_no_second_answer() {
             assert_eq!((&reply.body[..], fetcher.connections()), (&b"tide"[..], connections), "{framing:?}");
         }
     }
-    // A line of framing that cannot be read is none: the body ends with its connection, and nothing is an answer to another call.
+    // A line of framing that cannot be read is none: the body ends with its connection, and nothing is an answer to
+    // another call.
     for framing in ["Content-Length: 4\x01\r\n", "Transfer-Encoding: chunked\x7f\r\n"] {
         let answer = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{framing}\r\ntide{second}");
         let (server, body) = (Server::saying(answer).await, format!("tide{second}"));

@@ -68,8 +68,8 @@ pub fn to_weigh(count: usize) -> usize {
 }
 
 /// Chooses the pages to re-check from some candidates: at most `count`, longest unchecked first, where the time of one
-/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`. Rejected
-/// pages are among the `count`: at most a quarter, or what the accepted ones leave of it.
+/// that was never re-checked counts double. If `all_due`, adds every other page that is due by `recheck_within`.
+/// Rejected pages are among the `count`: at most a quarter, or what the accepted ones leave of it.
 pub fn choose(pages: Vec<Page>, count: usize, all_due: bool, rules: &Rules, now: Timestamp) -> Vec<Page> {
     let (mut second_looks, mut pages): (Vec<_>, Vec<_>) =
         pages.into_iter().partition(|page| page.state.has_second_chance());

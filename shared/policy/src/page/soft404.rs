@@ -71,8 +71,8 @@ pub fn is_one_article(one: &str, other: &str) -> bool {
     share(one, other) >= LIKE_SHARE && share(other, one) >= LIKE_SHARE
 }
 
-/// True if a new page is a message that there is nothing: it says so in its title or at its beginning, and has no word of
-/// the title that its feed announced.
+/// True if a new page is a message that there is nothing: it says so in its title or at its beginning, and has no word
+/// of the title that its feed announced.
 pub fn is_in_place_of(announced: &str, now: PageText<'_>) -> bool {
     if !says_nothing(now) {
         return false;

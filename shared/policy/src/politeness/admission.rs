@@ -3,9 +3,10 @@
 //! `admit` before the first call of a visit, [`crate::politeness::outcome::record_outcome`] after each call, `close` at the end; `block` and
 //! `unblock` for operators and owners. All of them map a state to the next one and nothing else.
 //!
-//! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full when it is
-//! granted; who gives it back gets back what is left of it. So what was never given back counts in full. Only polls under the
-//! lease of a group that bring nothing are not charged: two calls at most, a quarter of an hour apart.
+//! A lease is no longer than what is left of the time that visits may spend on the host key, and is charged in full
+//! when it is granted; who gives it back gets back what is left of it. So what was never given back counts in full.
+//! Only polls under the lease of a group that bring nothing are not charged: two calls at most, a quarter of an hour
+//! apart.
 use crate::rules::{BUSY_RETRY, BUSY_RETRY_MAX, MAX_FIRST_WAIT};
 
 use crate::chance::{between, mix};
@@ -124,8 +125,8 @@ pub(crate) fn spend_untold(mut state: HostState, rules: &Rules, now: Timestamp) 
     state
 }
 
-/// Lengthens a lease by this time while it is in force, as far as the time lasts that visits may spend on the host key, and
-/// charges for it; returns its end, or `None` if it is in force no more.
+/// Lengthens a lease by this time while it is in force, as far as the time lasts that visits may spend on the host key,
+/// and charges for it; returns its end, or `None` if it is in force no more.
 pub fn lengthen(
     mut state: HostState,
     token: u64,

@@ -1,10 +1,11 @@
 //! The effect of an answer on the next call: the pause, holds, the circuit.
 //!
-//! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host key.
-//! 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until several URLs say the
-//! same. After a refusal or a server error of one URL the host key rests all the same: nobody calls it for [`VISIT_REST`].
-//! A file of rules has rules of its own for that ([`crate::robots`]). An answer that carries the mark of a bot wall speaks for the host key at once. That images are refused, as sites do that
-//! show theirs on their own pages alone, speaks for each image.
+//! A hold is as wide as what the answer speaks for. 429, 503, and a server that cannot be reached speak for the host
+//! key. 202, 402, 403, 451, other 5xx, and answers that are cut short or break limits speak for their URL, until
+//! several URLs say the same. After a refusal or a server error of one URL the host key rests all the same: nobody
+//! calls it for [`VISIT_REST`]. A robots.txt has rules of its own for that ([`crate::robots`]). An answer that carries
+//! the mark of a bot wall speaks for the host key at once. A refused image speaks for itself, since some sites show
+//! their images on their own pages alone.
 
 use crate::chance::{between, mix};
 use crate::politeness::hold::{hold_length, longer};
@@ -77,8 +78,8 @@ pub enum Outcome {
     Cut,
     /// The answer broke a limit or was no HTTP.
     Broken,
-    /// The call is made once more after its pause: signed, since the server asked for that, or by a new connection, since its own had
-    /// been closed as idle.
+    /// The call is made once more after its pause: signed, since the server asked for that, or by a new connection,
+    /// since its own had been closed as idle.
     Repeated,
     /// The answer of a receiver of matches, whatever it is.
     OfReceiver,

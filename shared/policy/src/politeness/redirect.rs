@@ -20,7 +20,8 @@ pub struct Chain {
 /// Maximum size of the addresses remembered of one chain, in bytes: the state of a host key has to stay small.
 const MAX_PENDING_BYTES: usize = 300;
 
-/// Maximum delay of a refresh that stands for a redirect, in seconds, where nobody asked for what can be read until then.
+/// Maximum delay of a refresh that stands for a redirect, in seconds, where nobody asked for what can be read until
+/// then.
 const REFRESH_SECONDS: u32 = 5;
 
 /// Reason for not following a redirect.
@@ -52,8 +53,8 @@ pub const fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// True if a document with a refresh of this delay (HTML, "shared declarative refresh steps") stands for a redirect: one without
-/// delay, or a short one where no article was asked for.
+/// True if a document with a refresh of this delay (HTML, "shared declarative refresh steps") stands for a redirect:
+/// one without delay, or a short one where no article was asked for.
 pub const fn is_refresh_followed(seconds: u32, is_article: bool) -> bool {
     seconds == 0 || (!is_article && seconds <= REFRESH_SECONDS)
 }

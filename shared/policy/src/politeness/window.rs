@@ -1,12 +1,13 @@
-//! The time that visits may spend on a host key: at most [`Rules::window_limit`] within any [`Rules::window`], wherever one
-//! begins to count.
+//! The time that visits may spend on a host key: at most [`Rules::window_limit`] within any [`Rules::window`], wherever
+//! one begins to count.
 //!
 //! The account has parts. What was spent in a part counts until all of the part is a window ago.
 
 use crate::rules::Rules;
 use curlew_model::{Millis, Timestamp, WindowPart};
 
-/// Number of parts of a window: the more, the sooner a host key is visited again whose time was used up, and the longer its row.
+/// Number of parts of a window: the more, the sooner a host key is visited again whose time was used up, and the longer
+/// its row.
 const PARTS: u64 = 8;
 
 /// Charges for this time under a lease that ends at `until`.

@@ -110,7 +110,8 @@ pub fn judge(
     AfterFailedPoll::Again { streak: Some(FailureStreak { kind, since, times }), wait, why }
 }
 
-/// True if a discovery may call a feed that its site names: one that is retired rests for as long as feeds rest at most.
+/// True if a discovery may call a feed that its site names: one that is retired rests for as long as feeds rest at
+/// most.
 pub fn may_try_again(feed: &FeedSource, rules: &Rules, now: Timestamp) -> bool {
     !feed.gone || feed.polled_at + rules.poll_cap <= now
 }

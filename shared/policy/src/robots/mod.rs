@@ -2,8 +2,8 @@
 //!
 //! [`Robots::parse`] keeps only the rules that apply to one product token, most specific first, and a tree of their
 //! prefixes before the first star. [`Robots::check`] descends that tree once, and takes the most specific matching
-//! rule. A second matcher, by others, has to allow a URL as well: see [`Decision::second`]. [`classify`] and [`fresh_until`]
-//! decide the meaning of a fetch of the file and the lifetime of its result.
+//! rule. A second matcher, by others, has to allow a URL as well: see [`Decision::second`]. [`classify`] and
+//! [`fresh_until`] decide the meaning of a fetch of the file and the lifetime of its result.
 //!
 //! If the RFC leaves a choice, the code takes the one that fetches less, and a comment there says so.
 //!
@@ -79,8 +79,8 @@ pub struct Decision {
     pub allowed: bool,
     /// Line by which our own matcher decided, such as `Disallow: /x`; `None` if no rule matched.
     pub rule: Option<String>,
-    /// Verdict of the crate texting_robots. It is asked if our own matcher allows the URL, and if it can read the file and
-    /// the URL; so `Some(false)` means that it alone refuses.
+    /// Verdict of the crate texting_robots. It is asked if our own matcher allows the URL, and if it can read the file
+    /// and the URL; so `Some(false)` means that it alone refuses.
     pub second: Option<bool>,
 }
 

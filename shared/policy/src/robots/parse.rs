@@ -206,7 +206,8 @@ struct RuleSet {
 
 impl RuleSet {
     fn push(&mut self, allow: bool, value: &[u8]) {
-        // RFC 9309 knows paths only. An absolute URL forbids that path of its host, which fetches less; it allows nothing.
+        // RFC 9309 knows paths only. An absolute URL forbids that path of its host, which fetches less; it allows
+        // nothing.
         let path = pattern::split_absolute(value).filter(|_| !allow).map_or(value, |(_, path)| path);
         let path = if path.is_empty() { b"/" } else { path };
         let pattern::Pattern { bytes, anchored, octets } = pattern::canonical_pattern(path);
@@ -373,8 +374,9 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. What follows it is a unit: `10s`,
-/// `10 seconds` and `10;` mean ten seconds, `10 min` ten minutes, and `10,5` ten and a half seconds. No sign, no exponent.
+/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. What follows it is a unit:
+/// `10s`, `10 seconds` and `10;` mean ten seconds, `10 min` ten minutes, and `10,5` ten and a half seconds. No sign, no
+/// exponent.
 fn seconds(value: &[u8]) -> Option<Millis> {
     let text = String::from_utf8_lossy(value);
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

@@ -1,9 +1,9 @@
 //! A second opinion on robots.txt: the crate texting_robots, whose code has nothing in common with ours.
 //!
-//! A URL may be fetched only if both matchers allow it, so a fault of ours that fetches too much is caught unless the crate has
-//! it too. A fault of the crate that allows too much changes nothing. Where it is known to refuse what RFC 9309 allows, it is not
-//! asked: each such shape of a file, a pattern or a URL has a function of its own here. What it refuses, panics on or would
-//! take too long for is decided by our matcher alone.
+//! A URL may be fetched only if both matchers allow it, so a fault of ours that fetches too much is caught unless the
+//! crate has it too. A fault of the crate that allows too much changes nothing. Where it is known to refuse what RFC
+//! 9309 allows, it is not asked: each such shape of a file, a pattern or a URL has a function of its own here. What it
+//! refuses, panics on or would take too long for is decided by our matcher alone.
 
 use super::parse::{AgentMatch, Line, agent_match, is_line_end, parse_line};
 use super::pattern::stays_as_it_is;
@@ -101,8 +101,8 @@ fn is_legible(text: &[u8], token: &[u8]) -> bool {
     true
 }
 
-/// True if the crate takes a line for the name of an agent, or for an `Allow`, if and only if our matcher does. It knows fewer
-/// spellings, skips no odd characters before a key, and takes some prose for a name.
+/// True if the crate takes a line for the name of an agent, or for an `Allow`, if and only if our matcher does. It
+/// knows fewer spellings, skips no odd characters before a key, and takes some prose for a name.
 fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     let start = line.iter().take_while(|b| matches!(b, b' ' | b'\t')).count();
     let begins_with = |key: &str| {
@@ -119,7 +119,8 @@ fn is_plainly_written(line: &[u8], parsed: &Line<'_>) -> bool {
     }
 }
 
-/// True if an agent's name names us, or everybody, in the only way that the crate knows: without a version, or anything else.
+/// True if an agent's name names us, or everybody, in the only way that the crate knows: without a version, or anything
+/// else.
 fn is_plain_name(name: &[u8], token: &[u8]) -> bool {
     match agent_match(name, token) {
         AgentMatch::Us => name.eq_ignore_ascii_case(token),

@@ -171,8 +171,8 @@ proptest! {
     }
 }
 
-/// Files, paths and shapes for which texting_robots 0.2.2 refuses what RFC 9309 allows, so that it is not asked. If one of these
-/// fails after an update, the other crate was mended, and `second.rs` has a shape too many.
+/// Files, paths and shapes for which texting_robots 0.2.2 refuses what RFC 9309 allows, so that it is not asked. If one
+/// of these fails after an update, the other crate was mended, and `second.rs` has a shape too many.
 #[test]
 fn the_second_opinion_is_not_asked_where_it_is_wrong() {
     for (file, path) in [

@@ -52,8 +52,8 @@ fn is_accent(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
 }
 
-/// Returns the characters of a run in their compatibility form (NFKC), each with the bytes that it is written in. A sound
-/// mark of kana is one character with the kana before it.
+/// Returns the characters of a run in their compatibility form (NFKC), each with the bytes that it is written in. A
+/// sound mark of kana is one character with the kana before it.
 pub(super) fn compatible(run: &str) -> Vec<(char, Range<usize>)> {
     let mut all = Vec::with_capacity(run.len() / 3);
     let mut chars = run.char_indices().peekable();

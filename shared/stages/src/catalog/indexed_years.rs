@@ -23,7 +23,8 @@ pub struct IndexedYear {
     pub splits: usize,
     /// Time at which one of its pages was last published.
     pub published: Option<Timestamp>,
-    /// True if a newer version of the program wrote its manifest: this version reads nothing else of it, and searches no page.
+    /// True if a newer version of the program wrote its manifest: this version reads nothing else of it, and searches
+    /// no page.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_newer: bool,
 }

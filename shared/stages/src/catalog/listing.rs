@@ -99,8 +99,8 @@ pub(crate) async fn each_source(sources: &dyn Sources, take: impl FnMut(Source))
     sources_from(sources, None, usize::MAX, take).await.map(drop)
 }
 
-/// Passes the rows of sites and feeds after `after` to `take`, at most `rows` of them and at least one. Returns the row after
-/// which the next call goes on, if rows may be left.
+/// Passes the rows of sites and feeds after `after` to `take`, at most `rows` of them and at least one. Returns the row
+/// after which the next call goes on, if rows may be left.
 pub(crate) async fn sources_from(
     sources: &dyn Sources,
     mut after: Option<SourceKey>,

@@ -70,8 +70,8 @@ impl Removal {
         self.remove_all(vec![id.clone()], reason, false).await
     }
 
-    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment that holds their
-    /// records is rewritten once, or once more for each earlier record of a page in it.
+    /// Removes pages as [`Removal::remove`] does, and images of their sites if `with_site_images`. Each segment that
+    /// holds their records is rewritten once, or once more for each earlier record of a page in it.
     ///
     /// # Errors
     /// Any error of the ports; the call may then be repeated. A page whose record is damaged keeps no other one from being removed.

@@ -163,8 +163,8 @@ impl Intake {
         Ok(self.queue.send(&jobs).await?)
     }
 
-    /// Adds re-checks of pages whose entries have changed, and second looks at rejected ones, within a budget. What is left over keeps its old stamp, so that the
-    /// next poll finds it again.
+    /// Adds re-checks of pages whose entries have changed, and second looks at rejected ones, within a budget. An entry
+    /// that is left over keeps its old stamp, so that the next poll finds it again.
     async fn look_into(
         &self,
         source: &FeedSource,

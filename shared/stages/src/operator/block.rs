@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use url::Url;
 
-/// Delay of the job that takes up the pages that a block has kept out: it is sent before the block is lifted, and its visits must
-/// not meet it.
+/// Delay of the job that takes up the pages that a block has kept out: it is sent before the block is lifted, and its
+/// visits must not meet it.
 const LIFTED_WITHIN: Millis = Millis::from_secs(15);
 
 /// Blocks and unblocks hosts.
@@ -126,8 +126,8 @@ impl Blocks {
         Err(PortError::Conflict.into())
     }
 
-    /// Lifts a block, and has a job take up the pages that were not fetched because of it or because the host was unreachable;
-    /// returns true if there was a block.
+    /// Lifts a block, and has a job take up the pages that were not fetched because of it or because the host was
+    /// unreachable; returns true if there was a block.
     ///
     /// # Errors
     /// [`StageError`] if the name is no host, or any error of the ports; the call may then be repeated.
@@ -217,8 +217,8 @@ impl Blocks {
         Ok(found)
     }
 
-    /// Sends visits for pages of a host, among the next rows, that were rejected for a reason that no longer holds; and then the
-    /// job that goes on after these rows, if rows are left.
+    /// Sends visits for pages of a host, among the next rows, that were rejected for a reason that no longer holds; and
+    /// then the job that goes on after these rows, if rows are left.
     ///
     /// # Errors
     /// Any error of the ports; the job may then be run again.

@@ -10,8 +10,8 @@ use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Number of segments from which records are erased side by side. Those of one segment are erased together, since each erasure
-/// rewrites it.
+/// Number of segments from which records are erased side by side. Those of one segment are erased together, since each
+/// erasure rewrites it.
 const SEGMENTS_AT_ONCE: usize = 16;
 /// Maximum number of rows of pages that one step reads: by estimate less than a minute of the 0.09 cores that the function
 /// `remove` has on AWS.
@@ -52,10 +52,10 @@ pub struct Erasure<'a> {
 }
 
 impl Erasure<'_> {
-    /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, with their images, among the
-    /// next rows after `after`. First all of them are hidden from queries, with one change of each year's manifest, and then
-    /// they are removed, those of a segment together. Returns their number, and the row after which the next step goes on, if
-    /// rows are left.
+    /// Does one step: removes the accepted pages of a host and its subdomains up to an instant, with their images,
+    /// among the next rows after `after`. First all of them are hidden from queries, with one change of each year's
+    /// manifest, and then they are removed, those of a segment together. Returns their number, and the row after which
+    /// the next step goes on, if rows are left.
     ///
     /// All rows are read, and not the index asked: a page that a crash left half removed may have left the index already.
     ///

@@ -4,8 +4,9 @@
 //! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is under
 //! way elsewhere can look like damage.
 //!
-//! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with everything else of that
-//! slice, so that a store of any size is compared in bounded memory, at the price of reading the objects once in each pass.
+//! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with
+//! everything else of that slice, so that a store of any size is compared in bounded memory, at the price of reading
+//! the objects once in each pass.
 
 mod repair;
 
@@ -152,7 +153,8 @@ struct Slice {
 }
 
 impl Slice {
-    /// True if a page or an object is of this slice. The hash of an object is the last part of its key, without the ending.
+    /// True if a page or an object is of this slice. The hash of an object is the last part of its key, without the
+    /// ending.
     fn holds(&self, key: &str) -> bool {
         let hash = name(key).unwrap_or_default();
         self.after.as_ref().is_none_or(|after| hash > after.as_str())

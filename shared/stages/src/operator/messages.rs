@@ -120,8 +120,8 @@ impl Messages {
         Ok(self.keys().await?.len())
     }
 
-    /// Returns the number and the age of the messages that are not closed, with one listing, and one read for each message of
-    /// the oldest day.
+    /// Returns the number and the age of the messages that are not closed, with one listing, and one read for each
+    /// message of the oldest day.
     ///
     /// # Errors
     /// The object store's error.

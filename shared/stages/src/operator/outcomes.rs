@@ -52,7 +52,8 @@ impl PageOutcomes {
     }
 }
 
-/// Returns the outcomes of the pages that each feed named first; none at all if there are more than `most` rows of pages.
+/// Returns the outcomes of the pages that each feed named first; none at all if there are more than `most` rows of
+/// pages.
 ///
 /// # Errors
 /// The store's error.

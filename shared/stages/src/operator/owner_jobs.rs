@@ -2,9 +2,10 @@
 //! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
 //! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
 //!
-//! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run could
-//! read them all in the time that a job has. Each step is a job that carries what the steps before it have counted, and sends the next
-//! one as the last thing that it does; the last step writes the report, and that the request is done.
+//! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run
+//! could read them all in the time that a job has. Each step is a job that carries what the steps before it have
+//! counted, and sends the next one as the last thing that it does; the last step writes the report, and that the
+//! request is done.
 //!
 //! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts, since a page
 //! that an erasure has removed before is counted as well; and as soon as one of them is done, the other one ends. A page whose
@@ -272,8 +273,8 @@ impl Own {
         }
     }
 
-    /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it once no rows
-    /// are left.
+    /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it
+    /// once no rows are left.
     async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
         let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
         if after_source.is_none() {
@@ -329,14 +330,15 @@ impl Own {
         FeedLine { url: feed.url.clone(), polled_at, next }
     }
 
-    /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were retired. A
-    /// host without any feed is suggested anew once no rows are left.
+    /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were
+    /// retired. A host without any feed is suggested anew once no rows are left.
     async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
         let mut polls = Bulk::new(self.queue.as_ref());
         for row in self.next_sources(host, &mut progress.after_source).await? {
             let Source::Feed(feed) = row else { continue };
             let feed = self.revive(feed).await?;
+            // One line tells the later steps that the host has a feed.
             progress.feeds = vec![self.feed_line(&feed)];
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
@@ -427,7 +429,8 @@ impl Own {
         Ok(())
     }
 
-    /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step goes on.
+    /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step
+    /// goes on.
     async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>, StageError> {
         let mut ours = vec![];
         let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));

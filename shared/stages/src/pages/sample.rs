@@ -1,4 +1,5 @@
-//! Sample: chooses indexed pages and sends visits that re-check them, and visits to rejected pages that get a second look.
+//! Sample: chooses indexed pages and sends visits that re-check them, and visits to rejected pages that get a second
+//! look.
 
 use crate::bulk::Bulk;
 use crate::catalog::listing::pages_that;

@@ -119,7 +119,8 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert!(hold.until.since(world.now()) >= Millis::from_hours(71));
 }
 
-/// One answer of these pages, images, feeds and targets of redirects, and for an hour nobody calls the host, whatever for.
+/// One answer of these pages, images, feeds and targets of redirects, and for an hour nobody calls the host, whatever
+/// for.
 #[tokio::test(start_paused = true)]
 async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and_nothing_is_lost() {
     const IMAGE: &str = "https://example.org/i.png";

@@ -1,5 +1,5 @@
-//! Second chances and second choices: rejected pages are looked at again, a wrong canonical link names no page, and an image
-//! that cannot be had has successors.
+//! Second chances and second choices: rejected pages are looked at again, a wrong canonical link names no page, and an
+//! image that cannot be had has successors.
 
 use crate::revision::{wait, work};
 use crate::test_world::{FEED, TestWorld, html, new, page, rss, status, visit};

@@ -483,8 +483,8 @@ async fn new_pages_that_look_like_a_wall_are_judged_by_what_they_are() {
     assert_eq!(homes, 1, "the home page is asked for a text that nobody announced");
 }
 
-/// A page that says next to nothing, or asks not to be indexed, is compared with the home page, in place of its image; the next
-/// ones of the day with what the home page showed then.
+/// A page that says next to nothing, or asks not to be indexed, is compared with the home page, in place of its image;
+/// the next ones of the day with what the home page showed then.
 #[tokio::test(start_paused = true)]
 async fn the_home_page_is_looked_at_once_a_day_as_the_second_call_of_a_page() {
     let world = site().await;

@@ -286,8 +286,8 @@ impl<'h> Words<'h> {
         self.has_other |= !is_part;
     }
 
-    /// Reads `02:00` or `0200` after a whole time: an offset whose plus became a blank, as it does in addresses. After a
-    /// time without seconds it is the end of an event.
+    /// Reads `02:00` or `0200` after a whole time: an offset whose plus became a blank, as it does in addresses. After
+    /// a time without seconds it is the end of an event.
     fn signless_offset(&mut self, word: &str) -> bool {
         /// Greatest offset of a zone, in seconds.
         const MOST: i64 = 14 * 3_600;

@@ -196,8 +196,8 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
 }
 
 proptest! {
-    /// Visits of any length come at any time, as many as get a lease; some end early, some late, some die. Wherever a window
-    /// begins, no more time than its limit is under leases in it.
+    /// Visits of any length come at any time, as many as get a lease; some end early, some late, some die. Wherever a
+    /// window begins, no more time than its limit is under leases in it.
     #[test]
     fn no_window_has_more_time_under_leases_than_its_limit(
         visits in prop::collection::vec((0u64..3_000, 0u8..5, 1u64..300, any::<bool>()), 1..400),

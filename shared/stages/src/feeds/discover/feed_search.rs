@@ -23,7 +23,8 @@ use curlew_ports::{CallKind, Event, Reply, Version};
 use std::collections::HashMap;
 use url::Url;
 
-/// Usual addresses of feeds, tried in this order if the home page names none: as many as [`Rules::usual_addresses`] says.
+/// Usual addresses of feeds, tried in this order if the home page names none: as many as [`Rules::usual_addresses`]
+/// says.
 ///
 /// [`Rules::usual_addresses`]: curlew_policy::rules::Rules::usual_addresses
 const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
