@@ -5,5 +5,5 @@ use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::judging_queue(Stage::Extract).await
+    curlew_lambda::queue(Stage::Extract).await
 }

@@ -5,5 +5,5 @@ use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::judging_queue(Stage::Fetch).await
+    curlew_lambda::queue(Stage::Fetch).await
 }

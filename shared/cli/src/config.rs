@@ -29,15 +29,13 @@ fn flags(shared: &Shared) -> Flags {
     }
 }
 
-/// Returns the settings with the image classifier: loads its model or connects to its service, for the commands that
-/// judge pages.
-pub(crate) async fn with_eye(config: Config) -> Result<Config> {
+/// Returns the settings with the image classifier: loads its model, for the commands that judge pages.
+pub(crate) fn with_eye(config: Config) -> Result<Config> {
     Ok(match &config.image {
         ImageScreening::Off | ImageScreening::Skin => config,
         ImageScreening::Onnx(card) => {
             let eye = optional::onnx(card)?;
             config.with_eye(eye)
         }
-        ImageScreening::Rekognition => config.with_eye(optional::rekognition().await?),
     })
 }

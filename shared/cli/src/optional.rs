@@ -59,21 +59,6 @@ pub(crate) async fn stack(_: &str) -> Result<Ports> {
     Err(missing("--aws", "aws"))
 }
 
-/// Returns Amazon Rekognition, with the credentials and the region of the environment.
-#[cfg(feature = "aws")]
-pub(crate) async fn rekognition() -> Result<Arc<dyn ImageClassifier>> {
-    // Boxed, since the future is large, and every command would otherwise carry room for it.
-    let connection = Box::pin(curlew_aws::Connection::from_environment()).await;
-    Ok(Arc::new(curlew_rekognition::Rekognition::new(connection.config())))
-}
-
-/// Refuses Amazon Rekognition: this build does not have it.
-#[cfg(not(feature = "aws"))]
-#[expect(clippy::unused_async, reason = "the build that has the feature waits for the connection")]
-pub(crate) async fn rekognition() -> Result<Arc<dyn ImageClassifier>> {
-    Err(missing("[screen]: image = \"rekognition\"", "aws"))
-}
-
 /// Loads the ONNX model that a card describes.
 #[cfg(feature = "onnx")]
 pub(crate) fn onnx(card: &Path) -> Result<Arc<dyn ImageClassifier>> {

@@ -17,10 +17,3 @@ fn a_stack_needs_the_feature_aws() {
     assert_eq!(code, Some(2), "{line}");
     assert!(line.contains("cargo build --release --features aws"), "{line}");
 }
-
-#[test]
-fn rekognition_needs_the_feature_aws() {
-    let (code, line) = said(&["index"], Some(("CURLEW_SCREEN_IMAGE", "rekognition")));
-    assert_eq!(code, Some(2), "{line}");
-    assert!(line.contains("cargo build --release --features aws"), "{line}");
-}

@@ -9,13 +9,9 @@ use crate::resting::{RestPlan, Resting};
 use crate::stack_version::VersionCheck;
 use curlew_aws::{Connection, Functions, Mappings, Names, Store};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
-use curlew_rekognition::Rekognition;
-use curlew_screen::image::ImageClassifier;
 use curlew_stages::program::{Ports, Program};
 use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::{
-    Flags, ImageScreening, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over,
-};
+use curlew_wiring::{Flags, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -29,20 +25,6 @@ const BUCKET: &str = "CURLEW_BUCKET";
 const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
-
-/// Makes a classifier of images that a service runs. A function of its own for those functions that judge pages, so that the
-/// others are linked without the client of a service that they never call.
-pub(crate) type ClassifierFactory = fn(&Connection) -> Option<Arc<dyn ImageClassifier>>;
-
-/// For functions that judge no pages.
-pub(crate) fn no_classifier(_: &Connection) -> Option<Arc<dyn ImageClassifier>> {
-    None
-}
-
-/// Amazon Rekognition.
-pub(crate) fn by_rekognition(connection: &Connection) -> Option<Arc<dyn ImageClassifier>> {
-    Some(Arc::new(Rekognition::new(connection.config())))
-}
 
 /// State of a function from its start to its end.
 pub(crate) struct Cold {
@@ -74,16 +56,9 @@ impl Cold {
     ///
     /// # Errors
     /// One line that says which setting is wrong, and why.
-    pub(crate) async fn start(
-        began: Instant,
-        environment: &[(String, String)],
-        classifier: ClassifierFactory,
-    ) -> Result<Cold, Failure> {
-        let mut read = read(environment)?;
+    pub(crate) async fn start(began: Instant, environment: &[(String, String)]) -> Result<Cold, Failure> {
+        let read = read(environment)?;
         let connection = Connection::from_environment().await;
-        if read.base.image == ImageScreening::Rekognition {
-            read.machine.classifier = classifier(&connection);
-        }
         let memory = Memory::new(&read.base);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let seeds = Arc::new(SystemSeeds::default());

@@ -9,9 +9,8 @@ use crate::failure::Failure;
 use curlew_fetcher::Endpoint;
 use curlew_model::Millis;
 use curlew_ports::{Blobs, Clock};
-use curlew_screen::image::ImageClassifier;
 use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::{BadSettings, ImageScreening, STACK_SETTINGS, Settings};
+use curlew_wiring::{BadSettings, STACK_SETTINGS, Settings};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -45,8 +44,6 @@ pub(crate) struct Machine {
     pub(crate) memory: Option<usize>,
     /// Services of the runtime, which are never called.
     pub(crate) refused: Vec<Endpoint>,
-    /// The service that classifies images, where this function judges pages and the settings name one.
-    pub(crate) classifier: Option<Arc<dyn ImageClassifier>>,
 }
 
 impl Machine {
@@ -62,10 +59,7 @@ impl Machine {
             settings.limits.decoded_bytes.get_or_insert((percent * DECODED_PERCENT) as u64);
         }
         settings.guard.refused_endpoints.extend(self.refused.iter().cloned());
-        Ok(match &self.classifier {
-            Some(eye) if settings.image == ImageScreening::Rekognition => settings.with_eye(eye.clone()),
-            _ => settings,
-        })
+        Ok(settings)
     }
 }
 

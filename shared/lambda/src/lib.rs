@@ -1,6 +1,6 @@
 //! The functions' shared code: SQS batches, cold start, JSON logs, metrics.
 //!
-//! A function's `main` is one call of this crate: [`queue`], [`judging_queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
+//! A function's `main` is one call of this crate: [`queue`], [`dispatch`], [`index`], [`sample`] or [`web`]. Nothing is
 //! decided here about crawling: the stages do that, as in every other driver. What is decided is what belongs to Lambda:
 //! in which order a batch is worked off, what still fits before the deadline ([`plan`] is pure), and which messages SQS has
 //! to hand out again.
@@ -46,6 +46,6 @@ mod usage;
 mod web;
 
 pub use curlew_model::Stage;
-pub use queue::{discover, judging_queue, queue};
+pub use queue::{discover, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

@@ -1,11 +1,10 @@
 //! The functions that SQS wakes: discover, poll, fetch, extract, remove.
 
 use crate::batch::{Batch, Bounds, Message, Summary};
-use crate::cold::by_rekognition;
 use crate::deaths::Deaths;
 use crate::failure::Failure;
 use crate::refused::put_back_all;
-use crate::serve::{Answer, Call, serve, serve_with};
+use crate::serve::{Answer, Call, serve};
 use crate::sqs_queue::SqsQueue;
 use curlew_aws::put_back;
 use curlew_fetcher::TxtRecords;
@@ -43,11 +42,6 @@ pub async fn discover() -> ExitCode {
 
 pub(crate) fn no_names(_: &Settings) -> Arc<dyn Names> {
     Arc::new(NoNames)
-}
-
-/// Runs the function of a queue whose stage judges pages, and so may look at their images.
-pub async fn judging_queue(stage: Stage) -> ExitCode {
-    serve_with(stage.as_str(), by_rekognition, move |call| handle(stage, call, no_names)).await
 }
 
 pub(crate) async fn handle(

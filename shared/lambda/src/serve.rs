@@ -1,7 +1,7 @@
 //! From the start of the process to its invocations, and the one line that each of them leaves in the log.
 
 use crate::batch::Summary;
-use crate::cold::{ClassifierFactory, Cold, no_classifier};
+use crate::cold::Cold;
 use crate::failure::Failure;
 use crate::in_force::InForce;
 use crate::meter::Meter;
@@ -57,18 +57,7 @@ where
     F: Fn(Call) -> Fut,
     Fut: Future<Output = Result<Answer<R>, Failure>>,
 {
-    serve_with(function, no_classifier, act).await
-}
-
-/// As [`serve`], for a function that judges pages: `classifier` builds the image classifier if the settings name a
-/// service.
-pub(crate) async fn serve_with<R, F, Fut>(function: &'static str, classifier: ClassifierFactory, act: F) -> ExitCode
-where
-    R: Serialize,
-    F: Fn(Call) -> Fut,
-    Fut: Future<Output = Result<Answer<R>, Failure>>,
-{
-    let Some(cold) = start(classifier).await else { return ExitCode::FAILURE };
+    let Some(cold) = start().await else { return ExitCode::FAILURE };
     let (cold, act) = (&cold, &act);
     let handler = |event: LambdaEvent<Value>| async move {
         if cold.is_worn_out() {
@@ -92,11 +81,11 @@ where
 }
 
 /// Runs the cold start; its errors are reported to the log and to Lambda.
-pub(crate) async fn start(classifier: ClassifierFactory) -> Option<Arc<Cold>> {
+pub(crate) async fn start() -> Option<Arc<Cold>> {
     let began = Instant::now();
     let environment = environment();
     logs::start(&environment);
-    match Cold::start(began, &environment, classifier).await {
+    match Cold::start(began, &environment).await {
         Ok(cold) => Some(Arc::new(cold)),
         Err(failure) => {
             tracing::error!(error = %failure, "the function cannot start");

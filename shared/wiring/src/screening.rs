@@ -39,7 +39,6 @@ enum Looks {
     #[default]
     Skin,
     Onnx,
-    Rekognition,
 }
 
 /// Classifier of images.
@@ -51,8 +50,6 @@ pub enum ImageScreening {
     Skin,
     /// The ONNX model of this card; the driver loads it ([`crate::Settings::with_eye`]).
     Onnx(PathBuf),
-    /// Amazon Rekognition; the driver knows the way to it.
-    Rekognition,
 }
 
 impl Screen {
@@ -67,7 +64,6 @@ impl Screen {
             (_, Some(_)) => Err(BadSettings("[screen]: model is for image = \"onnx\"".to_owned())),
             (Looks::Off, None) => Ok(ImageScreening::Off),
             (Looks::Skin, None) => Ok(ImageScreening::Skin),
-            (Looks::Rekognition, None) => Ok(ImageScreening::Rekognition),
         }
     }
 

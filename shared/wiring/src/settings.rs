@@ -434,7 +434,7 @@ impl Settings {
             return bad(format!("{table}{key} is for one machine: leave it out of the settings of a stack"));
         }
         if matches!(self.image, ImageScreening::Onnx(_)) {
-            return bad("[screen]: image = \"onnx\" is for one machine; use \"rekognition\" on a stack");
+            return bad("[screen]: image = \"onnx\" is for one machine");
         }
         Ok(())
     }

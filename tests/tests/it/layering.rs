@@ -54,7 +54,6 @@ const TESTKIT: &str = "curlew-testkit";
 const FIXTUREWEB: &str = "curlew-fixtureweb";
 const AWS: &str = "curlew-aws";
 const ONNX: &str = "curlew-onnx";
-const REKOGNITION: &str = "curlew-rekognition";
 const WIRING: &str = "curlew-wiring";
 const LAMBDA: &str = "curlew-lambda";
 const TESTS: &str = "curlew-tests";
@@ -82,14 +81,13 @@ const RULES: &[Rule] = &[
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
-    // The image classifiers that are more than a rule; the trait is in the crate that screens.
+    // The image classifier that is more than a rule; the trait is in the crate that screens.
     Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
-    Rule { name: REKOGNITION, knows: &[SCREEN], kind: Kind::Aws },
     // Joins settings, the HTTP adapter and the stages, over any store.
     Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, SIGNATURE, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
     Rule {
         name: LAMBDA,
-        knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WIRING, AWS, REKOGNITION, WEB],
+        knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WIRING, AWS, WEB],
         kind: Kind::Function,
     },
     Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },
@@ -113,24 +111,8 @@ const RULES: &[Rule] = &[
     Rule {
         name: CLI,
         knows: &[
-            MODEL,
-            POLICY,
-            FEED,
-            ARTICLE,
-            SCREEN,
-            SEARCH,
-            SIGNATURE,
-            WARC,
-            PORTS,
-            STAGES,
-            FETCHER,
-            WIRING,
-            EMBEDDED,
-            AWS,
-            ONNX,
-            REKOGNITION,
-            WEB,
-            FIXTUREWEB,
+            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS, STAGES, FETCHER, WIRING, EMBEDDED,
+            AWS, ONNX, WEB, FIXTUREWEB,
         ],
         kind: Kind::Plain,
     },
@@ -157,14 +139,13 @@ const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
             "aws-config",
             "aws-sdk-dynamodb",
             "aws-sdk-lambda",
-            "aws-sdk-rekognition",
             "aws-sdk-s3",
             "aws-sdk-sqs",
             "aws-smithy-http-client",
             "aws-smithy-runtime-api",
         ],
         &[Kind::Aws],
-        "only curlew-aws and curlew-rekognition know the SDK",
+        "only curlew-aws knows the SDK",
     ),
     (&["lambda_runtime", "lambda_http"], &[Kind::Function], "only functions know that they are functions"),
     (
@@ -288,8 +269,8 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         (CLI, "reqwest", Production, "only curlew-fetcher opens sockets"),
         (STAGES, "rusqlite", Production, "only curlew-embedded knows the database"),
         (FETCHER, "rusqlite", Production, "only curlew-embedded knows the database"),
-        (CLI, "aws-sdk-s3", Production, "only curlew-aws and curlew-rekognition know"),
-        (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws and curlew-rekognition know"),
+        (CLI, "aws-sdk-s3", Production, "only curlew-aws knows"),
+        (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws knows"),
         (CLI, "lambda_runtime", Production, "only functions know"),
         (AWS, STAGES, Production, "curlew-aws may know only"),
         ("curlew-fn-fetch", STAGES, Production, "curlew-fn-fetch may know only"),

@@ -133,7 +133,6 @@ const STRICT: &[&str] = &[
     "curlew-embedded",
     "curlew-aws",
     "curlew-onnx",
-    "curlew-rekognition",
     "curlew-web",
     "curlew-fixtureweb",
     "curlew-lambda",

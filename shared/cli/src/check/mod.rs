@@ -89,7 +89,7 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         Check::Screen { document, title, image } => {
             // An image classifier may be a service, or compute on another thread.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let config = runtime.block_on(crate::config::with_eye(settings()?))?;
+            let config = crate::config::with_eye(settings()?)?;
             let answer = |question: &Question| runtime.block_on(screen::answer(question, &config.judge));
             let Some(image) = image else { return each(&document, answer, &[("title", &title)], "text") };
             let image = STANDARD.encode(read(&image)?);

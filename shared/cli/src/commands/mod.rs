@@ -185,7 +185,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
 
 /// Opens the store of this machine with its lock, and recovers from a crash.
 async fn exclusive(config: Config) -> Result<World> {
-    let world = World::open(crate::config::with_eye(config).await?, Access::Exclusive)?;
+    let world = World::open(crate::config::with_eye(config)?, Access::Exclusive)?;
     world.recover().await?;
     Ok(world)
 }
