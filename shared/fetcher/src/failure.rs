@@ -60,6 +60,13 @@ pub(crate) fn is_closed_unanswered(error: &reqwest::Error) -> bool {
     is_end && !error.is_connect() && !error.is_timeout()
 }
 
+/// True if the server states that it has not looked at the request: it ends an HTTP/2 connection in an orderly way
+/// (RFC 9113 §6.8), or refuses a stream (§8.7).
+pub(crate) fn is_unprocessed(error: &reqwest::Error) -> bool {
+    let is_orderly = |reason| matches!(reason, Some(h2::Reason::NO_ERROR | h2::Reason::REFUSED_STREAM));
+    find::<h2::Error>(error).is_some_and(|error| error.is_remote() && is_orderly(error.reason()))
+}
+
 /// Classifies a failed connection by the innermost error of the system or of TLS, whose errors are of invalid data, or
 /// of an end where a handshake should go on.
 fn unconnected(error: &reqwest::Error) -> FailureCause {

@@ -94,6 +94,9 @@ impl HttpFetcher {
             self.early_closers.add(url);
             return Err(FetchError::ClosedIdle);
         }
+        if !has_opened && sent.as_ref().is_err_and(failure::is_unprocessed) {
+            return Err(FetchError::ClosedIdle);
+        }
         let response = sent.map_err(|e| failure::of(&e))?;
         self.check_peer(url, response.remote_addr())?;
         if connections::closes_early(response.headers()) {

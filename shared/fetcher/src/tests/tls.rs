@@ -12,7 +12,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
@@ -40,12 +40,16 @@ fn issue(name: &str, expired: bool) -> Issued {
 /// Requests as the server received them: version, and authority or Host header.
 type Seen = Arc<Mutex<Vec<(Version, String)>>>;
 
-async fn serve(issued: &Issued, alpn: &[&str], headers: usize) -> (SocketAddr, Seen) {
+fn acceptor(issued: &Issued, alpn: &[&str]) -> TlsAcceptor {
     let key = PrivateKeyDer::try_from(issued.key.serialize_der()).unwrap();
     let mut config =
         ServerConfig::builder().with_no_client_auth().with_single_cert(vec![issued.chain.clone().into()], key).unwrap();
     config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+    TlsAcceptor::from(Arc::new(config))
+}
+
+async fn serve(issued: &Issued, alpn: &[&str], headers: usize) -> (SocketAddr, Seen) {
+    let acceptor = acceptor(issued, alpn);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (addr, seen) = (listener.local_addr().unwrap(), Seen::default());
     let log = seen.clone();
@@ -98,6 +102,69 @@ async fn http_2_is_spoken_where_the_server_offers_it_and_http_1_elsewhere() {
         let reply = call(&fetcher(addr, &[&issued]), CallKind::Page, "https://site.test/page").await.unwrap();
         assert_eq!((reply.status, &reply.body[..]), (200, &b"over TLS"[..]));
         assert_eq!(seen.lock().unwrap()[..], [(version, "site.test".into())]);
+    }
+}
+
+/// Types of HTTP/2 frames (RFC 9113 §6).
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const GOAWAY: u8 = 7;
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+/// Answers the first request of each connection by 204, and the second by a GOAWAY with this error code that names the
+/// first one as the last. Returns the numbers of the requests' streams.
+async fn serve_one_a_connection(issued: &Issued, error: u32) -> (SocketAddr, Arc<Mutex<Vec<u32>>>) {
+    let acceptor = acceptor(issued, &["h2"]);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (addr, streams) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
+    let log = streams.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = acceptor.accept(stream).await.unwrap();
+            let mut preface = [0; 24];
+            stream.read_exact(&mut preface).await.unwrap();
+            stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+            let mut head = [0; 9];
+            while stream.read_exact(&mut head).await.is_ok() {
+                let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+                stream.read_exact(&mut vec![0; usize::try_from(length).unwrap()]).await.unwrap();
+                let id = u32::from_be_bytes([head[5], head[6], head[7], head[8]]);
+                match (head[3], id) {
+                    (SETTINGS, _) if head[4] == 0 => stream.write_all(&frame(SETTINGS, 1, 0, &[])).await.unwrap(),
+                    // The static table's `:status: 204` (RFC 7541, appendix A), with the end of headers and stream.
+                    (HEADERS, 1) => stream.write_all(&frame(HEADERS, 5, 1, &[0x89])).await.unwrap(),
+                    (HEADERS, _) => {
+                        let payload = [1_u32.to_be_bytes(), error.to_be_bytes()].concat();
+                        stream.write_all(&frame(GOAWAY, 0, 0, &payload)).await.unwrap();
+                    }
+                    _ => {}
+                }
+                if head[3] == HEADERS {
+                    log.lock().unwrap().push(id);
+                }
+            }
+        }
+    });
+    (addr, streams)
+}
+
+#[tokio::test]
+async fn t19_a_request_that_the_end_of_an_http_2_connection_left_out_was_not_looked_at() {
+    let issued = issue("site.test", false);
+    // NO_ERROR and ENHANCE_YOUR_CALM (RFC 9113 §7).
+    for (error, is_unprocessed) in [(0, true), (11, false)] {
+        let (addr, streams) = serve_one_a_connection(&issued, error).await;
+        let fetcher = fetcher(addr, &[&issued]);
+        let get = || call(&fetcher, CallKind::Page, "https://site.test/page");
+        assert_eq!(get().await.unwrap().status, 204);
+        let second = get().await;
+        assert_eq!(matches!(second, Err(FetchError::ClosedIdle)), is_unprocessed, "{second:?}");
+        assert_eq!(get().await.unwrap().status, 204);
+        assert_eq!(streams.lock().unwrap()[..], [1, 3, 1]);
     }
 }
 
