@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Calls of hubs that one address may make a minute; one hub announces updates of many feeds.
 const DELIVERIES_PER_MINUTE: u32 = 600;
-/// Forms without proof of work that one address may send a minute during a rush.
-const UNWORKED_PER_MINUTE: u32 = 1;
+/// Forms that one address may send a minute during a rush.
+const RUSH_FORMS_PER_MINUTE: u32 = 1;
 /// Messages that one address may send a day, out of the daily number for all.
 const MESSAGES_PER_DAY: u32 = 5;
 /// Sites that one address may suggest a day, out of the daily number for all.
@@ -65,7 +65,7 @@ pub(crate) struct App {
     pub(crate) status: Arc<KeptStatus>,
     searches: Mutex<Quota>,
     forms: Mutex<Quota>,
-    unworked: Mutex<Quota>,
+    rush_forms: Mutex<Quota>,
     deliveries: Mutex<Quota>,
     messages: Mutex<Quota>,
     suggestions: Mutex<Quota>,
@@ -85,7 +85,7 @@ impl App {
             status: KeptStatus::new(services.status.clone(), services.clock.clone()),
             searches: Mutex::new(Quota::a_minute(settings.searches_per_minute)),
             forms: Mutex::new(Quota::a_minute(settings.forms_per_minute)),
-            unworked: Mutex::new(Quota::a_minute(UNWORKED_PER_MINUTE)),
+            rush_forms: Mutex::new(Quota::a_minute(RUSH_FORMS_PER_MINUTE)),
             deliveries: Mutex::new(Quota::a_minute(DELIVERIES_PER_MINUTE)),
             messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
             suggestions: Mutex::new(Quota::a_day(SUGGESTIONS_PER_DAY)),
@@ -123,9 +123,9 @@ impl App {
         held(&self.forms).take(self.key(from), self.clock.monotonic())
     }
 
-    /// Takes a form without proof of work during a rush from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_unworked(&self, from: From) -> Result<(), Millis> {
-        held(&self.unworked).take(self.key(from), self.clock.monotonic())
+    /// Takes a form during a rush from the caller's allowance, or returns the time to wait.
+    pub(crate) fn admit_rush_form(&self, from: From) -> Result<(), Millis> {
+        held(&self.rush_forms).take(self.key(from), self.clock.monotonic())
     }
 
     /// Takes a call of a hub from the caller's allowance, or returns the time to wait.

@@ -121,7 +121,7 @@ fn answer(
         form_token: &form_token,
         notice,
     };
-    form_token.on(page::html(language, status, "no-store", &page))
+    form::with_form(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Small files: the style sheet, the icon, and the files that programs request of a site.
 
 use crate::app::App;
-use crate::assets::{STYLE, WORK};
+use crate::assets::STYLE;
 use crate::language::Language;
 use crate::page::{self, A_DAY, AN_HOUR, no_such_page, spoken, stage_error, typed};
 use crate::words::Frame;
@@ -37,11 +37,6 @@ struct OpenSearch<'a> {
 /// `GET /style.css`
 pub(crate) async fn style() -> Response {
     (typed("text/css; charset=utf-8", FOREVER), STYLE).into_response()
-}
-
-/// `GET /work.js`
-pub(crate) async fn work() -> Response {
-    (typed("text/javascript; charset=utf-8", FOREVER), WORK).into_response()
 }
 
 /// `GET /favicon.svg`

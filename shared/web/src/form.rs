@@ -1,19 +1,18 @@
 //! Forms: reads a form that was sent, and checks that it is one of ours, filled in by a person.
 //!
 //! The checks run in this order, cheapest first: sent from our own page? short enough? a form? within the allowance?
-//! the hidden field empty? the token good? proof of work or a wait during a rush? The token is used up last, when all
+//! the hidden field empty? the token good? open for long enough during a rush? The token is used up last, when all
 //! else is right.
 
 use crate::app::{App, From, held};
-use crate::assets::work_version;
 use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
 use crate::token::{self, Fault, Ticket};
-use crate::{headers, proof_of_work, words};
+use crate::words;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, REFERRER_POLICY};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use curlew_model::Millis;
@@ -33,7 +32,7 @@ const MAX_FIELDS: usize = 8;
 /// The hidden field, which people leave empty.
 const TRAP: &str = "subject";
 
-/// Minimum age of a form without proof of work during a rush.
+/// Minimum age of a form during a rush.
 const RUSH_AGE: Millis = Millis::from_mins(1);
 
 /// The message above a form.
@@ -172,14 +171,14 @@ pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled)
         Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
         Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
     })?;
-    if is_rush(app) && !proof_of_work::is_done(token, filled.get("work")) {
+    if is_rush(app) {
         let too_soon = |wait| No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
         let wait = RUSH_AGE.saturating_sub(ticket.age(now));
         if wait > Millis::ZERO {
             return Err(too_soon(wait));
         }
         // Any number of forms may be opened and wait side by side.
-        app.admit_unworked(from).map_err(too_soon)?;
+        app.admit_rush_form(from).map_err(too_soon)?;
     }
     Ok(ticket)
 }
@@ -198,37 +197,21 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
     }
 }
 
-/// The token that a form carries, and its proof of work.
+/// The token that a form carries.
 pub(crate) struct FormToken {
     pub(crate) token: String,
-    /// The proof of work so far, if the form needs it or a wait.
-    pub(crate) work: Option<String>,
-    /// Version of the script.
-    pub(crate) script: &'static str,
+    /// True if the form can be sent only once it has been open for [`RUSH_AGE`].
+    pub(crate) is_rush: bool,
 }
 
 impl FormToken {
-    /// Returns a token for a form that is given out now, or given out again with its token and work.
+    /// Returns a token for a form that is given out now, or given out again with its token.
     pub(crate) fn new(app: &App, kept: Option<&Filled>) -> FormToken {
         let fresh = || {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
             token::issue(&app.settings.secret, app.clock.now(), serial)
         };
-        let work = || kept.map(|filled| filled.get("work").to_owned()).unwrap_or_default();
-        FormToken {
-            token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()),
-            work: is_rush(app).then(work),
-            script: work_version(),
-        }
-    }
-
-    /// Returns the page that carries it.
-    pub(crate) fn on(&self, response: Response) -> Response {
-        let mut response = with_form(response);
-        if self.work.is_some() {
-            response.headers_mut().insert(CONTENT_SECURITY_POLICY, headers::WITH_WORK);
-        }
-        response
+        FormToken { token: kept.map_or_else(fresh, |filled| filled.get("token").to_owned()), is_rush: is_rush(app) }
     }
 }
 

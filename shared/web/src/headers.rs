@@ -6,14 +6,9 @@ use axum::http::header::{
 use axum::response::Response;
 
 /// Policy without scripts, frames and resources from elsewhere; forms may only be sent to our own origin.
-macro_rules! policy {
-    () => {
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    };
-}
-const POLICY: HeaderValue = HeaderValue::from_static(policy!());
-/// As above, for a page whose form needs proof of work.
-pub(crate) const WITH_WORK: HeaderValue = HeaderValue::from_static(concat!("script-src 'self'; ", policy!()));
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+);
 /// Browser features that no page of ours needs.
 const PERMISSIONS: &str = "camera=(), microphone=(), geolocation=(), payment=(), usb=(), browsing-topics=()";
 /// Default for answers without a caching header: they must not be stored.

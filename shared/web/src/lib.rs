@@ -1,6 +1,6 @@
 //! The search page, the API, the forms and the operator's pages: one axum router, rendered on the server, without
-//! anything that is loaded from elsewhere, and without a cookie but that of an operator's session. Nothing needs JavaScript; the one script (`assets/work.js`) spares a
-//! person a minute where many forms are sent.
+//! anything that is loaded from elsewhere, and without a cookie but that of an operator's session, and
+//! without scripts.
 //!
 //! The router knows nothing of stores: it calls the stages that [`Services`] holds.
 //! Small pure modules (`token`, `quota`, `origin`, `hit`) decide what a request may do; the handlers gather data, ask
@@ -36,7 +36,6 @@ mod owner;
 mod page;
 mod page_settings;
 mod params;
-mod proof_of_work;
 mod proxy;
 mod quota;
 mod refine;

@@ -219,7 +219,7 @@ fn beginning(
 ) -> Response {
     let (form_token, t, form) = (FormToken::new(app, kept), words::Owner::of(language), Form::of(language));
     let page = BeginPage { site: app.site(language), t, form, host, form_token: &form_token, notice };
-    form_token.on(page::html(language, status, "no-store", &page))
+    form::with_form(page::html(language, status, "no-store", &page))
 }
 
 async fn answer(

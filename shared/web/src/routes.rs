@@ -43,7 +43,6 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/.well-known/security.txt", get(files::security))
         .route(PATH, get(files::keys))
         .route("/style.css", get(files::style))
-        .route("/work.js", get(files::work))
         .route("/favicon.svg", get(files::favicon))
         .route("/favicon.ico", get(files::old_favicon))
         .route("/opensearch.xml", get(files::opensearch))

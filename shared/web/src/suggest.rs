@@ -91,7 +91,7 @@ fn answer(
 ) -> Response {
     let (form_token, site, t) = (FormToken::new(app, kept), app.site(language), Suggest::of(language));
     let page = SuggestPage { site, t, form: Form::of(language), url, form_token: &form_token, notice };
-    form_token.on(page::html(language, status, "no-store", &page))
+    form::with_form(page::html(language, status, "no-store", &page))
 }
 
 #[cfg(test)]

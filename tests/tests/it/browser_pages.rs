@@ -4,8 +4,7 @@
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
-use sha2::{Digest, Sha256};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Bundled sites: with pictures, and with long and hostile titles.
 const SITES: [&str; 3] = ["cucina-di-casa.test", "harbour-lantern.test", "sharp-tongues.test"];
@@ -39,36 +38,6 @@ const PAGES: [(&str, &str); 14] = [
     ("status", "/status"),
     ("refused", "/?q=-nothing"),
 ];
-
-/// Maximum time for the proof of work: tens of thousands of hashes, seconds in a browser that has a core for itself.
-const WORKING: Duration = Duration::from_secs(180);
-
-#[test]
-fn w05_in_a_rush_of_forms_the_browser_works_so_that_a_person_need_not_wait() {
-    let web = Web::of(Farm::demo());
-    let mut store = Store::brisk(&web);
-    store.configure("[web]\ncalm_forms_per_hour = 0\n");
-    store.crawl(&[web.farm().site(SITES[1]).unwrap().start_url.clone()]);
-    let server = Server::start(&store);
-    let browser = Browser::start();
-    browser.open(&server.url("/suggest"));
-    assert_eq!(browser.barriers(), Vec::<String>::new());
-    browser.keep_picture(TMPDIR, "suggest-rush-en-desktop-light");
-    let began = Instant::now();
-    while browser.script("return document.querySelector('input[name=work]').value") == "" {
-        assert!(began.elapsed() < WORKING, "the work is not done");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    let field = |name: &str| browser.script(&format!("return document.querySelector('input[name={name}]').value"));
-    let worked = format!("{} {}", field("token").as_str().unwrap(), field("work").as_str().unwrap());
-    assert!(Sha256::digest(&worked).starts_with(&[0, 0]), "{worked}");
-    assert_eq!(browser.find("#rush").text(), "This form can be sent now.");
-    std::thread::sleep(FILLING_IN);
-    browser.find("#url").type_keys("bird-ledger.test");
-    browser.submit("form.suggest button");
-    assert!(browser.find(".notice").text().contains("written down"), "{}", browser.find("main").text());
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-}
 
 #[test]
 fn every_page_is_fit_for_everybody() {

@@ -14,10 +14,8 @@ pub(crate) struct Form {
     pub(crate) too_old: &'static str,
     pub(crate) forged: &'static str,
     pub(crate) sent_before: &'static str,
-    /// Text beside a form that needs proof of work or a wait.
+    /// Text beside a form that has to be open for a while.
     pub(crate) rush: &'static str,
-    /// Text in its place when the form can be sent.
-    pub(crate) worked: &'static str,
     /// Text for a form that was sent before that.
     pub(crate) rushed: &'static str,
 }
@@ -39,8 +37,7 @@ const ENGLISH: Form = Form {
     too_old: "This form had grown old. Here is a fresh one; please send it again.",
     forged: "This form is not one of ours. Here is one; please send it again.",
     sent_before: "This form was sent before. Here is a fresh one.",
-    rush: "Many forms are being sent at the moment. This one can be sent once it has been open for a minute, or sooner if your browser runs scripts.",
-    worked: "This form can be sent now.",
+    rush: "Many forms are being sent at the moment. This one can be sent once it has been open for a minute.",
     rushed: "Many forms are being sent at the moment. Please wait until this one has been open for a minute, and send it again.",
 };
 
@@ -55,7 +52,6 @@ const ITALIAN: Form = Form {
     too_old: "Il modulo era scaduto. Eccone uno nuovo: invialo di nuovo.",
     forged: "Questo modulo non è nostro. Eccone uno: invialo di nuovo.",
     sent_before: "Questo modulo è già stato inviato. Eccone uno nuovo.",
-    rush: "In questo momento arrivano molti moduli. Questo si può inviare quando è aperto da un minuto, o prima se il tuo browser esegue gli script.",
-    worked: "Ora il modulo si può inviare.",
+    rush: "In questo momento arrivano molti moduli. Questo si può inviare quando è aperto da un minuto.",
     rushed: "In questo momento arrivano molti moduli. Aspetta che questo sia aperto da un minuto e invialo di nuovo.",
 };

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis};
 use curlew_web::PageSettings;
 use hyper::body::Frame;
-use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -225,51 +224,34 @@ async fn w05_a_form_filled_in_by_a_machine_is_not_taken() {
     assert_eq!(world.suggested(), ["https://tide.example/"]);
 }
 
-/// Returns the number that a browser would find.
-fn work_for(token: &str) -> String {
-    let mut numbers = (0..).map(|number: u32| number.to_string());
-    numbers.find(|number| Sha256::digest(format!("{token} {number}")).starts_with(&[0, 0])).unwrap()
-}
-
 #[tokio::test]
-async fn w05_in_a_rush_of_forms_each_is_worked_or_waited_for() {
+async fn w05_in_a_rush_of_forms_each_waits_a_minute() {
     let settings = PageSettings { calm_forms_per_hour: 2, forms_per_minute: 100, ..settings() };
     let world = World::with(Backend::default(), settings);
-    let send = async |url: &str, token: &str, work: &str| {
-        world.send(form(&[("url", url), ("token", token), ("work", work)])).await
-    };
+    let send = async |url: &str, token: &str| world.send(form(&[("url", url), ("token", token)])).await;
     for url in ["https://one.example/", "https://two.example/"] {
         let token = token_of(&world).await;
-        assert_eq!(send(url, &token, "").await.status, StatusCode::OK);
+        assert_eq!(send(url, &token).await.status, StatusCode::OK);
     }
-    let page = world.get("/suggest").await;
-    assert_eq!(page.attributes("form input[name=work]", "value"), [""]);
-    assert!(page.body.contains("sooner if your browser runs scripts"));
-    assert!(world.get("/work.js").await.body.contains("crypto.subtle.digest(\"SHA-256\""));
-    assert!(!world.get("/").await.body.contains("<script"), "a search is never worked for");
+    assert!(world.get("/suggest").await.text("#rush").contains("open for a minute"));
+    assert!(world.get("/").await.all("#rush").is_empty(), "a search never waits");
 
-    let token = token_of(&world).await;
-    for work in ["", "0", &work_for("another token")] {
-        let early = send("https://three.example/", &token, work).await;
-        assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "50"), "{work}");
-        assert_eq!(early.attributes("input[name=token]", "value"), [token.as_str()], "it only has to wait");
-        assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
-        assert_eq!(early.attributes("input[name=work]", "value"), [work], "and what was worked stays");
-    }
-    assert_eq!(send("https://three.example/", &token, &work_for(&token)).await.status, StatusCode::OK);
-    assert!(send("https://four.example/", &token, &work_for(&token)).await.text(".bad").contains("sent before"));
-
-    // Without a script: after a minute, and one form a minute, however many were opened.
     let (token, other) = (token_of(&world).await, token_of(&world).await);
+    let early = send("https://three.example/", &token).await;
+    assert_eq!((early.status, early.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "50"));
+    assert_eq!(early.attributes("input[name=token]", "value"), [token.as_str()], "it only has to wait");
+    assert_eq!(early.attributes("#url", "value"), ["https://three.example/"]);
+
+    // One form a minute, however many were opened.
     world.clock.advance(Millis::from_secs(50));
-    assert_eq!(send("https://four.example/", &token, "").await.status, StatusCode::OK);
-    let beside = send("https://five.example/", &other, "").await;
+    assert_eq!(send("https://three.example/", &token).await.status, StatusCode::OK);
+    let beside = send("https://four.example/", &other).await;
     assert_eq!((beside.status, beside.header("retry-after")), (StatusCode::TOO_MANY_REQUESTS, "60"));
     // An hour later the rush is over.
     world.clock.advance(Millis::from_hours(2));
     let token = token_of(&world).await;
-    assert!(!world.get("/suggest").await.body.contains("<script"));
-    assert_eq!(send("https://five.example/", &token, "").await.status, StatusCode::OK);
+    assert!(world.get("/suggest").await.all("#rush").is_empty());
+    assert_eq!(send("https://four.example/", &token).await.status, StatusCode::OK);
 }
 
 #[tokio::test]
