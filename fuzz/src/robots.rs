@@ -2,9 +2,7 @@
 
 use crate::input::{first_line, unfolded};
 use curlew_policy::page::directives::{Directives, parse_date};
-use curlew_policy::page::preferences::Preferences;
 use curlew_policy::robots::license::LicenseTerms;
-use curlew_policy::robots::tdmrep::TdmFile;
 use curlew_policy::robots::{MAX_LINE_BYTES, Robots};
 use url::Url;
 
@@ -82,8 +80,5 @@ pub(crate) fn directives(data: &[u8]) {
     assert!(both.noindex >= one.noindex && both.nosnippet >= one.nosnippet, "a second directive takes none back");
     let again = Directives::gather(&[("robots".into(), both.names().join(", "))], &[], "CurlewBot");
     assert_eq!(again, both, "directives that were written are read");
-    let said = Preferences::parse(&data);
-    assert_eq!(Preferences::parse(said.to_string().as_bytes()), said);
-    let _ = TdmFile::parse(&data);
     let _ = LicenseTerms::parse(&data).is_empty();
 }

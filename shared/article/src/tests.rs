@@ -495,12 +495,11 @@ fn the_language_is_the_markups_unless_the_text_is_plainly_another() {
 #[test]
 fn every_robots_directive_is_told_with_the_name_that_it_is_for() {
     let html = "<META NAME=Robots CONTENT='NOINDEX, follow'><meta name=CurlewBot content='nosnippet'><meta name=description content='none of this'>\
-        <meta name=tdm-reservation content=1><meta name=viewport content='width=device-width'><meta name=robots content='unavailable_after: 1 May 2026 10:00 GMT'>";
+        <meta name=viewport content='width=device-width'><meta name=robots content='unavailable_after: 1 May 2026 10:00 GMT'>";
     let names: Vec<(String, String)> = read(html).robots_meta;
     let want = [
         ("robots", "NOINDEX, follow"),
         ("curlewbot", "nosnippet"),
-        ("tdm-reservation", "1"),
         ("robots", "unavailable_after: 1 May 2026 10:00 GMT"),
     ];
     assert_eq!(names, want.map(|(name, content)| (name.to_owned(), content.to_owned())));

@@ -326,8 +326,7 @@ fn the_page_about_records_has_every_field() {
     // Every field is given here, so a new one does not compile until it stands here, and fails until it is documented.
     let Record { preferences, .. } = Record::new(PageId::new(HASH).unwrap(), String::new(), now);
     let mut preferences = preferences;
-    (preferences.usage, preferences.content_signal) = (Some(String::new()), Some(String::new()));
-    preferences.license = Some(String::new());
+    (preferences.content_signal, preferences.license) = (Some(String::new()), Some(String::new()));
     let record = Record {
         id: PageId::new(HASH).unwrap(),
         url: String::new(),

@@ -102,8 +102,6 @@ pub(crate) fn of_reply(headers: &HeaderMap) -> ReplyHeaders {
         expires: first(header::EXPIRES),
         robots_tags: every(HeaderName::from_static("x-robots-tag"), MAX_DIRECTIVE_BYTES),
         structured_robots_tags: headers.get_all("robots-tag").iter().filter_map(cut).collect(),
-        content_usage: every(HeaderName::from_static("content-usage"), MAX_DIRECTIVE_BYTES),
-        tdm_reservation: first(HeaderName::from_static("tdm-reservation")),
         links: every(header::LINK, MAX_HEADER_BYTES),
         accept_signature: joined(HeaderName::from_static("accept-signature"), MAX_ACCEPT_SIGNATURE_BYTES),
         lines: headers.iter().take(MAX_LINES).map(|(name, value)| line(name, value)).collect(),

@@ -142,7 +142,7 @@ pub enum Rejection {
     Blocked,
     /// The operator excludes the URL; contains the rule.
     Excluded(String),
-    /// Usage preferences or a reservation of rights forbid indexing (AIPREF, TDMRep); contains which.
+    /// A content signal or a licence (RSL) forbids indexing; contains which.
     Preference(String),
     /// `noindex` or `none` in a meta tag or an X-Robots-Tag header.
     Noindex,
@@ -324,7 +324,7 @@ pub enum Gone {
     Blocked,
     /// The operator excludes it now.
     Excluded,
-    /// Usage preferences or a reservation of rights appeared.
+    /// A content signal or a licence appeared that forbids indexing.
     Preference,
     /// `unavailable_after` has passed.
     Expired,

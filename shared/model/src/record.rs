@@ -22,10 +22,6 @@ impl SnippetLimit {
 /// Preferences about the use of a page that its site had stated when it was fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatedPreferences {
-    /// Usage preferences in AIPREF's syntax (draft-ietf-aipref-attach, "When Preferences Apply"); stored only if they are
-    /// obeyed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<String>,
     /// Content signals of robots.txt (contentsignals.org), such as `ai-train=no, search=yes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_signal: Option<String>,

@@ -2,7 +2,6 @@
 
 pub mod dates;
 pub mod directives;
-pub mod preferences;
 pub mod publication;
 pub mod sampling;
 pub mod signals;

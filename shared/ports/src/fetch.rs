@@ -147,10 +147,6 @@ pub struct ReplyHeaders {
     pub robots_tags: Vec<String>,
     /// Every `Robots-Tag` (draft-illyes-repext), cut after 8 KiB.
     pub structured_robots_tags: Vec<String>,
-    /// Every `Content-Usage` (draft-ietf-aipref-attach).
-    pub content_usage: Vec<String>,
-    /// `TDM-Reservation` (TDMRep).
-    pub tdm_reservation: Option<String>,
     /// Every `Link` (RFC 8288).
     pub links: Vec<String>,
     /// `Accept-Signature` (RFC 9421 §5.1), several joined by commas; up to 4 KiB.

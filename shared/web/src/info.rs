@@ -34,8 +34,6 @@ struct Bot<'a> {
     signatures: Option<SignatureMode>,
     directory: &'static str,
     crawl_delay: String,
-    aipref: bool,
-    tdmrep: bool,
 }
 
 /// `GET /bot`: depends on nothing but the settings, so it answers even when all stores are unreachable.
@@ -60,8 +58,6 @@ pub(crate) async fn bot(State(app): State<Arc<App>>, language: Language) -> Resp
         signatures: settings.signatures,
         directory: PATH,
         crawl_delay: language.span(rules.crawl_delay_cap),
-        aipref: settings.aipref,
-        tdmrep: settings.tdmrep,
     };
     page::html(language, StatusCode::OK, A_DAY, &page)
 }

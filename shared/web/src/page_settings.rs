@@ -27,8 +27,8 @@ pub struct PageSettings {
     pub secret: [u8; 32],
     /// Maximum number of forms that one address may send a minute.
     pub forms_per_minute: u32,
-    /// Number of forms an hour, from all callers of one process together, after which each form needs proof of work or
-    /// a wait. 0: each does. Values above 8,192 count as 8,192.
+    /// Number of forms an hour, from all callers of one process together, after which each form has to be open for a
+    /// minute. 0: each has. Values above 8,192 count as 8,192.
     pub calm_forms_per_hour: usize,
     /// Maximum number of searches, page or API, that one address may make a minute. Calls from the loopback address are
     /// not counted while `base_url` names no address but this machine's: they are then its user's own.
@@ -37,10 +37,6 @@ pub struct PageSettings {
     pub signatures: Option<SignatureMode>,
     /// The crawler's politeness rules, for the bot page.
     pub rules: Rules,
-    /// True if AIPREF usage preferences are heeded.
-    pub aipref: bool,
-    /// True if TDMRep reservations are heeded.
-    pub tdmrep: bool,
 }
 
 /// Default of [`PageSettings::forms_per_minute`].
@@ -66,8 +62,6 @@ impl PageSettings {
             searches_per_minute: SEARCHES_PER_MINUTE,
             signatures: None,
             rules: Rules::default(),
-            aipref: false,
-            tdmrep: false,
         }
     }
 }

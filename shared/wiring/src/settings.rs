@@ -48,11 +48,6 @@ const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "local
 const METRICS: &str = "127.0.0.1:9464";
 /// Minimum number of characters of the token for metrics.
 const METRICS_TOKEN: usize = 16;
-/// The text of AIPREF that is understood: vocab-08 of September 2026 with attach-05. The name of the drafts of August, which
-/// say the same as far as is heeded here, is understood too.
-const AIPREF: [&str; 2] = ["draft-2026-09", "draft-2026-08"];
-/// The text of TDMRep that is understood: the Community Group's report of 2024.
-const TDMREP: [&str; 1] = ["cg-2024"];
 /// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
 const CALLERS_HEADERS: [&str; 10] = [
     "host",
@@ -172,13 +167,14 @@ struct File {
     pages: Pages,
     web: Web,
     metrics: Metrics,
-    /// A setting that is gone: it is read to say so.
+    /// Tables that are gone: they are read to say so.
     #[serde(skip_serializing)]
     tracing: Option<toml::Table>,
+    #[serde(skip_serializing)]
+    preferences: Option<toml::Table>,
     admin: AdminPages,
     exclude: Lists,
     robots: Robots,
-    preferences: Preferences,
     signatures: Signatures,
     raw: Raw,
     #[serde(skip_serializing)]
@@ -191,14 +187,6 @@ struct File {
 struct Robots {
     ignored_hosts: Vec<String>,
     meta_ignored_hosts: Vec<String>,
-}
-
-/// Usage preferences for which there is no standard yet, each by the name of the text that is meant.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Preferences {
-    aipref: Option<String>,
-    tdmrep: Option<String>,
 }
 
 /// Conditions on which a page is taken.
@@ -495,8 +483,6 @@ impl Settings {
             signatures: self.signatures.filter(|_| self.signature_agent().is_some()),
             calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
             rules: self.rules.clone(),
-            aipref: self.scope.aipref,
-            tdmrep: self.scope.tdmrep,
             ..usual
         }
     }
@@ -558,6 +544,12 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
             "[tracing] is gone, since spans are not exported any more: remove it; each log line has the id of its trace",
         );
     }
+    if file.preferences.is_some() {
+        return bad(
+            "[preferences] is gone, since AIPREF and TDMRep are not read any more: remove it; content signals and RSL \
+             licences are always obeyed",
+        );
+    }
     file.admin.check(&file.web)?;
     let (screener, image) = (file.screen.screener()?, file.screen.image()?);
     let eye = (image == ImageScreening::Skin).then(|| Arc::new(SkinRegions) as Arc<dyn ImageClassifier>);
@@ -573,7 +565,7 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         feed_agent,
         rules: file.rules,
         groups: file.hosts,
-        scope: scope(&file.exclude, &file.robots, &file.preferences)?,
+        scope: scope(&file.exclude, &file.robots)?,
         name_server: file.network.name_server,
         guard: guard(file.network, flags)?,
         limits: file.limits,
@@ -590,20 +582,13 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     })
 }
 
-fn scope(exclude: &Lists, robots: &Robots, preferences: &Preferences) -> Result<Scope, BadSettings> {
+fn scope(exclude: &Lists, robots: &Robots) -> Result<Scope, BadSettings> {
     let own =
         |key: &str, list: &[String]| OwnHosts::read(list).map_err(|why| BadSettings(format!("[robots] {key}: {why}")));
-    let is_on = |key: &str, given: &Option<String>, known: &[&str]| match given.as_deref() {
-        None | Some("off") => Ok(false),
-        Some(text) if known.contains(&text) => Ok(true),
-        Some(other) => bad(format!("[preferences] {key} must be 'off' or '{}', not '{other}'", known[0])),
-    };
     Ok(Scope {
         exclusions: Exclusions::compile(exclude).map_err(|why| BadSettings(format!("[exclude] {why}")))?,
         robots_ignored: own("ignored_hosts", &robots.ignored_hosts)?,
         meta_ignored: own("meta_ignored_hosts", &robots.meta_ignored_hosts)?,
-        aipref: is_on("aipref", &preferences.aipref, &AIPREF)?,
-        tdmrep: is_on("tdmrep", &preferences.tdmrep, &TDMREP)?,
     })
 }
 

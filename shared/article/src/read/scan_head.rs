@@ -339,10 +339,10 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
     tag.attribute(name).map(|value| references::decode(value).into_owned())
 }
 
-/// True if a meta tag carries directives for robots: `robots`, a robot's own name, or a rights reservation (TDMRep).
+/// True if a meta tag carries directives for robots: `robots`, or a robot's own name.
 /// The names of robots are unknown here, so any name counts if its content begins with a directive.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
-    if matches!(name, "robots" | "tdm-reservation" | "tdm-policy") {
+    if name == "robots" {
         return true;
     }
     let token = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));

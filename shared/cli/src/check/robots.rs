@@ -38,12 +38,9 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
     if let Some(allowed) = decision.second {
         answer.insert("second_opinion".into(), json!({ "allowed": allowed, "matcher": "texting_robots" }));
     }
-    let (signals, usage) = (robots.signals(url), robots.usage(url));
+    let signals = robots.signals(url);
     if !signals.is_silent() {
         answer.insert("content_signal".into(), json!(signals.to_string()));
-    }
-    if !usage.is_silent() {
-        answer.insert("content_usage".into(), json!(usage.to_string()));
     }
     if signals.search() == Some(false) {
         // It may be called, and would not be kept.

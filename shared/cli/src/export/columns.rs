@@ -121,7 +121,6 @@ pub(crate) static COLUMNS: [Column; 23] = [
     optional("unavailable_after", ColumnType::Time, |record| Cell::any_time(record.unavailable_after)),
     optional("content_signal", ColumnType::Text, |record| Cell::any_text(record.preferences.content_signal.as_ref())),
     optional("license", ColumnType::Text, |record| Cell::any_text(record.preferences.license.as_ref())),
-    optional("usage", ColumnType::Text, |record| Cell::any_text(record.preferences.usage.as_ref())),
     optional("simhash", ColumnType::Text, |record| Cell::spelled(record.simhash)),
 ];
 

@@ -25,10 +25,6 @@ pub struct Scope {
     pub robots_ignored: OwnHosts,
     /// Sites of the operator's own whose robots meta tags and X-Robots-Tag headers are not heeded.
     pub meta_ignored: OwnHosts,
-    /// True if AIPREF usage preferences (draft-ietf-aipref-vocab-08 and -attach-05) are heeded.
-    pub aipref: bool,
-    /// True if TDMRep reservations (W3C Community Group report) are heeded.
-    pub tdmrep: bool,
 }
 
 impl Scope {

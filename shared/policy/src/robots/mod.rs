@@ -27,16 +27,14 @@ pub(crate) mod pattern;
 mod second;
 mod sitemaps;
 mod standing;
-pub mod tdmrep;
 mod tree;
 
 pub use sitemaps::sitemaps;
 pub use standing::{
-    Fetched, MAX_AGE, MIN_AGE, SiteFile, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable, classify,
-    classify_site_file, fresh_until, while_unreachable,
+    Fetched, LicenseAnswer, MAX_AGE, MIN_AGE, Standing, TOO_LONG_UNREACHABLE, UNREACHABLE_RETRY, WhileUnreachable,
+    classify, classify_license, fresh_until, while_unreachable,
 };
 
-use crate::page::preferences::Preferences;
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use pattern::{Steps, TooManySteps};
@@ -66,8 +64,7 @@ pub struct Robots {
     bytes: Box<[u8]>,
     crawl_delay: Option<Millis>,
     tree: Tree,
-    usage: Box<[PathStatement<Preferences>]>,
-    signals: Box<[PathStatement<ContentSignals>]>,
+    signals: Box<[PathSignals]>,
     license: Option<Box<str>>,
     second: Option<Arc<SecondOpinion>>,
 }
@@ -98,14 +95,13 @@ struct Rule {
     text: Span,
 }
 
-/// Statement of a `Content-Usage` rule (draft-ietf-aipref-attach) or a `Content-Signal` rule (contentsignals.org) about the
-/// pages whose path matches. Rules are kept with the longest path first.
+/// A `Content-Signal` rule (contentsignals.org) about the pages whose path matches. Rules are kept with the longest path first.
 #[derive(Clone, Debug)]
-struct PathStatement<T> {
+struct PathSignals {
     pattern: Box<[u8]>,
     anchored: bool,
     octets: u16,
-    statement: T,
+    signals: ContentSignals,
 }
 
 /// A range of [`Robots::bytes`].
@@ -209,15 +205,10 @@ impl Robots {
         self.crawl_delay
     }
 
-    /// Returns the usage preferences for a URL that may be fetched, from `Content-Usage` rules
-    /// (draft-ietf-aipref-attach): the rule with the longest path applies, and among equally long ones "no" wins.
-    pub fn usage(&self, url: &Url) -> Preferences {
-        stated(&self.usage, url).fold(Preferences::default(), |all, said| all.and(*said))
-    }
-
-    /// Returns the content signals for such a URL, from `Content-Signal` rules (contentsignals.org), chosen likewise.
+    /// Returns the content signals for a URL that may be fetched, from `Content-Signal` rules (contentsignals.org): the
+    /// rule with the longest path applies, and among equally long ones "no" wins.
     pub fn signals(&self, url: &Url) -> ContentSignals {
-        stated(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
+        signals_for(&self.signals, url).fold(ContentSignals::default(), |all, said| all.and(said))
     }
 
     /// Returns the address of the licence that `License` names (RSL 1.0): that of the crawler's own group, otherwise the
@@ -236,11 +227,10 @@ impl Robots {
 
     /// Returns the number of bytes that a check may have to read.
     pub fn bytes_to_match(&self) -> usize {
-        let usage: usize = self.usage.iter().map(|rule| size_of_val(rule) + rule.pattern.len()).sum();
-        let signals = self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.len() + rule.statement.weight());
+        let signals = self.signals.iter().map(|rule| size_of_val(rule) + rule.pattern.len() + rule.signals.weight());
         let rules = self.rules.len() * (size_of::<Rule>() + Tree::BYTES_PER_RULE) + self.bytes.len();
         let license = self.license.as_ref().map_or(0, |license| license.len());
-        size_of::<Robots>() + rules + usage + signals.sum::<usize>() + license
+        size_of::<Robots>() + rules + signals.sum::<usize>() + license
     }
 
     /// Returns the number of rules.
@@ -269,9 +259,9 @@ impl Robots {
     }
 }
 
-/// Returns the statements of the rules with the longest path that matches a URL. Statements in a file made to be slow count
-/// as unknown; fetching was allowed.
-fn stated<'r, T>(rules: &'r [PathStatement<T>], url: &Url) -> impl Iterator<Item = &'r T> {
+/// Returns the signals of the rules with the longest path that matches a URL. Signals in a file made to be slow count as
+/// unknown; fetching was allowed.
+fn signals_for<'r>(rules: &'r [PathSignals], url: &Url) -> impl Iterator<Item = &'r ContentSignals> {
     let path =
         if rules.is_empty() { Vec::new() } else { pattern::canonical_path(path_and_query(url).as_bytes()).into() };
     let mut steps = Steps::new(MAX_STEPS);
@@ -286,7 +276,7 @@ fn stated<'r, T>(rules: &'r [PathStatement<T>], url: &Url) -> impl Iterator<Item
             if matched {
                 longest = Some(rule.octets);
             }
-            Some(matched.then_some(&rule.statement))
+            Some(matched.then_some(&rule.signals))
         })
         .flatten()
 }

@@ -1,9 +1,8 @@
 //! Parses a robots.txt into the rules of one product token (RFC 9309 §2.1, §2.2).
 
 use super::tree::Tree;
-use super::{MAX_BYTES, MAX_LINE_BYTES, PathStatement, Robots, Rule, Span, pattern, product_token};
+use super::{MAX_BYTES, MAX_LINE_BYTES, PathSignals, Robots, Rule, Span, pattern, product_token};
 use crate::address;
-use crate::page::preferences::Preferences;
 use crate::page::signals::ContentSignals;
 use curlew_model::Millis;
 use std::borrow::Cow;
@@ -19,8 +18,6 @@ const ALLOW: &[&str] = &["allow"];
 const DISALLOW: &[&str] = &["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw", "disallowed"];
 /// Spellings of `Crawl-delay` found in files.
 const CRAWL_DELAY: &[&str] = &["crawl-delay", "crawldelay", "crawl delay", "crawl_delay"];
-/// Key of usage preferences (draft-ietf-aipref-attach), too new for known misspellings.
-const CONTENT_USAGE: &[&str] = &["content-usage"];
 /// Spellings of `Content-Signal` (contentsignals.org) found in files.
 const CONTENT_SIGNAL: &[&str] = &["content-signal", "content-signals"];
 /// Key of the address of a licence (RSL 1.0).
@@ -49,7 +46,6 @@ pub(super) enum Line<'a> {
     Allow(&'a [u8]),
     Disallow(&'a [u8]),
     CrawlDelay(&'a [u8]),
-    ContentUsage(&'a [u8]),
     ContentSignal(&'a [u8]),
     License(&'a [u8]),
     Other,
@@ -124,19 +120,13 @@ impl<'a> GroupParser<'a> {
                     self.each(members, |c| c.crawl_delay = c.crawl_delay.max(Some(delay)));
                 }
             }
-            Line::ContentUsage(value) => {
-                // The draft makes it a rule of its group. It does not close the group for Allow and Disallow, since RFC
-                // 9309 does not know it.
-                self.delay_group.closed = true;
-                let members = self.delay_group;
-                self.each(members, |c| c.usage.push(path_statement(value, Preferences::parse)));
-            }
             Line::ContentSignal(value) => {
+                // It is a rule of its group, but does not close it for Allow and Disallow, since RFC 9309 does not know it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
                 self.each(members, |c| {
                     if c.signals.len() < MAX_SIGNALS {
-                        c.signals.push(path_statement(value, ContentSignals::parse));
+                        c.signals.push(path_signals(value));
                     }
                 });
             }
@@ -199,8 +189,7 @@ struct RuleSet {
     rules: Vec<Rule>,
     bytes: Vec<u8>,
     crawl_delay: Option<Millis>,
-    usage: Vec<PathStatement<Preferences>>,
-    signals: Vec<PathStatement<ContentSignals>>,
+    signals: Vec<PathSignals>,
     license: Option<Box<str>>,
 }
 
@@ -236,14 +225,12 @@ impl RuleSet {
 
     fn into_robots(mut self) -> Robots {
         self.rules.sort_by_key(|rule| (std::cmp::Reverse(rule.octets), !rule.allow));
-        self.usage.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
         self.signals.sort_by_key(|rule| std::cmp::Reverse(rule.octets));
         let mut robots = Robots {
             rules: self.rules.into_boxed_slice(),
             bytes: self.bytes.into_boxed_slice(),
             crawl_delay: self.crawl_delay,
             tree: Tree::default(),
-            usage: self.usage.into_boxed_slice(),
             signals: self.signals.into_boxed_slice(),
             license: self.license,
             second: None,
@@ -253,18 +240,18 @@ impl RuleSet {
     }
 }
 
-/// Parses `[path ]statement`; without a path every path is meant.
-fn path_statement<T>(value: &[u8], parse: fn(&[u8]) -> T) -> PathStatement<T> {
-    let (path, statement) = match value {
+/// Parses `[path ]signals`; without a path every path is meant.
+fn path_signals(value: &[u8]) -> PathSignals {
+    let (path, signals) = match value {
         [b'/', ..] => value.split_at(value.iter().position(|b| is_blank(*b)).unwrap_or(value.len())),
         _ => (&b"/"[..], value),
     };
     let pattern = pattern::canonical_pattern(path);
-    PathStatement {
+    PathSignals {
         pattern: pattern.bytes.into_boxed_slice(),
         anchored: pattern.anchored,
         octets: u16::try_from(pattern.octets).unwrap_or(u16::MAX),
-        statement: parse(trim(statement)),
+        signals: ContentSignals::parse(trim(signals)),
     }
 }
 
@@ -335,8 +322,6 @@ fn read_field<'a>(key: &[u8], value: &'a [u8]) -> Line<'a> {
         Line::Allow(value)
     } else if is(CRAWL_DELAY) {
         Line::CrawlDelay(value)
-    } else if is(CONTENT_USAGE) {
-        Line::ContentUsage(value)
     } else if is(CONTENT_SIGNAL) {
         Line::ContentSignal(value)
     } else if is(LICENSE) {

@@ -72,9 +72,9 @@ pub fn classify(fetched: &Fetched<'_>) -> Standing {
     }
 }
 
-/// Meaning of the answer to a call for a file that states preferences: a licence (RSL) or a `tdmrep.json`.
+/// Meaning of the answer to a call for a licence (RSL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SiteFile {
+pub enum LicenseAnswer {
     /// The file.
     Content,
     /// There is none; nothing is stated.
@@ -83,14 +83,12 @@ pub enum SiteFile {
     Refused,
 }
 
-/// Returns what the status of such an answer means. Servers answer 401 and 403 for any path below `/.well-known/`, so these
-/// refuse only a file that the site has `named`; the pages of a site that refuses the crawler are refused as well.
-pub fn classify_site_file(status: u16, named: bool) -> SiteFile {
+/// Returns what the status of the answer to a call for a licence means.
+pub fn classify_license(status: u16) -> LicenseAnswer {
     match status {
-        200 => SiteFile::Content,
-        202 | 402 | 429 | 451 => SiteFile::Refused,
-        401 | 403 if named => SiteFile::Refused,
-        _ => SiteFile::Absent,
+        200 => LicenseAnswer::Content,
+        202 | 401 | 402 | 403 | 429 | 451 => LicenseAnswer::Refused,
+        _ => LicenseAnswer::Absent,
     }
 }
 

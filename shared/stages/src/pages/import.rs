@@ -15,10 +15,8 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::robots_tag_lines;
-use curlew_policy::page::preferences::Preferences;
 use curlew_policy::polling::conditional;
 use curlew_policy::robots::license::{LicenseTerms, linked};
-use curlew_policy::robots::tdmrep::reservation_of;
 use curlew_ports::update_host;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -187,25 +185,13 @@ impl ForeignPages<'_> {
     /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files are not
     /// asked for.
     fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
-        let scope = &self.politeness.scope;
         let mut stated = StatedPreferences::default();
-        if scope.aipref {
-            let said = Preferences::of_headers(&page.every("content-usage"));
-            if said.search == Some(false) {
-                return Err(format!("Content-Usage: {said}"));
-            }
-            stated.usage = (!said.is_silent()).then(|| said.to_string());
-        }
-        let head = Some(head).filter(|_| !scope.meta_ignored.contains(url));
+        let head = Some(head).filter(|_| !self.politeness.scope.meta_ignored.contains(url));
         if head.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(url)) {
             return Err("the licence in the page prohibits search (RSL)".to_owned());
         }
         let license = head.and_then(|head| head.license.clone()).or_else(|| linked(&page.every("link"), url));
         stated.license = license.map(String::from);
-        let meta = head.map(|head| &head.robots_meta[..]).unwrap_or_default();
-        if scope.tdmrep && reservation_of(None, page.first("tdm-reservation").as_deref(), meta) {
-            return Err("tdm-reservation: 1".to_owned());
-        }
         Ok(stated)
     }
 }

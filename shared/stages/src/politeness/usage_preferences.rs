@@ -1,9 +1,6 @@
-//! Usage preferences for a page once it was fetched: content signals and licences (RSL), and, where the settings say
-//! that they are heeded, AIPREF's `Content-Usage` in robots.txt and in the answer, and TDMRep's file, header and meta
-//! tag.
+//! Preferences of a site about the use of a page, once it was fetched: content signals and licences (RSL).
 //!
-//! A site's `tdmrep.json` and one licence document are asked for once a day, before its pages are, and kept beside its
-//! robots.txt.
+//! One licence document a site is asked for once a day, before its pages are, and kept beside its robots.txt.
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
@@ -12,27 +9,22 @@ use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_model::{HoldReason, Origin, StatedPreferences, Timestamp, Validators};
 use curlew_policy::address;
-use curlew_policy::page::preferences::Preferences;
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
-use curlew_policy::robots::tdmrep::{TdmFile, reservation_of, tdm_url};
-use curlew_policy::robots::{MAX_AGE, Robots, SiteFile, WhileUnreachable, classify_site_file, while_unreachable};
+use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, WhileUnreachable, classify_license, while_unreachable};
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;
 
-/// Suffix of the key of a site's tdmrep.json in the robots store; a port is a number, so no origin has such a key.
-const TDM_KEY: &str = "tdmrep";
+/// Suffix of the key of a site's licence in the robots store; a port is a number, so no origin has such a key.
 const LICENSE_KEY: &str = "rsl";
-/// The word that a copy of a `tdmrep.json` stands under.
-const TDM_STANDING: &str = "tdmrep";
-/// As above, for a licence; followed by the address that it was fetched from.
+/// The word that a copy of a licence stands under, followed by the address that it was fetched from.
 const LICENSE_STANDING: &str = "rsl ";
 
 /// The statements about the usage of a fetched page.
 pub(crate) enum StatedUsage {
-    /// It may be found; these preferences are kept with it (draft-ietf-aipref-attach, "When Preferences Apply").
+    /// It may be found; these preferences are kept with it.
     MayBeFound(StatedPreferences),
     /// It must not be found, because of this.
     Refused(String),
@@ -40,17 +32,12 @@ pub(crate) enum StatedUsage {
     Unknown(CallEnd),
 }
 
-/// A copy of a file that was asked for, or why it could not be now.
-type SiteFileCopy = Result<RobotsCopy, CallEnd>;
+/// A copy of a licence that was asked for, or why it could not be now.
+type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
     /// Asks for the site's files that want to be read before a page of it is. Returns why one could not be asked now.
     pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>, StageError> {
-        if self.politeness.scope.tdmrep
-            && let Err(end) = self.tdm(url).await?
-        {
-            return Ok(Some(end));
-        }
         // A page would be called in vain where the licence that it names can only be asked by the visit after.
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
         if let Ok(permission) = self.permission(url).await? {
@@ -64,14 +51,13 @@ impl Visit<'_> {
     }
 
     /// Returns what is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is
-    /// known after a 304. A refusal anywhere is heeded; of TDMRep, the statement nearest to the page.
+    /// known after a 304. A refusal anywhere is heeded.
     pub(crate) async fn stated(
         &mut self,
         url: &Url,
         reply: &Reply,
         page: Option<&HeadScan>,
     ) -> Result<StatedUsage, StageError> {
-        let scope = self.politeness.scope.clone();
         let robots = self.robots_at_hand(url).await?;
         let signals = robots.signals(url);
         if signals.search() == Some(false) {
@@ -81,14 +67,7 @@ impl Visit<'_> {
             content_signal: (!signals.is_silent()).then(|| signals.to_string()),
             ..StatedPreferences::default()
         };
-        if scope.aipref {
-            let said = robots.usage(url).and(Preferences::of_headers(&reply.headers.content_usage));
-            if said.search == Some(false) {
-                return Ok(StatedUsage::Refused(format!("Content-Usage: {said}")));
-            }
-            stated.usage = (!said.is_silent()).then(|| said.to_string());
-        }
-        let page = page.filter(|_| !scope.meta_ignored.contains(url));
+        let page = page.filter(|_| !self.politeness.scope.meta_ignored.contains(url));
         if let Some(written) = page.map(|page| &page.rsl).filter(|rsl| !rsl.is_empty())
             && self.terms(Bytes::from(written.clone())).await?.prohibits_search(url)
         {
@@ -103,25 +82,7 @@ impl Visit<'_> {
             Err(end) => return Ok(StatedUsage::Unknown(end)),
         }
         stated.license = named.map(String::from).or_else(|| robots.license().map(str::to_owned));
-        if scope.tdmrep {
-            let file = match self.tdm(url).await? {
-                Ok(says) => says,
-                Err(end) => return Ok(StatedUsage::Unknown(end)),
-            };
-            let meta = page.map(|page| &page.robots_meta[..]).unwrap_or_default();
-            if reservation_of(file, reply.headers.tdm_reservation.as_deref(), meta) {
-                return Ok(StatedUsage::Refused("tdm-reservation: 1".to_owned()));
-            }
-        }
         Ok(StatedUsage::MayBeFound(stated))
-    }
-
-    /// Asks the `tdmrep.json` that holds for a URL what it says of it.
-    async fn tdm(&mut self, url: &Url) -> Result<Result<Option<bool>, CallEnd>, StageError> {
-        let (Some(key), Some(file)) = (key(url, TDM_KEY), tdm_url(url)) else { return Ok(Ok(None)) };
-        let old = self.politeness.robots.get(&key).await?;
-        let copy = self.site_file(&key, &file, TDM_STANDING.to_owned(), old, false).await?;
-        Ok(copy.map(|copy| TdmFile::parse(&copy.body).reservation(url)))
     }
 
     /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that one of
@@ -135,7 +96,7 @@ impl Visit<'_> {
     ) -> Result<Result<Option<SiteLicense>, CallEnd>, StageError> {
         let wanted = robots.license().and_then(|address| address::parse(address, None).ok());
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
-        let (Ok(origin), Some(key)) = (address::origin(url), key(url, LICENSE_KEY)) else { return Ok(Ok(None)) };
+        let (Ok(origin), Some(key)) = (address::origin(url), license_key(url)) else { return Ok(Ok(None)) };
         if wanted.is_none() && named.is_none() && !is_slow {
             return Ok(Ok(None));
         }
@@ -162,7 +123,7 @@ impl Visit<'_> {
             let unread = (Bytes::new(), Timestamp::MIN);
             self.politeness.robots.put(&key, &copy_of(standing.clone(), unread, now, now)).await?;
         }
-        let copy = match self.site_file(&key, &address, standing, old, true).await? {
+        let copy = match self.license_file(&key, &address, standing, old).await? {
             Ok(copy) => copy,
             Err(end) => return Ok(Err(end)),
         };
@@ -178,17 +139,16 @@ impl Visit<'_> {
         Ok(read.unwrap_or_default())
     }
 
-    /// Asks for a file of a site, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
-    /// are followed as far as for pages. A file that is not to be had says nothing. While one is refused to the crawler, what
+    /// Asks for a licence, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
+    /// are followed as far as for pages. A licence that is not to be had says nothing. While one is refused to the crawler, what
     /// it said before stands in, or the pages wait.
-    async fn site_file(
+    async fn license_file(
         &mut self,
         key: &Origin,
         file: &Url,
         standing: String,
         old: Option<RobotsCopy>,
-        is_named: bool,
-    ) -> Result<SiteFileCopy, StageError> {
+    ) -> Result<LicenseCopy, StageError> {
         let now = self.politeness.clock.now();
         if let Some(copy) = old.clone().filter(|copy| self.politeness.is_fresh(copy)) {
             return Ok(readable(copy, now));
@@ -201,8 +161,8 @@ impl Visit<'_> {
         let known = known.filter(|(_, at)| while_unreachable(*at, now, true) == WhileUnreachable::OlderCopy);
         let unknown = if is_elsewhere { nothing.clone() } else { (Bytes::new(), Timestamp::MIN) };
         let (body, from, end) = match got.end {
-            CallEnd::Reply(reply) => match classify_site_file(reply.status, is_named) {
-                SiteFile::Content => match self.interstitial_in(&reply, &got.url).await? {
+            CallEnd::Reply(reply) => match classify_license(reply.status) {
+                LicenseAnswer::Content => match self.interstitial_in(&reply, &got.url).await? {
                     None => ((reply.body, now), now, None),
                     Some(_) if is_elsewhere => (known.unwrap_or(unknown), now, None),
                     Some(vendor) => {
@@ -211,14 +171,10 @@ impl Visit<'_> {
                         (known.unwrap_or(unknown), now, Some(end))
                     }
                 },
-                SiteFile::Refused => (known.unwrap_or(unknown), now, None),
-                SiteFile::Absent => (nothing, now, None),
+                LicenseAnswer::Refused => (known.unwrap_or(unknown), now, None),
+                LicenseAnswer::Absent => (nothing, now, None),
             },
             CallEnd::Rejected(_) => (nothing, now, None),
-            // Once the hold is over the pages have their turn, and show whether a wall stands before them.
-            CallEnd::Held(until, HoldReason::Forbidden) if !is_named => {
-                (nothing, until, Some(CallEnd::Held(until, HoldReason::Forbidden)))
-            }
             CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
                 (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
             }
@@ -236,16 +192,16 @@ impl Visit<'_> {
 }
 
 /// A copy that says something, or that nothing is stated; or why it cannot be known now.
-fn readable(copy: RobotsCopy, now: Timestamp) -> SiteFileCopy {
+fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
     match while_unreachable(copy.body_at, now, copy.body_at > Timestamp::MIN) {
         WhileUnreachable::OlderCopy => Ok(copy),
         WhileUnreachable::DisallowAll => Err(CallEnd::Refused(copy.fresh_until)),
     }
 }
 
-/// The key of a site's file.
-fn key(url: &Url, file: &str) -> Option<Origin> {
-    Origin::new(&format!("{}:{file}", address::origin(url).ok()?)).ok()
+/// The key of a site's licence in the robots store.
+fn license_key(url: &Url) -> Option<Origin> {
+    Origin::new(&format!("{}:{LICENSE_KEY}", address::origin(url).ok()?)).ok()
 }
 
 fn copy_of(

@@ -68,7 +68,7 @@ async fn foreign_pages_are_accepted_once() {
 async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
     let lists = Lists { substrings: vec!["/private/".into()], ..Lists::default() };
     let exclusions = Exclusions::compile(&lists).unwrap();
-    let world = TestWorld::with_scope(Scope { exclusions, tdmrep: true, aipref: true, ..Scope::default() });
+    let world = TestWorld::with_scope(Scope { exclusions, ..Scope::default() });
     world.program().blocks.block("example.net").await.unwrap();
     world.web.refuse("https://intern.example/");
     let with = |name: &str, value: &str| {
@@ -87,10 +87,6 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
         outcomes.into_iter().map(|o| if let ImportOutcome::Rejected(why) = o { why.code() } else { "taken" }).collect()
     };
     assert_eq!(codes(take(&world, pages).await), ["blocked", "excluded", "address", "address", "noindex"]);
-    let world = TestWorld::with_scope(Scope { tdmrep: true, aipref: true, ..Scope::default() });
-    for (name, value) in [("content-usage", "search=n"), ("tdm-reservation", "1")] {
-        assert_eq!(codes(take(&world, vec![with(name, value)]).await), ["preference"], "{name}");
-    }
     assert_eq!(world.state("https://example.org/h").await, None, "nothing is written of it");
 }
 

@@ -91,7 +91,7 @@ mod exclusions {
     }
 }
 
-/// AIPREF and TDMRep, where they are switched on.
+/// Content signals and licences.
 mod preferences {
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
     use crate::test_world::{TestWorld, host, html, status};
@@ -100,21 +100,12 @@ mod preferences {
     use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
     use curlew_stages::stage::Verdict;
 
-    const TDM: &str = "https://example.org/.well-known/tdmrep.json";
-
-    fn world(aipref: bool, tdmrep: bool) -> TestWorld {
-        TestWorld::with_scope(Scope { aipref, tdmrep, ..Scope::default() })
-    }
-
     fn says(reason: &Option<Rejection>, what: &str) {
         assert!(matches!(reason, Some(Rejection::Preference(why)) if why.contains(what)), "{reason:?}");
     }
 
-    fn page_with(usage: &[&str], tdm: Option<&str>, head: &str) -> Result<Reply, FetchError> {
-        let mut reply = text(&html(head));
-        reply.headers.content_usage = usage.iter().map(|t| (*t).to_owned()).collect();
-        reply.headers.tdm_reservation = tdm.map(str::to_owned);
-        Ok(reply)
+    fn page_with(head: &str) -> Result<Reply, FetchError> {
+        Ok(text(&html(head)))
     }
 
     async fn record(world: &TestWorld) -> Record {
@@ -136,7 +127,7 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p16_robots_tag_is_heeded_beside_x_robots_tag() {
-        let world = world(false, false);
+        let world = TestWorld::new();
         let mut reply = text(&html(""));
         reply.headers.structured_robots_tags = vec!["*;nosnippet, CurlewBot;noindex".into()];
         world.web.answer(A, Ok(reply));
@@ -145,8 +136,8 @@ mod preferences {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn p17_a_content_signal_that_refuses_search_is_obeyed_without_a_setting_and_the_rest_is_kept() {
-        let world = world(false, false);
+    async fn p13_p17_a_content_signal_that_refuses_search_is_obeyed_and_the_rest_is_kept() {
+        let world = TestWorld::new();
         let file = |search: &str| {
             format!(
                 "User-agent: *\nContent-Signal: search={search}, ai-train=no, use=reference\n\
@@ -156,8 +147,8 @@ mod preferences {
         world.with_feed(|_| {}).await;
         let closed = "https://example.org/closed/a";
         world.web.serve(ROBOTS, "text/plain", file("yes"));
-        world.web.answer(A, page_with(&[], None, IMAGE));
-        world.web.answer(closed, page_with(&[], None, ""));
+        world.web.answer(A, page_with(IMAGE));
+        world.web.answer(closed, page_with(""));
         fetch(&world, &[A, closed]).await;
         says(&rejected(&world, closed).await, "Content-Signal: search=no");
         extract_all(&world).await;
@@ -172,12 +163,12 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p18_the_licence_that_robots_txt_names_is_asked_before_the_pages_once_a_day() {
-        let world = world(false, false);
+        let world = TestWorld::new();
         world.with_feed(|_| {}).await;
         world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
         world.web.serve(RSL, "application/rsl+xml", licence("ai-train"));
-        world.web.answer(A, page_with(&[], None, IMAGE));
-        world.web.answer("https://example.org/b", page_with(&[], None, ""));
+        world.web.answer(A, page_with(IMAGE));
+        world.web.answer("https://example.org/b", page_with(""));
         fetch(&world, &[A, "https://example.org/b"]).await;
         let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).take(3).collect();
         assert_eq!(order, [ROBOTS, RSL, A]);
@@ -196,15 +187,15 @@ mod preferences {
     async fn p18_a_licence_that_a_page_names_or_holds_is_heeded_and_one_document_a_site_is_asked_for() {
         let link = |url: &str| format!("<link rel=license type=application/rsl+xml href={url}>");
         let (b, c) = ("https://example.org/b", "https://example.org/c");
-        let world = world(false, false);
+        let world = TestWorld::new();
         world.web.serve(RSL, "application/rsl+xml", licence("all"));
-        world.web.answer(A, page_with(&[], None, &link("/license.xml")));
+        world.web.answer(A, page_with(&link("/license.xml")));
         let mut by_header = text(&html(""));
         by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
         world.web.answer(b, Ok(by_header));
         // Another one is not asked for, and what is not known refuses nothing.
         let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
-        world.web.answer(c, page_with(&[], None, &script));
+        world.web.answer(c, page_with(&script));
         fetch(&world, &[A, b, c]).await;
         says(&rejected(&world, A).await, "prohibits search");
         says(&rejected(&world, b).await, "prohibits search");
@@ -213,7 +204,7 @@ mod preferences {
         // A licence of another kind is no RSL.
         let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
         let plain = TestWorld::new();
-        plain.web.answer(A, page_with(&[], None, free));
+        plain.web.answer(A, page_with(free));
         fetch(&plain, &[A]).await;
         assert_eq!(plain.state(A).await, Some(PageState::Pending));
         assert_eq!(plain.web.calls().len(), 2);
@@ -221,11 +212,11 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p18_pages_that_each_name_another_licence_cost_one_call_a_day_and_what_is_not_to_be_had_refuses_nothing() {
-        let world = world(false, false);
+        let world = TestWorld::new();
         let urls: Vec<String> = (0..5).map(|n| format!("https://example.org/p{n}")).collect();
         for (n, url) in urls.iter().enumerate() {
             let head = format!("<link rel=license type=application/rsl+xml href=https://terms.example/{n}>");
-            world.web.answer(url, page_with(&[], None, &head));
+            world.web.answer(url, page_with(&head));
         }
         world.web.answer("https://terms.example/0", Ok(status(503)));
         fetch(&world, &urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
@@ -237,7 +228,7 @@ mod preferences {
 
     #[tokio::test(start_paused = true)]
     async fn p18_a_host_with_a_long_crawl_delay_is_asked_for_the_licence_that_a_page_names_by_the_next_visit() {
-        let world = world(false, false);
+        let world = TestWorld::new();
         world.web.serve(ROBOTS, "text/plain", "User-agent: *\nCrawl-delay: 600\n");
         world.web.serve(RSL, "application/rsl+xml", licence("search"));
         world.web.serve(A, "text/html", html("<link rel=license type=application/rsl+xml href=/license.xml>"));
@@ -257,10 +248,10 @@ mod preferences {
         let wall = Reply { body: anubis.into(), ..status(200) };
         for answer in [wall, status(202), status(402), status(403), status(429), status(451)] {
             let code = answer.status;
-            let world = world(false, false);
+            let world = TestWorld::new();
             world.web.serve(ROBOTS, "text/plain", file.clone());
             world.web.keep(RSL, answer);
-            world.web.answer(A, page_with(&[], None, IMAGE));
+            world.web.answer(A, page_with(IMAGE));
             fetch(&world, &[A]).await;
             assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
             for _ in 0..20 {
@@ -296,130 +287,18 @@ mod preferences {
     #[tokio::test(start_paused = true)]
     async fn p18_what_a_licence_said_before_a_wall_stood_there_still_holds() {
         for (usage, left) in [("search", false), ("ai-train", true)] {
-            let world = world(false, false);
+            let world = TestWorld::new();
             world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
             world.web.serve(RSL, "application/rsl+xml", licence(usage));
-            world.web.answer(A, page_with(&[], None, IMAGE));
+            world.web.answer(A, page_with(IMAGE));
             fetch(&world, &[A]).await;
             world.web.keep(RSL, status(402));
             days(&world, 2).await;
             let b = "https://example.org/b";
-            world.web.answer(b, page_with(&[], None, IMAGE));
+            world.web.answer(b, page_with(IMAGE));
             fetch(&world, &[b]).await;
             assert_eq!(world.state(b).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(b).await);
             assert!(calls_of(&world, RSL) >= 2);
         }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p14_a_wall_in_place_of_the_file_reserves_nothing_and_permits_nothing() {
-        for code in [202, 402] {
-            let world = world(false, true);
-            world.web.keep(TDM, status(code));
-            world.web.answer(A, page_with(&[], None, ""));
-            fetch(&world, &[A]).await;
-            for _ in 0..10 {
-                assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
-                let (_, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
-                run_at(&world, due).await;
-            }
-            world.web.keep(TDM, status(404));
-            let (_, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
-            run_at(&world, due).await;
-            assert_eq!(world.state(A).await, Some(PageState::Pending), "{code}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p10_p12_a_page_whose_header_says_no_to_search_is_not_taken_and_only_if_switched_on() {
-        for (on, usage, refused) in [
-            (true, vec!["search=n"], true),
-            (true, vec!["train-ai=n"], false),
-            (true, vec!["Search=n"], false),
-            (true, vec!["search=y", "search=n"], true),
-            (false, vec!["search=n"], false),
-        ] {
-            let world = world(on, false);
-            world.web.answer(A, page_with(&usage, None, ""));
-            fetch(&world, &[A]).await;
-            let reason = rejected(&world, A).await;
-            assert_eq!(reason.is_some(), refused, "{on} {usage:?}");
-            if refused {
-                says(&reason, "Content-Usage: search=n");
-            }
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p11_robots_txt_says_no_for_a_path_and_the_header_cannot_take_it_back() {
-        let world = world(true, false);
-        world.web.serve(ROBOTS, "text/plain", "User-agent: *\nContent-Usage: /a search=n\nContent-Usage: train-ai=n\n");
-        world.web.answer(A, page_with(&["search=y"], None, ""));
-        world.web.answer("https://example.org/b", page_with(&[], None, ""));
-        fetch(&world, &[A, "https://example.org/b"]).await;
-        says(&rejected(&world, A).await, "search=n");
-        assert_eq!(world.state("https://example.org/b").await, Some(PageState::Pending));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p13_what_was_stated_at_the_fetch_is_kept_with_the_record() {
-        let world = world(true, false);
-        world.with_feed(|_| {}).await;
-        let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
-        world.web.answer(A, page_with(&["train-ai=n, search=y;why=\"x\""], None, head));
-        fetch(&world, &[A]).await;
-        extract_all(&world).await;
-        assert_eq!(record(&world).await.preferences.usage.as_deref(), Some("search=y, train-ai=n"));
-        // A page that says no from now on leaves the index with its next re-check.
-        world.web.answer(A, page_with(&["search=n"], None, ""));
-        recheck(&world).await;
-        recheck(&world).await;
-        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p14_the_file_is_read_before_the_page_once_a_day_and_what_is_nearer_overrides() {
-        let world = world(false, true);
-        world.web.serve(TDM, "application/json", r#"[{"location": "/", "tdm-reservation": 1}]"#);
-        let b = "https://example.org/b";
-        let c = "https://example.org/c";
-        world.web.answer(A, page_with(&[], None, ""));
-        world.web.answer(b, page_with(&[], Some("0"), ""));
-        world.web.answer(c, page_with(&[], Some("0"), "<meta name=tdm-reservation content=1>"));
-        fetch(&world, &[A, b, c]).await;
-        says(&rejected(&world, A).await, "tdm-reservation: 1");
-        assert_eq!(world.state(b).await, Some(PageState::Pending));
-        says(&rejected(&world, c).await, "tdm-reservation: 1");
-        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
-        assert_eq!(order, [ROBOTS, TDM, A, b, c]);
-        days(&world, 2).await;
-        fetch(&world, &["https://example.org/d"]).await;
-        assert_eq!(world.web.calls().iter().filter(|call| call.url == TDM).count(), 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p14_a_file_that_is_not_to_be_had_reserves_nothing_and_switched_off_it_is_not_asked_for() {
-        let on = world(false, true);
-        on.web.answer(A, page_with(&[], None, ""));
-        fetch(&on, &[A]).await;
-        assert_eq!(on.state(A).await, Some(PageState::Pending));
-        let off = world(false, false);
-        off.web.answer(A, page_with(&[], Some("1"), ""));
-        fetch(&off, &[A]).await;
-        assert_eq!(off.state(A).await, Some(PageState::Pending));
-        assert!(!called(&off, TDM));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn p14_a_server_that_refuses_the_file_is_held_and_its_pages_have_their_turn_afterwards() {
-        let world = world(false, true);
-        world.web.answer(TDM, Ok(status(403)));
-        world.web.answer(A, page_with(&[], None, ""));
-        fetch(&world, &[A]).await;
-        assert!(!called(&world, A));
-        let (_, due): (Job, Timestamp) = world.queued(QueueName::Fetch).await.pop().unwrap();
-        world.politeness.clock.sleep(due.since(world.now())).await;
-        fetch(&world, &[A]).await;
-        assert_eq!(world.state(A).await, Some(PageState::Pending));
     }
 }

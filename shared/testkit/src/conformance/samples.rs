@@ -258,7 +258,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         site_image: None,
         content_type: Some("text/html".into()),
         robots_tags: vec!["max-snippet:10".into()],
-        preferences: StatedPreferences { usage: Some("search=y".into()), ..StatedPreferences::default() },
+        preferences: StatedPreferences { content_signal: Some("search=yes".into()), ..StatedPreferences::default() },
         body: PageBody::Inline(Bytes::from(body)),
         fetched_at: at(0),
         image: None,

@@ -42,8 +42,8 @@ const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
-/// Names that are not offered: former ones of settings, which are still read, and that of a table that is gone.
-const FORMER: [&str; 3] = ["often", "second_look", "tracing"];
+/// Names that are not offered: former ones of settings, which are still read, and those of tables that are gone.
+const FORMER: [&str; 4] = ["often", "second_look", "tracing", "preferences"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,7 +214,6 @@ pub(super) fn usual() -> File {
         },
         metrics: super::Metrics { listen: Some(super::METRICS.to_owned()), token: None },
         paused: Some(false),
-        preferences: super::Preferences { aipref: Some("off".to_owned()), tdmrep: Some("off".to_owned()) },
         signatures: super::Signatures { mode: Some("asked".to_owned()) },
         ..File::default()
     }

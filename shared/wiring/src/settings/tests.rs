@@ -69,7 +69,6 @@ fn a_wrong_setting_is_one_clear_line() {
         ("[agent]\npages = \"Mozilla/5.0\"", "does not contain"),
         ("[exclude]\npatterns = [\"a(\"]", "'a(' cannot be used"),
         ("[robots]\nignored_hosts = [\"com\"]", "ignored_hosts: 'com' is a public suffix"),
-        ("[preferences]\naipref = \"draft-2025-01\"", "aipref must be 'off' or 'draft-2026-09'"),
     ] {
         std::fs::write(&path, text).unwrap();
         let flags = Flags { file: Some(path.clone()), ..Flags::default() };
@@ -150,7 +149,6 @@ fn what_is_excluded_and_heeded_comes_from_the_environment_too() {
             ("CURLEW_EXCLUDE_SUBSTRINGS", "[\"/text/\"]"),
             ("CURLEW_EXCLUDE_EXTENSIONS", "['pdf']"),
             ("CURLEW_ROBOTS_IGNORED_HOSTS", "[\"own.example\"]"),
-            ("CURLEW_PREFERENCES_AIPREF", "draft-2026-08"),
         ]),
     )
     .unwrap();
@@ -158,10 +156,8 @@ fn what_is_excluded_and_heeded_comes_from_the_environment_too() {
     assert!(settings.scope.excludes(&url("https://a.example/text/b")).is_some());
     assert!(settings.scope.excludes(&url("https://a.example/b.pdf")).is_some());
     assert!(settings.scope.robots_ignored.contains(&url("https://own.example/")));
-    assert_eq!((settings.scope.aipref, settings.scope.tdmrep), (true, false));
     let plain = Settings::load(&Flags::default(), env(&[])).unwrap().scope;
     assert!(plain.exclusions.is_empty() && plain.robots_ignored.is_empty() && plain.meta_ignored.is_empty());
-    assert!(!plain.aipref && !plain.tdmrep);
 }
 
 #[test]
@@ -232,9 +228,13 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
 
 #[test]
 fn a_setting_that_is_gone_is_refused_with_a_sentence() {
-    let address = [("CURLEW_TRACING_OTLP", "http://127.0.0.1:4318")];
-    let error = Settings::load(&Flags::default(), env(&address)).unwrap_err().to_string();
-    assert!(error.contains("[tracing] is gone") && error.contains("remove it"), "{error}");
+    for (name, value, says) in [
+        ("CURLEW_TRACING_OTLP", "http://127.0.0.1:4318", "[tracing] is gone"),
+        ("CURLEW_PREFERENCES_AIPREF", "draft-2026-09", "[preferences] is gone"),
+    ] {
+        let error = Settings::load(&Flags::default(), env(&[(name, value)])).unwrap_err().to_string();
+        assert!(error.contains(says) && error.contains("remove it"), "{error}");
+    }
 }
 
 #[test]
