@@ -26,7 +26,7 @@ pub struct Backfill {
     /// True if a person asked for this one, so that sitemaps are read if the feeds name no older documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
-    /// Its state.
+    /// State of the backfill.
     pub state: BackfillState,
     /// Number of steps so far; a job of an earlier step is void.
     #[serde(default)]
@@ -106,12 +106,12 @@ impl Backfill {
 pub enum BackfillState {
     /// There is more to read.
     Running,
-    /// It came to an end.
+    /// The back catalogue was read to its end.
     Done {
         /// Kind of end, in words.
         reason: String,
     },
-    /// It cannot go on.
+    /// The back catalogue cannot be read further.
     GivenUp {
         /// Obstacle, in words.
         reason: String,
@@ -134,9 +134,9 @@ pub enum BackfillPhase {
 /// A document that lists pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackfillDocument {
-    /// Its address.
+    /// Address of the document.
     pub url: String,
-    /// Its kind.
+    /// Kind of the document.
     #[serde(flatten)]
     pub kind: DocumentKind,
 }
@@ -149,7 +149,7 @@ pub enum DocumentKind {
     Feed {
         /// Key of the feed's row.
         feed: SourceKey,
-        /// Its number; 1 is the feed itself.
+        /// Number of the document; 1 is the feed itself.
         number: u32,
         /// Number of entries in the documents before it.
         entries: u32,
@@ -175,7 +175,7 @@ pub struct AddressList {
     pub done: u32,
     /// Number of all addresses.
     pub count: u32,
-    /// Their kind.
+    /// Kind of what was listed.
     pub of: Listed,
     /// Document that is read once all of them are done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,7 +197,7 @@ pub enum Listed {
 pub struct BackfillLine {
     /// Address of the site or feed.
     pub url: String,
-    /// Its state.
+    /// State of the backfill.
     #[serde(flatten)]
     pub state: BackfillState,
     /// Number of documents read.

@@ -52,7 +52,8 @@ pub struct HostState {
     /// The last look at a home page, to tell whether it shows what stands in place of other pages.
     #[serde(rename = "home", skip_serializing_if = "Option::is_none")]
     pub home_look: Option<HomeLook>,
-    /// It asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a signature.
+    /// True if the host asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a
+    /// signature.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub signs: bool,
     /// A chain of redirects whose next call has to wait for another visit, since the pause is too long for one.
@@ -270,14 +271,14 @@ pub enum HoldReason {
     NotFound,
     /// Repeated answers that exceed limits: bombs, endless bodies.
     Hostile,
-    /// One text replaces all pages, or an answer carries the mark of a bot wall: a challenge, a login.
+    /// All pages show one and the same text, or an answer carries the mark of a bot wall: a challenge, a login.
     Interstitial,
     /// The hour for one visit window is used up.
     WindowSpent,
     /// The operator wants it to be left alone for a while.
     Operator,
-    /// One URL was refused or met a server error: its host key rests for a moment, which is no evidence against the
-    /// host.
+    /// A single URL was refused or met a server error: its host key rests for a moment, which is no evidence against
+    /// the host.
     Rest,
 }
 

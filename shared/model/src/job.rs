@@ -220,7 +220,7 @@ impl Job {
 pub struct DiscoverJob {
     /// Key of the site's row.
     pub site: SourceKey,
-    /// Its start URL.
+    /// Start URL of the site.
     pub url: String,
     /// Address of the home page after all redirects, once it was read. It is not called again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -332,7 +332,7 @@ pub struct TakeUpJob {
 pub struct PollJob {
     /// Key of the feed's row.
     pub feed: SourceKey,
-    /// Its URL.
+    /// URL of the feed.
     pub url: String,
     /// Number of times that this job was deferred.
     #[serde(default)]
@@ -393,7 +393,7 @@ pub struct GroupPolls {
     pub group: PollGroup,
     /// Time at which the slot of the first of them came.
     pub due: Timestamp,
-    /// One for each feed.
+    /// The polls, one for each feed.
     pub polls: Vec<PollJob>,
 }
 
@@ -440,13 +440,13 @@ pub struct DeliverJob {
 pub struct NamedBy {
     /// The feed's address.
     pub url: String,
-    /// Its title.
+    /// Title of the feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Address of its image.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
-    /// Its language.
+    /// Language of the feed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
@@ -499,7 +499,7 @@ impl VisitJob {
     }
 }
 
-/// One URL of a visit.
+/// A URL of a visit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VisitItem {
     /// The URL to call.
@@ -608,7 +608,7 @@ pub struct ExtractJob {
 pub struct RemovalJob {
     /// The page.
     pub page: PageId,
-    /// Its URL, for people.
+    /// URL of the page, for people.
     pub url: String,
     /// The change.
     #[serde(flatten)]
@@ -638,7 +638,7 @@ pub enum IndexChange {
     },
     /// The page stays, and names another time at which it becomes unavailable.
     Expire {
-        /// That time; `None` if it names none any more.
+        /// The time that the page names; `None` if it names none any more.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<Timestamp>,
         /// Validators of the document, if its content is that of the record.
@@ -652,7 +652,7 @@ pub enum IndexChange {
 pub struct MainImage {
     /// The image.
     pub id: ImageId,
-    /// Its thumbnail as JPEG; `None` if it yields none.
+    /// Thumbnail of the image as JPEG; `None` if the image yields none.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "base64_bytes_or_none")]
     pub thumbnail: Option<Bytes>,
 }
@@ -684,7 +684,7 @@ mod base64_bytes {
     }
 }
 
-/// As [`base64_bytes`], for optional bytes.
+/// Serializes optional bytes in base64; see [`base64_bytes`].
 mod base64_bytes_or_none {
     use super::base64_bytes;
     use bytes::Bytes;

@@ -79,7 +79,7 @@ pub enum Miss {
     Absent,
     /// Something else is published there.
     Other,
-    /// It redirects; whoever can redirect visitors of a site need not own it.
+    /// The address redirects; whoever can redirect visitors of a site need not own it.
     Redirect,
     /// robots.txt disallows it, so it was not checked.
     Robots,
@@ -87,7 +87,7 @@ pub enum Miss {
     Blocked,
     /// The host is held, so it was not checked.
     Held,
-    /// It could not be read.
+    /// The proof could not be read.
     #[serde(rename = "trouble")]
     Unreachable,
 }
@@ -143,7 +143,7 @@ pub struct Ownership {
     pub report: Option<HostReport>,
 }
 
-/// One claim to a host.
+/// A claim to a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// The challenge to publish.
@@ -170,21 +170,21 @@ pub struct Claim {
 pub struct HostReport {
     /// Time of the report.
     pub at: Timestamp,
-    /// Its feeds.
+    /// The host's feeds.
     pub feeds: Vec<FeedLine>,
-    /// Its back catalogues, if they are or were read.
+    /// The host's back catalogues that are being read, or were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<BackfillLine>,
     /// Number of pages of each state.
     pub counts: BTreeMap<ReportedState, u64>,
-    /// Its pages, most recently written first; incomplete if there are many.
+    /// The host's pages, most recently written first; incomplete if there are many.
     pub pages: Vec<PageLine>,
 }
 
 /// A feed in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FeedLine {
-    /// Its address.
+    /// Address of the feed.
     pub url: String,
     /// Time of the last poll, if any.
     pub polled_at: Option<Timestamp>,
@@ -209,9 +209,9 @@ pub enum ReportedState {
 /// A page in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageLine {
-    /// Its address.
+    /// Address of the page.
     pub url: String,
-    /// Its state.
+    /// State of the page.
     pub state: ReportedState,
     /// Name of the reason of a rejection or a removal.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -21,7 +21,7 @@ pub struct Page {
     /// Feed that named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feed: Option<SourceKey>,
-    /// Its state.
+    /// State of the page.
     pub state: PageState,
     /// Time at which the state was written.
     pub at: Timestamp,
@@ -71,7 +71,7 @@ impl Page {
 pub enum PageState {
     /// Fetched and handed to extraction.
     Pending,
-    /// Its record is stored.
+    /// The page's record is stored.
     Accepted {
         /// Year of its index.
         year: Year,
@@ -85,7 +85,7 @@ pub enum PageState {
         /// Reason.
         reason: Rejection,
     },
-    /// It existed and no longer does, or must no longer be found.
+    /// The page existed and no longer does, or must no longer be found.
     Gone {
         /// Reason.
         reason: Gone,
@@ -138,7 +138,7 @@ pub enum Rejection {
     RobotsDoubted,
     /// The address guard refused it: not public, a wrong port, a wrong scheme.
     Address(String),
-    /// Its host is blocked by the operator or its owner.
+    /// The page's host is blocked by the operator or its owner.
     Blocked,
     /// The operator excludes the URL; contains the rule.
     Excluded(String),
@@ -320,7 +320,7 @@ pub enum Gone {
     Noindex,
     /// robots.txt forbids it now.
     Robots,
-    /// Its host was blocked.
+    /// The page's host was blocked.
     Blocked,
     /// The operator excludes it now.
     Excluded,
@@ -328,9 +328,9 @@ pub enum Gone {
     Preference,
     /// `unavailable_after` has passed.
     Expired,
-    /// It redirects to another page.
+    /// The page redirects to another one.
     Moved,
-    /// Its feed has deleted the entry (RFC 6721).
+    /// The page's feed has deleted the entry (RFC 6721).
     Deleted,
     /// Content screening rejects it now: its image came later than the page, or the operator denied it.
     Screened,

@@ -119,13 +119,13 @@ pub enum Why {
     RetryAfter,
     /// `skipHours` or `skipDays`.
     Skips,
-    /// Its host is held.
+    /// The feed's host is on hold.
     Held,
-    /// Its polls fail.
+    /// The feed's polls fail.
     Failing,
-    /// It is not found (404).
+    /// The feed is not found (404).
     Lost,
-    /// It is refused (401, 403).
+    /// The feed is refused to the crawler (401, 403).
     Refused,
     /// An answer was not a feed, or an empty one.
     Suspect,

@@ -15,7 +15,7 @@ pub enum QueryError {
     Empty,
     /// Longer than [`MAX_QUERY_BYTES`].
     TooLong {
-        /// Its length in bytes.
+        /// Length of the query in bytes.
         bytes: usize,
     },
     /// More terms than [`MAX_QUERY_TERMS`].

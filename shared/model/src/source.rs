@@ -180,7 +180,7 @@ impl FeedSource {
     }
 }
 
-/// As [`crate::ring`], with two bytes each.
+/// Stores two bytes for each entry; see [`crate::ring`].
 mod stamps {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -222,7 +222,7 @@ pub struct SiteSource {
     pub slot: Slot,
     /// The start URL.
     pub url: String,
-    /// Its state.
+    /// State of the site.
     pub state: SiteState,
     /// The site's own image, from its home page.
     #[serde(default)]
@@ -241,9 +241,9 @@ pub struct SiteSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SiteState {
-    /// Its feeds are not yet known.
+    /// The site's feeds are not yet known.
     Waiting,
-    /// It has working feeds and is never scanned again.
+    /// The site has working feeds and is never scanned again.
     Working {
         /// Keys of its feeds.
         feeds: Vec<SourceKey>,
@@ -253,12 +253,12 @@ pub enum SiteState {
         /// Action that failed, in words.
         reason: String,
     },
-    /// It must not be crawled.
+    /// The site must not be crawled.
     Refused {
         /// Reason, in words.
         reason: String,
     },
-    /// It was never reached, and somebody named its address under the other scheme, http or https.
+    /// The site was never reached, and somebody named its address under the other scheme, http or https.
     Replaced {
         /// The address that was named.
         by: String,

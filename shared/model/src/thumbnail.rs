@@ -44,7 +44,7 @@ fn frame(text: &str) -> Option<Location> {
     let (year, month, day) = (day / 10_000, day / 100 % 100, day % 100);
     let segment = SegmentKey::new(&format!("segments/{year:04}/{month:02}/{day:02}/{name}.jsonl.zst")).ok()?;
     let location = Location { segment, offset, length };
-    // One spelling per location, so that each has one address: no leading zeros, eight digits for the day.
+    // Each location has one spelling, and so one address: no leading zeros, eight digits for the day.
     (length <= MAX_FRAME && ThumbnailId::Frame(location.clone()).to_string() == text).then_some(location)
 }
 

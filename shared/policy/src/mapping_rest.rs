@@ -10,33 +10,33 @@ pub const LEFT_ALONE: Millis = Millis::from_mins(15);
 /// The desired state of a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// It asks its queue.
+    /// The mapping should ask its queue.
     On,
-    /// It rests.
+    /// The mapping should rest.
     Off,
 }
 
 /// The state of a mapping, as AWS tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MappingState {
-    /// It asks its queue.
+    /// The mapping asks its queue.
     On,
-    /// It does not, since it was changed last.
+    /// The mapping has not asked its queue since it was changed at this time.
     Off(Timestamp),
-    /// It is on the way from one state to another, and cannot be changed until it is there.
+    /// The mapping is on the way from one state to another, and cannot be changed before it is there.
     Changing,
 }
 
-/// What is done with a mapping.
+/// A change to a mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// It is switched on.
+    /// Switch the mapping on.
     Wake,
-    /// It is switched off.
+    /// Switch the mapping off.
     Rest,
 }
 
-/// What a process of dispatch remembers of a queue. One that has just begun knows nothing, and takes the queue for used.
+/// Memory of dispatch for one queue. A process that has just begun knows nothing, and takes the queue for used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueMemory {
     used_at: Timestamp,
@@ -139,7 +139,7 @@ mod tests {
     fn a_new_process_wakes_what_an_earlier_one_has_put_to_rest() {
         let mut memory = QueueMemory::new(at(100));
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(40)), 100), Some(Switch::Wake));
-        // One that was not used is known to rest on purpose from then on.
+        // The memory of an unused queue knows from then on that its mapping rests on purpose.
         let mut memory = QueueMemory::new(at(100));
         assert_eq!(tick(&mut memory, false, MappingState::Off(at(119)), 120), None);
         assert_eq!(tick(&mut memory, true, MappingState::Off(at(119)), 121), Some(Switch::Wake));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of held URLs in a host's state, which has to stay small.
 pub(crate) const MAX_URL_HOLDS: usize = 8;
 
-// These are constants and no settings, since the rules are safe only with about these values.
+// These numbers are constants and no settings, since the rules are safe only with about these values.
 
 /// Minimum delay before a job whose host key is leased to another visit is tried again.
 pub const BUSY_RETRY: Millis = Millis::from_secs(2);

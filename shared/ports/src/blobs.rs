@@ -18,9 +18,9 @@ pub struct Blob {
 /// Answer to a question for an object that was read before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// It is as it was.
+    /// The object has not changed.
     Same,
-    /// This is it now; `None` if there is none.
+    /// The object has changed, to this; `None` if it is gone.
     Changed(Option<Blob>),
 }
 

@@ -13,7 +13,7 @@ pub const LARGE_DOCUMENT: usize = 1024 * 1024;
 pub enum CpuTask {
     /// Reading a document that a stranger wrote. Its processor time is limited.
     Document,
-    /// As above, for a document that needs much memory: one runs at a time.
+    /// Reading a document that needs much memory: one runs at a time.
     LargeDocument,
     /// A visitor's query. Its processor time is limited.
     Query,

@@ -6,7 +6,7 @@ pub enum PortError {
     /// Somebody else swapped first: load again and decide again.
     #[error("the item was changed in the meantime")]
     Conflict,
-    /// It is not there: go on without it or give up on the item.
+    /// The item does not exist: go on without it or give up on it.
     #[error("{0} does not exist")]
     NotFound(String),
     /// Too many requests: wait, then try again.

@@ -2,8 +2,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{Exchange, Failure, Millis, SignatureHeaders, Validators};
 
-/// One GET to a site, or one POST to a hub or a receiver. Exactly one: redirects come back as replies, since each further hop is a
-/// call that politeness has to admit first.
+/// Makes one GET to a site, or one POST to a hub or a receiver. Exactly one: redirects come back as replies, since each
+/// further hop is a call that politeness has to admit first.
 #[async_trait]
 pub trait Fetch: Send + Sync {
     /// Makes the call.
@@ -92,7 +92,7 @@ pub struct Call {
 /// Content of a POST.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
-    /// Its media type.
+    /// Media type of the content.
     pub content_type: &'static str,
     /// The content.
     pub body: Bytes,

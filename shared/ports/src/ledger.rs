@@ -79,8 +79,8 @@ pub async fn update_host<T: Send>(
     update_host_from(ledger, host, first, decide).await.map(|(answer, _)| answer)
 }
 
-/// As above, from a known state that may be stale; returns the item's present version. A decision to change nothing is
-/// believed only when it was made over a state that was loaded.
+/// Applies a decision to a host's state as [`update_host`] does, from a known state that may be stale; returns the
+/// item's present version. A decision to change nothing is believed only when it was made over a state that was loaded.
 ///
 /// # Errors
 /// Errors of the ledger; [`PortError::Conflict`] after [`SWAP_TRIES`] lost races.

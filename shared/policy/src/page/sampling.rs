@@ -110,7 +110,7 @@ pub fn to_look_into(changed: usize, known: usize) -> usize {
 pub enum Recheck {
     /// The page is still there and may still be found.
     Present,
-    /// It must no longer be found.
+    /// The page must no longer be found.
     Gone(Gone),
     /// Something else is there: a second check decides.
     Doubtful {

@@ -54,9 +54,9 @@ const NOTHING: [&str; 32] = [
 /// Title and text of a page, as they were or as they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageText<'a> {
-    /// Its title; empty if it has none.
+    /// Title of the page; empty if it has none.
     pub title: &'a str,
-    /// Its text.
+    /// Text of the page.
     pub text: &'a str,
 }
 

@@ -31,7 +31,7 @@ const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 /// Answer to a visit that asks for a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It may call, from [`HostState::not_before`] on, until the lease ends.
+    /// The visit may call, from [`HostState::not_before`] on, until the lease ends.
     Granted(Lease),
     /// Another visit holds the lease, or the next call is too far away to wait for.
     Busy {
@@ -190,7 +190,7 @@ pub fn may_run_out(
     };
     learned == *granted
         && calls <= CALLS_UNTOLD
-        // Whoever comes next waits a full pause, which must not be too long to be waited for.
+        // The next visit waits a full pause, which must not be too long to be waited for.
         && granted.crawl_delay <= MAX_FIRST_WAIT
         && granted.last_response <= MAX_FIRST_WAIT
         && began.since(used) >= rules.return_lease_within
@@ -209,7 +209,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
             ..latest
         };
     };
-    // What is left of the lease was charged and is not used; what a late end took beyond it was not charged.
+    // The unused rest of the lease was charged to the window; time beyond the lease's end was not.
     let mut visited = mine.visited;
     window::refund(&mut visited, lease.until.since(now));
     if let Some(last) = visited.last_mut() {
@@ -223,7 +223,7 @@ pub fn close(latest: HostState, mine: HostState, token: u64, now: Timestamp) -> 
         backfilled: latest.backfilled,
         has_imports: latest.has_imports,
         visited,
-        // Of a visit that has lost its lease, and ended late: `admit` took away what was there before.
+        // If the visit lost its lease and ended late, `admit` has removed the earlier value.
         not_before: latest.not_before.max(mine.not_before),
         hold: longer(latest.hold, mine.hold),
         ..mine

@@ -6,26 +6,26 @@ use curlew_model::{HoldReason, Millis, Timestamp};
 /// Decision about work that could not be done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deferral {
-    /// It is tried again.
+    /// The job is tried again.
     Again {
         /// Time of the next attempt.
         at: Timestamp,
         /// Number of deferrals, that one included.
         deferrals: u32,
     },
-    /// It has been put off too often.
+    /// The job has been put off too often.
     GivenUp,
 }
 
 /// Reason for which an item of a visit waits, while the others have their turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemWait {
-    /// Its own trouble, or that of another host: it counts against the item.
+    /// The item waits for trouble of its own or of another host, which counts against the item.
     Own,
     /// The host refuses the crawler, or a bot wall stands before its pages: it does not count.
     Refused,
-    /// Its text may be an interstitial's; how often it is looked at again is decided by
-    /// [`look_again_at`](crate::politeness::interstitial::look_again_at).
+    /// The item's text may be that of an interstitial;
+    /// [`look_again_at`](crate::politeness::interstitial::look_again_at) decides how often it is looked at again.
     Doubt,
 }
 
@@ -56,8 +56,8 @@ pub fn counts(reason: HoldReason) -> bool {
     !matches!(reason, HoldReason::WindowSpent | HoldReason::Interstitial | HoldReason::Operator | HoldReason::Rest)
 }
 
-/// The same of a page. A refusal (402, 403, 429, 451) is of the crawler and says nothing of the page: it waits as long as its
-/// host is held.
+/// Returns true if a hold of the host counts against a page that waits for it. A refusal (402, 403, 429, 451) is aimed
+/// at the crawler and says nothing about the page, which waits as long as its host is on hold.
 fn counts_against_page(reason: HoldReason) -> bool {
     counts(reason) && !matches!(reason, HoldReason::Forbidden | HoldReason::TooManyRequests)
 }
@@ -108,7 +108,8 @@ pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timesta
     if rest.held.is_some_and(|reason| !counts_against_page(reason)) {
         return Deferral::Again { at: rest.until, deferrals };
     }
-    // What began and did not end within a visit may never do so: without this, it would begin again for ever.
+    // An item that began and did not end within a visit may never end: unless it counted, it would begin again for
+    // ever.
     let held = rest.held.is_some() || (rest.done == 0 && rest.calls > 0);
     if rest.done > 0 {
         // Progress starts the count anew: only a host that never lets anything through is given up.

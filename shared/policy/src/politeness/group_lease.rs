@@ -29,13 +29,14 @@ pub const WRITTEN_AGAIN: Millis = Millis::from_days(21);
 /// Answer to polls that ask for the lease of their group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taking {
-    /// It is theirs, once it is written.
+    /// The group's lease is granted, once it is written.
     Taken(GroupLease),
-    /// They were settled under it: this is a second delivery.
+    /// The polls were settled under the group's last lease: this is a second delivery.
     Done,
-    /// It is in force; ask again then.
+    /// The group's lease is in force; ask again at this time.
     Busy(Timestamp),
-    /// Its last holder, of the same polls, has died. One of them may be to blame, so each is run on its own.
+    /// The last holder of the group's lease, which had the same polls, has died. One of the polls may be to blame, so
+    /// each is run on its own.
     Broken,
 }
 

@@ -45,7 +45,7 @@ pub fn is_announced(entry: Option<&str>, title: &str, text: &str) -> Option<bool
 
 /// Parameters of the FNV-1a hash.
 const FNV_OFFSET: u32 = 0x811c_9dc5;
-/// As [`FNV_OFFSET`].
+/// Prime of the FNV-1a hash; see [`FNV_OFFSET`].
 const FNV_PRIME: u32 = 0x0100_0193;
 
 /// Notes that a page showed a text that is not its own.
@@ -136,8 +136,9 @@ pub fn look_again_at(
     Some(now + rules.confirm_after.saturating_mul(1u64 << looks.min(16)).min(rules.hold_cap))
 }
 
-/// The same of a new page, which is not in the index and so can wait: a week, then two, and is decided then. `deferrals` is how
-/// often its job was put off, for whatever reason.
+/// Returns when a new page whose text may be an interstitial's is looked at again. It is not in the index and so can
+/// wait: a week, then two more weeks; after that the decision is made. `deferrals` is the number of times that its job
+/// was put off, for any reason.
 pub fn look_at_new_again_at(
     state: &HostState,
     text: u32,
@@ -210,7 +211,7 @@ mod tests {
         let mut state = HostState::default();
         for n in 0..3 {
             assert!(!is_interstitial(&state, WALL), "{n}");
-            // The same page again tells nothing new.
+            // The same page again is no new evidence.
             state = substituted(substituted(state, WALL, &page(n)), WALL, &page(n));
         }
         assert!(is_interstitial(&state, WALL));

@@ -15,7 +15,7 @@ pub const SEARCHED_BYTES: usize = 32 * 1024;
 /// in some 1,200.
 const ARTICLE_CHARS: usize = 2_000;
 
-/// One mark.
+/// A mark of an interstitial.
 struct Mark {
     vendor: &'static str,
     text: &'static str,

@@ -57,7 +57,7 @@ impl OutageDetector {
         }
         if reached {
             if self.outage.take().is_some() {
-                // What was heard during the outage says nothing of the hosts.
+                // Outcomes during the outage say nothing about the hosts.
                 self.recent.retain(|seen| seen.reached);
             }
             return (self, Fault::Host);

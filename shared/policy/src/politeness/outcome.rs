@@ -26,7 +26,7 @@ const BACKOFF_GROWS: u64 = 4;
 pub struct CallTarget {
     /// A short hash of the URL.
     pub url: u32,
-    /// Its role.
+    /// Role of the call.
     pub role: Role,
 }
 
@@ -224,7 +224,7 @@ fn remember(
     let before = known.map_or(0, |held| held.before.saturating_add(1));
     let until = now + hold_length(base(rules, what), outcome.asked(rules, now), before, rules, seed);
     if state.url_holds.len() >= MAX_URL_HOLDS {
-        // What is over is worth less than what is in force.
+        // A hold that is over is worth less than one that is in force.
         let over = state.url_holds.iter().position(|held| held.until <= now).unwrap_or(0);
         state.url_holds.remove(over);
     }
@@ -256,9 +256,10 @@ fn hold(
     state.circuit = Circuit::Probe;
     state.holds_in_a_row = state.holds_in_a_row.saturating_add(1);
     let hold = Hold { until: now + length, reason, since: now };
-    // What is over by then has been counted, and one call decides anew. What is left alone for longer stays so. That call
-    // asks for something else than what is known to be broken, if anything else is asked for: three pages that are broken
-    // for good would otherwise keep a sound feed waiting, twice as long each time. A refusal is meant, and repeated at once.
+    // URL holds that end before the host's hold has ended have been counted: they are dropped, and one call decides
+    // anew. A longer hold of a URL stays. URLs that are known to be broken wait an hour longer, so that the deciding
+    // call asks for another URL if there is one: three pages that are broken for good would otherwise keep a sound feed
+    // waiting, twice as long each time. A refusal is deliberate and is repeated at once.
     let after_others = hold.until + VISIT_REST;
     for held in &mut state.url_holds {
         if matches!(held.what, HoldReason::Network | HoldReason::Hostile) {

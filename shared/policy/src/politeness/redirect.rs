@@ -104,7 +104,7 @@ impl Chain {
         let mut chain = self.clone();
         for target in &remembered.targets {
             if chain.follow(status, Some(target)).is_err() {
-                // It was remembered under other rules.
+                // The chain was remembered under other rules.
                 return self;
             }
         }

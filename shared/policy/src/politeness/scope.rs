@@ -13,7 +13,7 @@ use url::{Host, Url};
 pub const MAX_OWN_HOSTS: usize = 1_000;
 /// A network of IPv4 addresses that is called one's own is no larger than this, in bits of its prefix.
 const LEAST_PREFIX_V4: u8 = 8;
-/// As above, for IPv6.
+/// Minimum prefix length in bits of a network of IPv6 addresses that is called one's own.
 const LEAST_PREFIX_V6: u8 = 32;
 
 /// The limits of this crawl.

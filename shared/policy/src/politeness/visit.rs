@@ -22,7 +22,7 @@ const CLOCK_STEP: Millis = Millis(1);
 /// A visit reads the ledger again before a call if it did so longer ago than this: before each call but those that follow at once. Others
 /// are kept away by the length of the lease, so this is the time after which a visit under way hears of a block or a hold.
 pub const LOOK_EVERY: Millis = Millis::from_secs(1);
-/// The same where every read is billed.
+/// Minimum time between two readings of a host's row where every read is billed; see [`LOOK_EVERY`].
 pub const LOOK_SELDOM: Millis = Millis::from_secs(5);
 
 /// Time for which a chain of redirects is remembered after its next call may take place.
@@ -67,7 +67,7 @@ pub struct VisitState {
     /// The URL that was called last, if its connection was closed as idle: it is called once more, and not a third
     /// time.
     closed_idle: Option<u32>,
-    /// One of its URLs ended the visit: nothing more is called, and what is left waits until then.
+    /// Time until which the rest of the visit waits, since one of its URLs ended it; nothing more is called.
     over: Option<Timestamp>,
     /// Times until which calls to other host keys that redirects led to wait.
     guest_retry_at: HashMap<HostKey, Timestamp>,
@@ -76,11 +76,11 @@ pub struct VisitState {
 /// Verdict of robots.txt on a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// It may be called.
+    /// The URL may be called.
     Allowed,
-    /// It must not be called.
+    /// The URL must not be called.
     Forbidden,
-    /// It must not be called, since the second matcher refuses it; our own would allow it.
+    /// The URL must not be called, since the second matcher refuses it; our own would allow it.
     Doubted,
 }
 
@@ -89,7 +89,7 @@ pub enum Permission {
 pub struct Attempt<'a> {
     /// The host key that the URL counts under, or why the address guard refuses the URL.
     pub key: Result<HostKey, String>,
-    /// Its host name.
+    /// Host name of the URL.
     pub name: &'a str,
     /// The operator's rule that excludes it.
     pub excluded: Option<String>,
@@ -131,16 +131,16 @@ pub enum CallEnd<R> {
     /// 5xx that is evidence about its URL alone, the host key rests and the URL waits until the instant that
     /// [`url_held_until`] gives.
     Reply(R),
-    /// This URL is not to be had; the visit goes on.
+    /// The URL cannot be fetched; the visit goes on.
     Rejected(Rejection),
     /// Not now: the slice or the lease is used up, another visit holds the host key that a redirect leads to, one of
     /// the visit's URLs has ended it, or the host key rests.
     Later(Timestamp),
-    /// This URL has to wait, and others of the visit do not: it is held itself, the host key that its redirect leads to is
-    /// held, or the robots.txt of its origin is out of reach.
+    /// The URL has to wait, and others of the visit do not: the URL is on hold itself, the host key that its redirect
+    /// leads to is on hold, or the robots.txt of its origin is out of reach.
     Elsewhere(Timestamp),
-    /// As [`CallEnd::Elsewhere`], through no fault of the URL: the robots.txt of its origin is refused to the crawler
-    /// (401, 403), or the host key that its redirect leads to rests.
+    /// The URL has to wait through no fault of its own, and others of the visit do not: the robots.txt of its origin is
+    /// refused to the crawler (401, 403), or the host key that its redirect leads to rests.
     Refused(Timestamp),
     /// The host key is held from now on; the visit is over.
     Held(Timestamp, HoldReason),
@@ -153,7 +153,7 @@ pub enum Answer<R> {
     Reply {
         /// The answer.
         reply: R,
-        /// Its status.
+        /// Status of the answer.
         status: u16,
         /// The instant that Retry-After names, if it names one.
         retry_after: Option<Timestamp>,
@@ -327,7 +327,7 @@ impl VisitState {
                     false => CallEnd::Elsewhere(url_held(&self.learned, target, now).unwrap_or(rest)),
                 }
             }
-            // Such an answer holds the host key.
+            // A challenge holds the host key.
             (Answer::Challenge(_), _) => CallEnd::Later(rest),
             (Answer::Reply { reply, .. }, _) => {
                 if target.role == Role::Robots && url_held_until(rules, outcome, 0, now, 0).is_some() {

@@ -246,9 +246,10 @@ pub enum Setback {
     TurnedOff,
     /// The budget of the day is used up.
     BudgetSpent,
-    /// It has to wait until this instant, for a reason that is nobody's fault.
+    /// The step has to wait until this instant, for a reason that is nobody's fault.
     Later(Timestamp, String),
-    /// It has to wait until this instant since the host or the document is refused or in trouble, for this reason.
+    /// The step has to wait until this instant, since the host or the document is refused or in trouble; contains the
+    /// reason.
     Trouble(Timestamp, String),
 }
 

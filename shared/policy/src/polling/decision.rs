@@ -97,7 +97,7 @@ pub fn after_visit<R>(
     match end {
         CallEnd::Reply(_) => AfterVisit::Read,
         CallEnd::Later(until) if calls == 0 => AfterVisit::Wait(*until),
-        // What began and did not end within a visit may never do so, so it counts.
+        // A poll that began and did not end within a visit may never end, so it counts.
         CallEnd::Later(until) => {
             let again = now + deferral::least_wait(job.deferrals);
             put_off(again.max(*until), failure.unwrap_or("its answers take too long"))
@@ -129,14 +129,14 @@ pub enum Document {
     Empty,
     /// Another thing than a feed, in words.
     Other(String),
-    /// It could not be read, in words.
+    /// The document could not be read; contains the reason in words.
     Unreadable(String),
 }
 
 /// An answer to a call for a feed.
 #[derive(Clone, Debug)]
 pub struct FeedAnswer {
-    /// Its status (RFC 9110 §15).
+    /// Status of the answer (RFC 9110 §15).
     pub status: u16,
     /// The document, of a 200.
     pub document: Option<Document>,
@@ -152,7 +152,7 @@ pub struct FeedAnswer {
 pub enum Reading {
     /// The feed is as it was.
     Unchanged,
-    /// Its entries are taken in.
+    /// The document's entries are taken in.
     Entries,
     /// Something is wrong with it: what, and the same in words.
     Wrong(Wrong, String),

@@ -34,7 +34,7 @@ pub enum Wrong {
 /// Decision after a failed poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailedPoll {
-    /// It is tried again after this time.
+    /// The feed is tried again after this time.
     Again {
         /// The failure to keep until a poll goes well.
         streak: Option<FailureStreak>,
@@ -102,7 +102,7 @@ pub fn judge(
         FailureKind::Refused => (doubled(rules.hold_refused, times), Why::Refused),
         FailureKind::Suspect if times < SUSPECT_AFTER => (rules.poll_interval, Why::Suspect),
         FailureKind::Suspect => (doubled(rules.lost_interval, times + 1 - SUSPECT_AFTER), Why::Suspect),
-        // It is asked unconditionally once more, and then hardly at all.
+        // The feed is asked for unconditionally once more, and then rarely.
         FailureKind::Unasked if times == 1 => (rules.poll_interval_blind, Why::Failing),
         FailureKind::Unasked => (rules.poll_cap, Why::Failing),
     };

@@ -35,7 +35,7 @@ pub enum Mode {
     Subscribe,
     /// The hub verifies that we unsubscribed.
     Unsubscribe,
-    /// It does not tell of this topic, or no more.
+    /// The hub does not announce this topic, or no longer does.
     Denied,
 }
 

@@ -139,7 +139,7 @@ impl Robots {
         self.check_on(url.host_str(), &path_and_query(url))
     }
 
-    /// As [`Robots::check`], for a path and query that begin with `/` and have no fragment; they may be of any host.
+    /// Checks a path and query that begin with `/` and have no fragment, of any host; see [`Robots::check`].
     pub fn check_path(&self, path_and_query: &str) -> Decision {
         self.check_on(None, path_and_query)
     }

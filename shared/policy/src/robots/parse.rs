@@ -121,7 +121,8 @@ impl<'a> GroupParser<'a> {
                 }
             }
             Line::ContentSignal(value) => {
-                // It is a rule of its group, but does not close it for Allow and Disallow, since RFC 9309 does not know it.
+                // A signal is a rule of its group, but does not close the group for Allow and Disallow, since RFC 9309
+                // does not know it.
                 self.delay_group.closed = true;
                 let members = self.delay_group;
                 self.each(members, |c| {
@@ -131,7 +132,7 @@ impl<'a> GroupParser<'a> {
                 });
             }
             Line::License(value) => {
-                // It belongs to no group, as Sitemap does, and so closes none.
+                // A licence belongs to no group, as Sitemap does, and so closes none.
                 let Some(license) = license(value) else { return };
                 if self.delay_group.us {
                     self.own.license.get_or_insert_with(|| license.clone());

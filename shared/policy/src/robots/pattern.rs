@@ -48,7 +48,7 @@ pub(crate) struct Pattern {
     pub(crate) bytes: Vec<u8>,
     /// True if it ended in `$`: the path has to end where the pattern does.
     pub(crate) anchored: bool,
-    /// Its length in octets, special characters included, by which "most specific" is decided.
+    /// Length of the pattern in octets, special characters included, by which "most specific" is decided.
     pub(crate) octets: usize,
 }
 

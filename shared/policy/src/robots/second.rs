@@ -38,7 +38,7 @@ impl SecondOpinion {
             return None;
         }
         let mut robot = catch_unwind(|| Robot::new(token, text)).ok()?.ok()?;
-        // They take room, and `sitemaps` reads them.
+        // Sitemaps take room, and `sitemaps` reads them.
         robot.sitemaps = Vec::new();
         Some(SecondOpinion(robot))
     }
@@ -59,7 +59,7 @@ fn is_within_limits(text: &[u8]) -> bool {
         && memchr::memchr_iter(b'$', text).count() <= MAX_REGEXES
 }
 
-/// What was read of the group in which a line stands.
+/// Parts of the group in which a line stands that have been read so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
     /// There is none yet.

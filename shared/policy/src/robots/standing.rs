@@ -79,7 +79,8 @@ pub enum LicenseAnswer {
     Content,
     /// There is none; nothing is stated.
     Absent,
-    /// It is refused to the crawler: what it states is unknown, and is neither a permission nor a prohibition.
+    /// The licence is refused to the crawler: its terms are unknown, and that is neither a permission nor a
+    /// prohibition.
     Refused,
 }
 

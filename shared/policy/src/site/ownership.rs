@@ -42,7 +42,7 @@ pub enum GrantExtent {
 pub enum NotNow {
     /// The challenge was not found, or too long ago.
     Unproven,
-    /// It was requested a moment ago; contains the time from which it may be requested again.
+    /// The request was made a moment ago; contains the time from which it may be made again.
     Until(Timestamp),
     /// All stored claims to this host are proven, so there is no room for another.
     Full,
@@ -112,7 +112,7 @@ const fn pause(request: OwnerRequest) -> Millis {
         // Limits on calls to the site.
         OwnerRequest::Look => Millis::from_mins(1),
         OwnerRequest::Visit => Millis::from_days(1),
-        // These read all rows of pages.
+        // Reports, erasures and unblocks read all rows of pages.
         OwnerRequest::Report | OwnerRequest::Forget | OwnerRequest::Unblock => Millis::from_mins(10),
         // Two small writes, and the sooner the better.
         OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => Millis::ZERO,

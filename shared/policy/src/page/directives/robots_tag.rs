@@ -94,7 +94,7 @@ impl<'de> ParameterVisitor<'de> for MemberRules<'_> {
     fn parameter(&mut self, key: &'de KeyRef, value: BareItemFromInput<'de>) -> Result<(), Infallible> {
         if let Some((_, rules)) = &mut self.0 {
             let name = key.as_str();
-            // Of a parameter that comes twice the last counts (RFC 9651 §3.1.2).
+            // If a parameter occurs twice, the last one counts (RFC 9651 §3.1.2).
             rules.retain(|(known, _)| known != name);
             rules.push((name.to_owned(), rule(name, &value)));
         }

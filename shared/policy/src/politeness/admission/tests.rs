@@ -61,7 +61,7 @@ fn the_window_ends_after_an_hour_on_the_site() {
         let (_, answer) = admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1);
         if let Admission::Held { until, reason: HoldReason::WindowSpent } = answer { Some(until) } else { None }
     };
-    // What was spent in the first hour counts until that is eight hours ago.
+    // Time spent in the first hour counts until that hour is eight hours ago.
     assert_eq!(held(&state, hours(2)), Some(hours(9)));
     assert_eq!(held(&state, hours(9)), None);
     let (state, lease) = granted(state, hours(9));
@@ -187,7 +187,7 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
     let Admission::Granted(lease) = answer else { panic!("{answer:?}") };
     let closed = close(leave_alone(given.clone(), at(100_000)), given, lease.token, at(9));
     assert_eq!(closed.left_alone_until, Some(at(100_000)));
-    // What the host's answers have brought about stays.
+    // A hold that the host's own answers brought about stays.
     let both = HostState { hold: Some(refused.clone()), ..held };
     let (lifted, was) = end_leaving_alone(both, now);
     assert!(was && lifted.hold == Some(refused));
@@ -248,7 +248,7 @@ proptest! {
         let before = HostState { crawl_delay: Millis(delay), ..HostState::default() };
         let (given, answer) = admit(before, &host(), &rules, "t", rules.brief_length(), at(begins), seed);
         prop_assert!(matches!(answer, Admission::Granted(_)));
-        // Its calls, each after the pause and some delay of our own, as far as they fit into the lease.
+        // The visit's calls, each after the pause and some delay of our own, as far as they fit into the lease.
         let (mut mine, mut now, mut made) = (given.clone(), at(begins), 0);
         let until = given.lease.as_ref().map_or(now, |lease| lease.until);
         for (n, took) in [took.0, took.1].into_iter().enumerate().take(calls as usize) {

@@ -126,7 +126,7 @@ fn one_url_that_is_forbidden_does_not_speak_for_its_host_and_two_do() {
     // But the URL itself is.
     let well = after(none(), &[(page(1), answered(403)), (page(1), answered(200)), (page(2), answered(403))]);
     assert_eq!(held(&well), None);
-    // What is over does not count.
+    // A hold that is over does not count.
     let first = after(none(), &[(page(1), answered(403))]);
     let long_ago = record_outcome(first, &Rules::default(), page(2), answered(403), Millis(9), at(hours(80)), 1);
     assert_eq!(held(&long_ago), None);

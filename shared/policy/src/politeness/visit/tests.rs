@@ -245,7 +245,7 @@ fn a_crawl_delay_that_each_visit_learns_anew_counts_from_the_last_call_and_not_f
     let bucket = |ago| Some(TokenBucket { milli_tokens: 5_000, at: NOW - ago });
     for (ago, passes) in [(Millis::from_secs(46), true), (Millis::from_secs(1), false)] {
         let mut visit = visit(HostState { bucket: bucket(ago), crawl_delay: delay, ..HostState::default() });
-        // Of two origins of the host key the first has none.
+        // The first of the host key's two origins states no Crawl-delay.
         visit.learn_crawl_delay(None, &rules);
         visit.learn_crawl_delay(Some(delay), &rules);
         assert_eq!(visit.next_call_at(&rules, NOW) <= NOW, passes, "{ago:?}");

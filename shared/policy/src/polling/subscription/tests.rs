@@ -180,11 +180,11 @@ fn f14_news_send_one_poll_and_never_sooner_than_the_floor() {
     assert!(matches!(news(&feed, begun, &rules, t(4)), News::Poll(at, _) if at == t(4)), "it came to nothing");
     assert_eq!(news(&feed, begun + Millis(1), &rules, t(4)), News::Unknown);
     assert_eq!(news(&feed, begun, &rules, t(24 * 11)), News::Unknown, "the lease is over");
-    // Its minute was ten minutes ago, and a poll that found nothing leaves no trace.
+    // The feed's minute was ten minutes ago, and a poll that found nothing leaves no trace.
     feed.polling.subscription = Some(Subscription { early: None, ..kept });
     let at = news(&feed, begun, &rules, t(8) + soon);
     assert!(matches!(at, News::Poll(at, _) if at >= t(9)), "{at:?}");
-    // Its minute comes first.
+    // The feed's own minute comes first.
     assert_eq!(
         news(&feed, begun, &rules, t(15) + Millis::from_mins(59)),
         News::Poll(t(15) + Millis::from_mins(59), Subscription { early: Some(t(15) + Millis::from_mins(59)), ..kept })
