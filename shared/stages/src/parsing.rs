@@ -31,7 +31,7 @@ pub(crate) async fn parsed<T: Send + 'static>(
     within(pool, CpuTask::document(bytes), work).await
 }
 
-/// As above, for a document whose need of memory its length does not tell.
+/// Reads a document whose need of memory its length does not tell; see [`parsed`].
 pub(crate) async fn within<T: Send + 'static>(
     pool: &dyn CpuPool,
     kind: CpuTask,

@@ -58,7 +58,7 @@ pub const RAW_LIFETIME: Millis = Millis::from_days(30);
 pub struct Ports {
     /// The state of host keys, by compare-and-swap.
     pub ledger: Arc<dyn HostLedger>,
-    /// The same states, for listing.
+    /// States of hosts, for listing.
     pub hosts: Arc<dyn Hosts>,
     /// Copies of robots.txt.
     pub robots: Arc<dyn RobotsStore>,

@@ -80,7 +80,7 @@ pub struct Worker<'a, S> {
     pub clock: &'a dyn Clock,
 }
 
-/// One page to extract, with its delivery and how often it was handed out.
+/// A page to extract, with its delivery and how often it was handed out.
 pub type ExtractDelivery<H> = (H, u32, ExtractJob);
 
 impl<S: Settlement> Worker<'_, S> {

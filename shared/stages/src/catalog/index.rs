@@ -155,7 +155,8 @@ impl Index {
             if let Some(error) = failed {
                 return Err(error);
             }
-            // Of the day on which the segments were listed, and not of a later one, for which some of them waited.
+            // The seal is for the day on which the segments were listed, not for a later one for which some of them
+            // waited.
             let sealed = (read.0 - Millis::from_days(SEALED_AFTER_DAYS)).day();
             change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
         }
@@ -218,7 +219,8 @@ impl Index {
         let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let records = match segment::decode_all(&key, &blob.bytes) {
             Ok(records) => records,
-            // It counts as published, so that it neither stops the others nor is read again. Fsck finds and repairs it.
+            // The segment counts as published, so that it neither stops the others nor is read again. Fsck finds and
+            // repairs it.
             Err(error) => {
                 tracing::error!(
                     segment = key.as_str(),
@@ -245,7 +247,7 @@ impl Index {
                 None if !is_settled => return Ok(NewRecords::default()),
                 Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
                 Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
-                    // The same for a page that has changed.
+                    // A page that has changed is listed under the same condition.
                     if !is_settled {
                         return Ok(NewRecords::default());
                     }

@@ -79,7 +79,7 @@ pub(crate) async fn pages_from(
 ) -> Result<Option<PageId>, PortError> {
     let mut left = rows.max(1);
     loop {
-        // One more than may be taken, to see whether rows are left.
+        // One row more than may be returned is listed, to see whether rows are left.
         let listed = pages.list(after.as_ref(), ROWS.min(left.saturating_add(1))).await?;
         if listed.is_empty() {
             return Ok(None);

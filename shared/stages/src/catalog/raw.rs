@@ -63,7 +63,7 @@ pub(crate) fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result
     let about = ExtractJob {
         body: PageBody::Inline(Bytes::new()),
         exchange: None,
-        // Whoever extracts it again reads the feed's row.
+        // Extraction of a kept page reads the feed's row.
         named_by: None,
         image: None,
         is_without_row: false,
@@ -129,11 +129,11 @@ fn write_response(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange, payl
 pub struct RawEntry {
     /// Place of its record.
     pub at: Location,
-    /// Its record.
+    /// Record of the page.
     pub record: Record,
     /// JPEG that lies beside the record.
     pub thumbnail: Option<Bytes>,
-    /// Its frame.
+    /// Frame of the record in its segment.
     frame: Bytes,
 }
 

@@ -35,7 +35,7 @@ pub struct Removal {
     events: Arc<dyn Events>,
 }
 
-/// One line of the audit: the page that was removed, the time and the reason. It holds nothing of the page's text.
+/// A line of the audit: the page that was removed, the time and the reason. It holds nothing of the page's text.
 #[derive(Serialize)]
 struct AuditLine<'a> {
     at: Timestamp,
@@ -235,7 +235,7 @@ impl Removal {
             thumbnail,
         };
         let json = serde_json::to_vec(&line).map_err(|e| StageError::Job(e.to_string()))?;
-        // One line for each removal, however many times it is tried.
+        // Each removal has one line, however many times it is tried.
         let name = hash_hex(format!("{}{}", page.id, page.at).as_bytes());
         let key = format!("{AUDIT_PREFIX}{}/{name}.json", key_day(now));
         self.blobs.put_if_absent(&key, json.into()).await?;

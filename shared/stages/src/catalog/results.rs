@@ -62,12 +62,12 @@ pub struct SearchResults {
     pub notes: Vec<QueryError>,
 }
 
-/// One result.
+/// A result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SearchHit {
     /// The page's URL.
     pub url: String,
-    /// Its title.
+    /// Title of the page.
     pub title: String,
     /// An excerpt of its text, plain.
     pub snippet: String,
@@ -102,7 +102,7 @@ pub struct SearchHit {
     /// Explanation of its score, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
-    /// Its language, as the page declares it.
+    /// Language of the page, as the page declares it.
     #[serde(skip)]
     pub language: Option<String>,
     /// Relevance score; comparable only within one answer.

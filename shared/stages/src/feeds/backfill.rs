@@ -57,7 +57,7 @@ enum Turn {
     Next(Backfill),
     /// The step ends with this row.
     End(Backfill),
-    /// The same step is tried again at this instant.
+    /// Try the same step again at this instant.
     Again(Timestamp),
 }
 
@@ -87,7 +87,7 @@ impl Stage for Backfills {
         }
         let before = objects(&row);
         if backfill::is_lost(&row, self.now()) {
-            // Its job was late or lost: if a document ends the process that reads it, this counts.
+            // The step's job was late or lost: if a document ends the process that reads it, this counts as a failure.
             let why = Setback::Trouble(self.now(), "its last step was lost".to_owned());
             self.keep(backfill::set_back(row, why, self.now()), seen, &before).await?;
             return Ok(Verdict::Done);

@@ -169,7 +169,7 @@ impl Stage for Discover {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
             LeaseOutcome::Held(until, why) => {
-                // What led to the hold may have been told by a call for this very site, and better.
+                // A call for this very site may have led to the hold, and then its failure says more.
                 site.failure.get_or_insert_with(|| failures::held(why));
                 let step = Step::Later { until, held: deferral::counts(why), rest };
                 return self.apply(site, seen, step, job).await;
@@ -188,14 +188,14 @@ impl Stage for Discover {
         if let Err(error) = visit.close().await {
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
-        // What was found before an error is kept: the next run need not call it again.
+        // Feeds that were found before an error are kept: the next run need not call them again.
         let kept = self.keep(found, pages, fetch).await;
         if let (Err(_), Err(error)) = (&step, &kept) {
             let error = with_causes(error);
             tracing::warn!(error, site = %site.url, "what a discovery had found before it failed could not be kept");
         }
         let step = match step.and_then(|step| kept.map(|()| step))? {
-            // What began and did not come further within a visit may never do so, so it counts.
+            // A search that began and did not get any further within a visit may never do so, so it counts.
             Step::Later { until, rest: left, .. } if calls > 0 && left == rest => {
                 let again = self.intake.politeness.clock.now() + deferral::least_wait(job.deferrals);
                 Step::Later { until: until.max(again), held: true, rest }

@@ -315,7 +315,7 @@ impl Tick<'_> {
         Ok(())
     }
 
-    /// As above, with a place within a slot.
+    /// Sends what is left and then moves the mark within a slot to a place; see [`Tick::mark`].
     async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
         self.send_polls().await?;
         self.jobs.send().await?;

@@ -12,9 +12,9 @@ pub const FIRST_PAGES: usize = 10;
 
 /// Visits that follow from feeds that were read under one visit.
 pub(crate) struct FirstPages {
-    /// Those that are still to be sent.
+    /// Visits that are still to be sent.
     later: Vec<VisitJob>,
-    /// Those that were made, and what is left of them.
+    /// Visits that were made, and what is left of them.
     made: Vec<(VisitJob, VisitRest)>,
 }
 
@@ -25,7 +25,7 @@ impl FirstPages {
         let Some(fetch) = fetch else { return FirstPages { later: visits, made: Vec::new() } };
         let (mut later, mut made, mut asked) = (Vec::new(), Vec::new(), BTreeSet::new());
         for job in visits {
-            // What a feed of comments is called follows from rows that are written after the visit.
+            // The name of a feed of comments follows from rows that are written after the visit.
             let is_named_later = job.feed.is_some() && job.named_by.is_none();
             if job.host != visit.state.host || is_named_later {
                 later.push(job);

@@ -192,7 +192,7 @@ impl Intake {
                         let purpose = Purpose::New { hints: hints(entry, now) };
                         visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
                     }
-                    // It was looked at a moment ago, or is being taken in: later.
+                    // The page was looked at a moment ago, or is being taken in: a later poll decides.
                     Some(Page { state, .. })
                         if matches!(state, PageState::Accepted { .. } | PageState::Pending)
                             || state.has_second_chance() =>
@@ -229,7 +229,7 @@ impl Intake {
             let Some(url) = entry.url.as_deref().and_then(|url| address::parse(url, None).ok()) else { continue };
             let Some(page) = self.page_itself(&address::page_id(&address::canonical(&url))).await? else { continue };
             match page.state {
-                // What becomes of it is seen with a later poll.
+                // A later poll sees how the page ended.
                 PageState::Pending => continue,
                 PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
                     let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
@@ -280,7 +280,7 @@ impl Intake {
             self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
             return Ok(None);
         }
-        // Of a host that was called before this is asked once more before the page is called; here a late answer costs only
+        // A page of a host that was called before is looked up once more before it is called; a late answer costs only
         // a message.
         if unvisited != Some(&host)
             && let Some((row, _)) = self.pages.load_eventual(&page).await?

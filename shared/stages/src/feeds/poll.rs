@@ -336,7 +336,7 @@ impl Poll {
             Err(verdict) => return Ok(verdict),
         };
         if due.host != visit.state.host {
-            // It has moved since it was sent.
+            // The feed has moved since the poll was sent.
             return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
         }
         let polled = self.poll(visit, &due).await?;
@@ -357,7 +357,7 @@ impl Poll {
         let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
         let crawl_delay = match visit.robots_at_hand(&due.url).await {
             Ok(robots) => robots.crawl_delay(),
-            // What it said at the last poll holds on.
+            // The Crawl-delay of the last poll still holds.
             Err(_) => feed.polling.hints.crawl_delay,
         };
         let response = FeedResponse::of(politeness.pool.as_ref(), &got).await?;
@@ -422,7 +422,7 @@ impl Stage for Poll {
         let polled = match self.poll(&mut visit, &due).await {
             Ok(polled) => polled,
             Err(error) => {
-                // What kept it from being told apart keeps the lease too, or not; it runs out by itself.
+                // If the ledger cannot be reached, the lease expires by itself.
                 let _ = visit.close().await;
                 return Err(error);
             }
@@ -431,7 +431,7 @@ impl Stage for Poll {
         // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
         let closed = if polled.is_quiet { visit.close_or_leave().await } else { visit.close().await };
         if let Err(error) = closed {
-            // It runs out by itself; what was read is kept all the same.
+            // The lease expires by itself; the feed that was read is kept all the same.
             tracing::warn!(%error, host = %due.host, "a lease could not be given back");
         }
         self.settle(due, polled).await

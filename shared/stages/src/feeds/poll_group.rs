@@ -189,7 +189,7 @@ impl Poll {
         let asked_at = politeness.clock.now();
         self.rows.add(self.intake.sources.get_together(&feeds).await?, asked_at);
         let _rows = RowsInUse(self, &feeds);
-        // Those that take the longest go first, so that none of them begins when all others have ended.
+        // The lanes that take the longest go first, so that none of them begins when all others have ended.
         lanes.sort_by_key(|lane| Reverse(lane.polls.len()));
         let run = futures::stream::iter(lanes).map(Ok);
         run.try_for_each_concurrent(POLLS_AT_ONCE, |lane| self.run_lane(stages, lane, &left)).await?;

@@ -62,7 +62,7 @@ impl Stage for Subscribe {
             Err(error) => Err(error),
         };
         if let Err(error) = visit.close().await {
-            // It runs out by itself; what the hub said counts all the same.
+            // The lease expires by itself; the hub's answer counts all the same.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
         match end? {

@@ -40,9 +40,9 @@ pub enum HubAnswer {
 pub enum HubDelivery {
     /// There is no subscription under its callback, or no more.
     Unknown,
-    /// It is not read, since it is not signed in a way that could be believed.
+    /// The notification is not read, since it is not signed in a way that could be believed.
     Unsigned,
-    /// It is read and given to this, piece by piece.
+    /// The notification is read and given to this body, piece by piece.
     Signed(Box<dyn SignedBody>),
 }
 

@@ -64,11 +64,11 @@ pub struct ImportReport {
 /// Outcome of lifting an operator's hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldLift {
-    /// It is lifted.
+    /// The hold is lifted.
     Lifted,
     /// The operator did not hold the host.
     WasNone,
-    /// The same, but the host's own answers have brought about a hold, which lasts until this instant.
+    /// There is no hold of the operator's, but the host's own answers hold it until this instant.
     OthersRemain(Timestamp),
 }
 

@@ -27,7 +27,7 @@ pub struct Audit {
 /// Subject of an audit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// One page.
+    /// A page.
     Page(PageId),
     /// A host and all that is below it, lower case, A-labels.
     Host(String),

@@ -39,7 +39,7 @@ pub struct AuditLog {
 pub struct Act {
     /// The kind of act, such as `block` or `override`.
     pub what: String,
-    /// Its subject: a host, an address, the name of a message or of a job.
+    /// Subject of the act: a host, an address, the name of a message or of a job.
     #[serde(rename = "url")]
     pub about: String,
     /// Detail of the act, such as `allow`; says so if the end of the act is not recorded.
@@ -103,7 +103,7 @@ impl AuditLog {
             if self.blobs.put_if_absent(&key, json.into()).await? {
                 return Ok(OpenEntry { log: self, key, entry });
             }
-            // The same act of the same millisecond has an entry of its own, which must not end as this one does.
+            // The same act in the same millisecond has an entry of its own, which must not end as this one does.
             entry.at = entry.at + Millis(1);
         }
     }
@@ -144,7 +144,7 @@ impl OpenEntry<'_> {
     ) -> Result<T, StageError> {
         let is_act = match &outcome {
             Ok(value) => has_changed(value),
-            // It was refused before anything was done.
+            // The act was refused before anything was done.
             Err(StageError::Job(_)) => false,
             Err(error) => {
                 let note = self.entry.act.note.take().unwrap_or_default();

@@ -90,9 +90,9 @@ struct MatchedPage<'a> {
 
 /// Outcome of a call to a receiver that did not take what it was brought.
 enum ReceiverRefusal {
-    /// It failed, for this reason; it must not be called before this instant.
+    /// The receiver failed, for this reason; it must not be called before this instant.
     Failed(String, Timestamp),
-    /// It said that nobody is there any more (410).
+    /// The receiver said that nobody is there any more (410).
     Gone,
     /// The visit is over; nothing was decided.
     Later(Timestamp),
@@ -161,7 +161,7 @@ impl Deliver {
         };
         let told = self.tell(&mut visit, &watch, &url, request, &waiting).await;
         if let Err(error) = visit.close().await {
-            // It runs out by itself; what was taken is taken.
+            // The lease expires by itself; matches that the receiver has accepted are delivered.
             tracing::warn!(%error, %host, "a lease could not be given back");
         }
         match told? {
@@ -193,7 +193,7 @@ impl Deliver {
         let Some(watch) = load(self.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
         for key in waiting.iter().take(DELIVERIES_PER_VISIT) {
             let Some(blob) = self.blobs.get(key).await? else { continue };
-            // One that is damaged must not keep the others from being delivered.
+            // A damaged object must not keep the others from being delivered.
             let matches: Vec<Match> = serde_json::from_slice(&blob.bytes).unwrap_or_else(|error| {
                 tracing::error!(watch = watch.name, key, %error, "matches that cannot be read are not delivered");
                 Vec::new()
@@ -284,7 +284,7 @@ impl Deliver {
             }
         }
         let end = visit.tell(&url, None).await?;
-        // One that cannot be reached has not confirmed.
+        // A receiver that cannot be reached has not confirmed.
         let is_reached = visit.failure.take().is_none();
         if let (true, CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _)) = (is_reached, &end)
         {
@@ -350,7 +350,7 @@ impl Deliver {
             (receiver.error, receiver.retry_at) = (Some(why.clone()), retry_at);
             receiver.given_up = retry_at.is_none();
             if receiver.given_up {
-                // Whoever puts the job back into its queue begins a new week.
+                // An operator who puts the job back into its queue begins a new week.
                 (receiver.failures, receiver.failing_since) = (0, None);
             }
             Ok(Some(known))

@@ -42,7 +42,7 @@ const BODIES: &str = "bodies/";
 pub enum Damage {
     /// An object cannot be read.
     Unreadable {
-        /// Its key.
+        /// Key of the object.
         key: String,
         /// The reason.
         why: String,
@@ -413,7 +413,7 @@ impl Fsck<'_> {
                     }
                 }
             }
-            // What a lost split held is not lost by itself.
+            // Records of a lost split are not lost: only the split is.
             let compared = facts.compare(&manifest, &shown);
             report.damage.extend(compared.into_iter().filter(|d| is_whole || matches!(d, Damage::StrayHit { .. })));
             manifests.insert(manifest.year, manifest);
@@ -554,7 +554,7 @@ fn is_plain_json(key: &str) -> bool {
 async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts, StageError> {
     let mut facts = JobFacts::default();
     for waiting in inbox.waiting(Timestamp::MIN, JOBS).await? {
-        // One that is no job is given up when it is run.
+        // A message that is no job is given up when it is run.
         waiting.job.iter().for_each(|job| facts.add(job));
     }
     for dead in inbox.dead(JOBS).await? {

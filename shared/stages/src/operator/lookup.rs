@@ -35,7 +35,7 @@ pub struct Lookup {
 /// A part of a list.
 #[derive(Clone, Debug)]
 pub struct ListPart<T, K> {
-    /// Its rows.
+    /// Rows of the part.
     pub rows: Vec<T>,
     /// Key after which the next part begins, if rows are left.
     pub next: Option<K>,
@@ -44,15 +44,15 @@ pub struct ListPart<T, K> {
 /// A site or feed, for a list.
 #[derive(Clone, Debug)]
 pub struct SourceLine {
-    /// Its key.
+    /// Key of the source.
     pub key: SourceKey,
     /// True for a feed, false for a site.
     pub is_feed: bool,
-    /// Its address.
+    /// Address of the source.
     pub url: String,
     /// The feed's title.
     pub title: Option<String>,
-    /// Its state in words.
+    /// State of the source in words.
     pub state: String,
     /// The next poll of a feed.
     pub next_poll: Option<Timestamp>,
@@ -67,14 +67,14 @@ pub struct SourceLine {
 pub struct HeldHost {
     /// The host key.
     pub host: HostKey,
-    /// Its state.
+    /// State of the host key.
     pub state: HostState,
 }
 
 /// A page that content screening rejected.
 #[derive(Clone, Debug)]
 pub struct ScreenedPage {
-    /// Its address.
+    /// Address of the page.
     pub url: String,
     /// Time of the verdict.
     pub at: Timestamp,

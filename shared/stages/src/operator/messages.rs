@@ -32,7 +32,7 @@ pub struct Messages {
 /// A message for the operator. No other data about its sender is stored, and it is deleted after [`MESSAGES_KEPT`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Message {
-    /// Its subject.
+    /// Subject of the message.
     pub about: About,
     /// The address that it is about, as typed; may be empty.
     pub address: String,
@@ -60,7 +60,7 @@ pub enum About {
 /// Outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageOutcome {
-    /// It is stored for the operator.
+    /// The message is stored for the operator.
     Taken,
     /// The limit of messages for today is reached.
     Full,
@@ -69,7 +69,7 @@ pub enum MessageOutcome {
 /// Messages that the operator has not closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenMessages {
-    /// Their number.
+    /// Number of messages.
     pub count: usize,
     /// Time at which the oldest was received, if there is one that can be read.
     pub oldest: Option<Timestamp>,

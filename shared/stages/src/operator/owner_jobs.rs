@@ -315,7 +315,8 @@ impl Own {
             pages: std::mem::take(pages),
         };
         change_claims(self.blobs.as_ref(), host, |mut all| {
-            // One that was written since the request, by an erasure perhaps, is newer than what the first steps have read.
+            // A report that was written since the request, by an erasure perhaps, is newer than what the first steps
+            // have read.
             if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
                 all.report = Some(report.clone());
             }
@@ -338,7 +339,7 @@ impl Own {
         for row in self.next_sources(host, &mut progress.after_source).await? {
             let Source::Feed(feed) = row else { continue };
             let feed = self.revive(feed).await?;
-            // One line tells the later steps that the host has a feed.
+            // A single line tells the later steps that the host has a feed.
             progress.feeds = vec![self.feed_line(&feed)];
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));

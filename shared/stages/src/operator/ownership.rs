@@ -37,7 +37,7 @@ pub struct Owners {
     pub blobs: Arc<dyn Blobs>,
     /// States of hosts.
     pub ledger: Arc<dyn HostLedger>,
-    /// Their robots.txt files as last fetched.
+    /// Copies of robots.txt, as last fetched.
     pub robots: Arc<dyn RobotsStore>,
     /// Leases of poll groups, which have notes of them.
     pub poll_groups: Option<Arc<PollGroups>>,
@@ -115,13 +115,13 @@ pub struct RobotsSeen {
 /// Outcome of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestOutcome {
-    /// It is granted; what remains to be done is on its way.
+    /// The request is granted; the rest of the work is on its way.
     Granted,
     /// Only the DNS is searched for a proof: the site has been called for proofs as often as a day allows.
     ByDnsOnly,
     /// The claim is not proven, or its proof has expired.
     Unproven,
-    /// The same was requested recently; it may be requested again from this instant on.
+    /// The same request was made recently; it may be made again from this instant on.
     TooSoon(Timestamp),
     /// A decision of the operator prevents it, or others have claimed the host.
     Refused,

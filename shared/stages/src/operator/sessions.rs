@@ -117,7 +117,7 @@ impl Sessions {
                     Some(())
                 })
                 .await?;
-            // It was ended in the meantime.
+            // The session was ended in the meantime.
             if noted.is_none() {
                 return Ok(None);
             }

@@ -53,29 +53,29 @@ pub struct SiteReport {
     pub urls_left_alone: usize,
     /// Time before which it is not called.
     pub next_call: Timestamp,
-    /// Its pace.
+    /// Pace of the calls.
     pub pace: PaceReport,
     /// The lease of the visit under way.
     pub lease: Option<Lease>,
     /// Time spent on it in the latest parts of the visit window.
     pub visited: Vec<WindowPart>,
-    /// Its robots.txt files as last fetched.
+    /// The host's robots.txt files as last fetched.
     pub robots: Vec<RobotsReport>,
-    /// Its sites that were named.
+    /// The host's sites that were named.
     pub sites: Vec<Value>,
-    /// Its feeds.
+    /// The host's feeds.
     pub feeds: Vec<FeedReport>,
-    /// Its back catalogues.
+    /// The host's back catalogues.
     pub history: Vec<BackfillLine>,
     /// Number of its pages by state.
     pub pages: BTreeMap<String, u64>,
     /// Number of its rejected pages by reason.
     pub rejected: BTreeMap<&'static str, u64>,
-    /// What to do, if pages were rejected and none was accepted.
+    /// Advice, if pages were rejected and none was accepted.
     pub warning: Option<String>,
-    /// Its pages with the latest changes.
+    /// The host's pages with the latest changes.
     pub latest: Vec<PageReport>,
-    /// Its next jobs.
+    /// The host's next jobs.
     pub next: Vec<PlannedJob>,
 }
 
@@ -116,16 +116,16 @@ pub struct RobotsReport {
     pub fresh_until: Timestamp,
     /// Number of rules for us.
     pub rules: usize,
-    /// Its Crawl-delay.
+    /// Crawl-delay that the file states.
     pub crawl_delay: Option<Millis>,
-    /// Its first lines that say something.
+    /// The file's first lines that are neither empty nor comments.
     pub lines: Vec<String>,
 }
 
 /// A feed of a host key.
 #[derive(Clone, Debug, Serialize)]
 pub struct FeedReport {
-    /// Its address.
+    /// Address of the feed.
     pub url: String,
     /// Time of the last poll that changed anything.
     pub polled_at: Timestamp,
@@ -144,11 +144,11 @@ pub struct FeedReport {
 /// A page of a host key.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageReport {
-    /// Its time.
+    /// Time of the page's last change.
     pub at: Timestamp,
-    /// Its address.
+    /// Address of the page.
     pub url: String,
-    /// Its state.
+    /// State of the page.
     pub state: String,
     /// The reason of the state.
     pub why: String,
@@ -159,11 +159,11 @@ pub struct PageReport {
 /// A job that waits, or the next poll of a feed.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlannedJob {
-    /// Its time.
+    /// Time at which the job is due.
     pub at: Timestamp,
     /// The kind of job.
     pub what: &'static str,
-    /// Its subject.
+    /// Subject of the job.
     pub about: String,
 }
 

@@ -48,7 +48,7 @@ pub struct Suggest {
 /// A source that was named, and whether it was new.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedSource {
-    /// Its key.
+    /// Key of the source.
     pub key: SourceKey,
     /// Outcome of the suggestion: it was new, or known already.
     pub outcome: SuggestOutcome,
@@ -57,9 +57,9 @@ pub struct NamedSource {
 /// Outcome of a suggestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuggestOutcome {
-    /// It is new and will be crawled.
+    /// The site is new and will be crawled.
     Taken,
-    /// It was known already.
+    /// The site was known already.
     Known,
 }
 
@@ -69,7 +69,7 @@ pub enum SuggestError {
     /// The address cannot be taken.
     #[error(transparent)]
     Refused(RefusedAddress),
-    /// It could not be stored.
+    /// The address could not be stored.
     #[error(transparent)]
     Stage(#[from] StageError),
 }
@@ -83,7 +83,7 @@ impl From<PortError> for SuggestError {
 /// A feed of a person's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFeed {
-    /// Its address as typed.
+    /// Address of the feed as typed.
     pub url: String,
     /// The folder that the list has it in, from the outermost in; empty if in none.
     pub folder: Vec<String>,
@@ -102,7 +102,7 @@ pub struct RefusedAddress {
 /// Reasons why an address cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// It does not have the form of an address that can be crawled; the reason, in English.
+    /// The text is not the address of anything that can be crawled; contains the reason, in English.
     #[error("{0}")]
     Form(String),
     /// The operator excludes it, by this rule.
@@ -111,7 +111,7 @@ pub enum Refusal {
     /// The address guard would not let it be called; the reason, in English.
     #[error("{0}")]
     Unsafe(String),
-    /// Its host is blocked.
+    /// The address's host is blocked.
     #[error("the host is blocked")]
     Blocked,
     /// The limit of suggestions per site is reached for today.
@@ -120,7 +120,7 @@ pub enum Refusal {
     /// The limit of suggested sites is reached for today.
     #[error("too many sites were suggested today; please try again tomorrow")]
     DayFull,
-    /// It is an IP address; only a host name can be claimed.
+    /// The host is an IP address; only a host name can be claimed.
     #[error("it has no name, only an address")]
     NoName,
     /// Names below it belong to different owners, so nobody can claim it as a whole.
@@ -199,7 +199,8 @@ impl Suggest {
         Ok(written)
     }
 
-    /// Takes a site that anybody may name. One that is not known yet counts against its host's allowance for the day.
+    /// Takes a site that anybody may name. A site that is not known yet counts against its host's allowance for the
+    /// day.
     ///
     /// # Errors
     /// As for [`Suggest::site`], and [`Refusal::SiteFull`] or [`Refusal::DayFull`] if the allowance is used up.

@@ -50,7 +50,7 @@ const NAME_DIGITS: usize = 16;
 /// Error of adding a watch.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// It cannot be added, for this reason.
+    /// The watch cannot be added, for this reason.
     #[error("{0}")]
     Refused(String),
     /// A store failed.

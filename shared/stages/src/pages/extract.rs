@@ -89,12 +89,12 @@ impl BatchCache {
     }
 }
 
-/// One job of a batch on its way.
+/// A job of a batch on its way.
 enum Extraction {
     /// The page's row says already what became of it.
     Known,
     Record(Box<Draft>, String),
-    /// It says what another page says.
+    /// The page says what another page says.
     Same(PageId),
     Rejected(Rejection),
 }
@@ -183,8 +183,9 @@ impl Extract {
 
     /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
     async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction), StageError> {
-        // What it writes is a swap against this: if it is too old to be true, the row is read again. A page that had no row is not
-        // looked up: the same job twice is rare, and makes a record that no row points to. But a stored body is gone by then.
+        // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
+        // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
+        // body is gone by then.
         let is_looked_up = !job.is_without_row || matches!(job.body, PageBody::Stored(_));
         let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
         let seen = match row {
@@ -464,8 +465,8 @@ impl Extract {
             ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
         };
         for _ in 0..ROW_TRIES {
-            // What was read when the batch began is mostly still so, and reading costs as much as anything here. When the page
-            // was accepted is in the row that is replaced.
+            // The row that was read when the batch began is mostly still right, and reading costs as much as anything
+            // here. The time of the page's acceptance is in the row that is replaced.
             if job.replaces.is_some() {
                 match self.pages.get(&job.page).await? {
                     Some((page, version)) if !is_decided(job, &page) => {
@@ -512,9 +513,9 @@ pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str)
 enum Thumbnail {
     /// There is none.
     None,
-    /// It came with the page.
+    /// The image came with the page.
     Beside(Bytes),
-    /// It is an object, or will be one.
+    /// The image is an object, or will be one.
     Object(ImageId),
 }
 

@@ -60,7 +60,7 @@ pub struct Fetch {
 /// Outcome of one item of a visit.
 enum Item {
     Done,
-    /// This item waits until then, for this reason; those after it have their turn.
+    /// This item waits until then, for this reason; the items after it have their turn.
     Apart(Timestamp, ItemWait),
     /// The visit ends here; this item and those after it wait until then.
     Later {
@@ -96,7 +96,7 @@ struct VisitRun<'j, 'v> {
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
 pub(crate) struct VisitRest {
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
-    /// Those after the last that was done, if the visit ended before them.
+    /// Items after the last that was done, if the visit ended before them.
     rest: Option<Remainder>,
 }
 
@@ -298,11 +298,12 @@ impl Fetch {
             0 => self.pages.get(page).await?,
             // No visit has fetched a page of this host key yet.
             _ if visit.state.is_first() && is_own() => None,
-            // What other visits of this host key did is in its state; rows are those of extraction, and not so new.
+            // Other visits of this host key are known from its state; the rows are written by extraction, and are
+            // older.
             _ => self.pages.load_eventual(page).await?,
         };
         Ok(match row {
-            // It is on its way to extraction, or there by now; what was rejected there may be taken up.
+            // The page is on its way to extraction, or there by now; if extraction rejected it, it may be taken up.
             None if visit.state.has_sent(page) => Row::Decided,
             None => Row::None,
             Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
@@ -376,8 +377,8 @@ impl Fetch {
         let answered = address::canonical(&got.url);
         let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
         let Some(link) = link else { return Ok(answered) };
-        // What the rules at hand forbid does not come into the index by name either. A hint is worth no call for
-        // others.
+        // An address that the rules at hand forbid does not come into the index by name either. A hint is worth no call
+        // for other rules.
         let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
         if !ours || !round.visit.is_allowed_without_call(&link).await? {
             return Ok(answered);
@@ -462,7 +463,7 @@ impl Fetch {
         let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
         let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
         let told = seen.glance.without_programs(&seen.html);
-        // One that is kept raw is sent as it came; others as UTF-8, whatever they came as.
+        // A page that is kept raw is sent as it came; all others are sent as UTF-8.
         let (document, content_type) = match &exchange {
             Some(_) => (reply.body.as_ref(), reply.headers.content_type.clone()),
             None => (told.as_bytes(), Some("text/html; charset=utf-8".into())),

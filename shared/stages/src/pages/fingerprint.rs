@@ -116,8 +116,8 @@ struct Features {
 }
 
 impl Features {
-    /// As [`Features::take`]. Most characters are such, and this crate is compiled for its size, by which the general case takes
-    /// several times as much.
+    /// Takes in an ASCII character; see [`Features::take`]. Most characters are such, and this crate is compiled
+    /// for its size, by which the general case takes several times as much.
     #[inline]
     fn take_ascii(&mut self, byte: u8) {
         if byte.is_ascii_alphanumeric() {

@@ -53,11 +53,11 @@ impl ForeignPage {
 /// Outcome of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportOutcome {
-    /// It is in the store now.
+    /// The page is in the store now.
     Accepted,
-    /// It is known already, whatever became of it then.
+    /// The page was known already, whatever became of it.
     Known,
-    /// It is not taken, for this reason.
+    /// The page is not accepted, for this reason.
     Rejected(Rejection),
 }
 

@@ -23,7 +23,7 @@ pub(crate) async fn write(pages: &dyn Pages, row: &Page) -> Result<bool, StageEr
     }
     match pages.swap(seen, &row).await {
         Ok(_) => Ok(true),
-        // Whoever was first decides.
+        // The first writer decides.
         Err(PortError::Conflict) => Ok(false),
         Err(other) => Err(other.into()),
     }

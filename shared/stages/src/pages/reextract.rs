@@ -73,7 +73,7 @@ pub struct Reextract<'a> {
 
 /// Outcome of one page.
 enum Reextraction {
-    /// Its raw form cannot be read.
+    /// The page's raw form cannot be read.
     Unreadable,
     Same,
     Revised(Box<Draft>),
@@ -178,7 +178,7 @@ impl Reextract<'_> {
         };
         let new = &mut draft.record;
         if new.feed.is_none() {
-            // Its feed's row has been retired since.
+            // The row of the page's feed has been retired since.
             new.feed.clone_from(&old.feed);
             new.site_name = new.site_name.take().or_else(|| old.site_name.clone());
         }

@@ -51,7 +51,7 @@ pub enum HowMany {
     Daily(usize),
     /// Every indexed page, and every rejected one that [may be looked at again](sampling::may_look_again), now.
     All,
-    /// Those of these host keys, now.
+    /// All pages of these host keys, now.
     OfHosts(Vec<HostKey>),
 }
 
@@ -133,7 +133,8 @@ impl Sample {
                 weighed.extend(rows.into_iter().filter(|page| sampling::is_candidate(page, rules, now)));
             }
             let chosen = sampling::choose(weighed, portion, all_due, rules, now);
-            // What is sent twice since this is not written is looked at twice; what is never sent would be left out for a round.
+            // Pages that are sent twice, since this was not written, are looked at twice; pages that were never sent
+            // would be left out for a round.
             self.send(&chosen).await?;
             let place = Place { after: round.after.clone() };
             let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
@@ -145,7 +146,7 @@ impl Sample {
 
     async fn place(&self) -> Result<Option<PageId>, StageError> {
         let Some(blob) = self.politeness.blobs.get(PLACE).await? else { return Ok(None) };
-        // One that cannot be read is as good as none.
+        // A place that cannot be read is as good as none.
         Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
     }
 }
@@ -156,7 +157,7 @@ struct RowScan {
     begin: Option<PageId>,
     /// The last row that was come by.
     after: Option<PageId>,
-    /// It has come to the end of the rows and gone on with the first one.
+    /// True if the sampling has come to the end of the rows and gone on with the first one.
     is_around: bool,
     /// All rows were come by.
     is_over: bool,

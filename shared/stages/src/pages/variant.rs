@@ -1,9 +1,9 @@
-//! One article under many queries: feeds add their own (`?from=feed-7`), and pages do not always say which address is the
-//! right one. What says the same under the same path of the same host is one page.
+//! One article under many queries: feeds add their own (`?from=feed-7`), and pages do not always say which address is
+//! the right one. Pages with the same text under the same path of the same host are one page.
 //!
-//! Known by a hash of title and text. For a page with a query in its URL a small row is written that leads from path
-//! and hash to the page; a page without a query costs nothing, and is found by its own URL. Never across hosts: a site
-//! that copies an article must not be able to take it from its author.
+//! Copies are known by a hash of title and text. For a page with a query in its URL a small row is written that leads
+//! from path and hash to the page; a page without a query costs nothing, and is found by its own URL. Hashes are never
+//! compared across hosts: a site that copies an article must not be able to take it from its author.
 
 use crate::stage::StageError;
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
@@ -19,7 +19,7 @@ pub(crate) fn content_hash(record: &Record) -> String {
     hash_of(&record.title, &record.text)
 }
 
-/// As [`content_hash`], without a record.
+/// Returns the hash of a title and a text; see [`content_hash`].
 pub(crate) fn hash_of(title: &str, text: &str) -> String {
     hash_hex(format!("{title}\n{text}").as_bytes())[..DIGITS].to_owned()
 }

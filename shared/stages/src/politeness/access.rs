@@ -38,9 +38,9 @@ pub struct Politeness {
     pub groups: Arc<HostGroups>,
     /// For the list of blocked hosts.
     pub blobs: Arc<dyn Blobs>,
-    /// That list, which is read when a host key is visited for the first time.
+    /// The list of blocked hosts, which is read when a host key is visited for the first time.
     pub hidden: Arc<HiddenHosts>,
-    /// This process's outage detector.
+    /// Outage detector of this process.
     pub outage: Arc<OutageWatch>,
     /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
     pub token: String,

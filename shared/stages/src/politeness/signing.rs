@@ -53,7 +53,7 @@ pub struct Signer {
     pub agent: Url,
     /// The store of the keys.
     pub keys: Arc<dyn KeySource>,
-    /// This process's copy of them.
+    /// This process's copy of the keys.
     pub known: Arc<KnownKeys>,
 }
 

@@ -24,11 +24,11 @@ const LICENSE_STANDING: &str = "rsl ";
 
 /// The statements about the usage of a fetched page.
 pub(crate) enum StatedUsage {
-    /// It may be found; these preferences are kept with it.
+    /// The page may be found; these preferences are kept with it.
     MayBeFound(StatedPreferences),
-    /// It must not be found, because of this.
+    /// The page must not be found, for this reason.
     Refused(String),
-    /// It could not be asked now; this is why.
+    /// The page could not be asked for now, for this reason.
     Unknown(CallEnd),
 }
 
@@ -178,8 +178,8 @@ impl Visit<'_> {
             CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
                 (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
             }
-            // Whoever is in trouble with this file is not asked for it again as soon as the hold is over: its pages would
-            // never have their turn.
+            // A server in trouble with this licence is not asked for it again as soon as the hold is over: its pages
+            // would never have their turn.
             CallEnd::Held(until, why) => (known.unwrap_or(nothing), until, Some(CallEnd::Held(until, why))),
             // The trouble of another host holds up none of this one's pages.
             CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),

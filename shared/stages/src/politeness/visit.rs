@@ -199,7 +199,8 @@ impl Politeness {
                 let (length, look_every) = (lease.until.since(now), self.look_every);
                 let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
                 let visit = Box::new(Visit::new(self, host.clone(), grant, version));
-                // Its row is there by now: whoever blocks finds it, or has written the list before.
+                // The host's row exists by now: a block that is made from here on finds the row, and an earlier one is
+                // in the list.
                 return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {
                     None => self.beside_groups(visit, seed).await,
                     Some(looks) => match looks.await {
@@ -258,7 +259,7 @@ impl Politeness {
 
 /// Gives a lease back that cannot be used for this error.
 async fn given_back(visit: Box<Visit<'_>>, error: StageError) -> StageError {
-    // What is out of reach may keep the lease, too; it runs out by itself then.
+    // If the ledger cannot be reached, the lease expires by itself.
     let _ = visit.close().await;
     error
 }
@@ -323,7 +324,7 @@ impl<'a> Visit<'a> {
         kind: CallKind,
         (validators, of): (&Validators, &Url),
     ) -> Result<Fetched, StageError> {
-        // They are no secret only to the server that gave them, so without TLS they do not go where they came with it.
+        // Validators go only to the server that gave them, and never from https to http.
         let (mut leaves_tls, none) =
             (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
         loop {
@@ -341,7 +342,7 @@ impl<'a> Visit<'a> {
                 }
             }
             let led_on = match &refresh {
-                // It says nothing of how long it holds.
+                // A refresh does not say how long it holds.
                 Some(target) => chain.follow(302, Some(target.as_str())),
                 None => chain.follow(reply.status, reply.headers.location.as_deref()),
             };
@@ -404,8 +405,8 @@ impl<'a> Visit<'a> {
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 
-    /// One call wherever the URL leads: under this lease, or under a lease of its own for another host key. Robots.txt is not
-    /// asked if it is known what it says, such as of itself.
+    /// Makes one call, under this lease or under a lease of its own if the URL belongs to another host key. Robots.txt
+    /// is not asked if the permission is known, as for robots.txt itself.
     pub(crate) fn hop<'b>(
         &'b mut self,
         url: &'b Url,
@@ -468,7 +469,7 @@ impl<'a> Visit<'a> {
         let key = self.politeness.fetch.vet(url.as_str());
         let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
         let is_robots = kind == CallKind::Robots;
-        // Of a robots.txt the rules are needed for the URLs that are not excluded.
+        // The rules of a robots.txt are needed for the URLs that are not excluded.
         let excluded = self.politeness.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
         Attempt {
             key,

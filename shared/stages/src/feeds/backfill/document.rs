@@ -75,7 +75,7 @@ impl Backfills {
             return Ok(Turn::End(backfill::left_out(row, backfill::ARCHIVE_READ.to_owned(), self.now())));
         }
         if reply.status != 200 {
-            // One that is merely missing, as at a usual address, hides no other reason.
+            // A document that is merely missing, as at a usual address, hides no other reason.
             let known = row.outcome.clone().filter(|_| matches!(reply.status, 404 | 410));
             return Ok(match known {
                 Some(why) => Turn::End(backfill::left_out(row, why, self.now())),

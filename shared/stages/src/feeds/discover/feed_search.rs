@@ -37,7 +37,7 @@ const NONE_WORKS: &str = "none of the feeds that the home page names works, and 
 
 /// Progress of looking at the home page or guessing.
 pub(super) enum Step {
-    /// These feeds work; the rest could not be tried yet and are left to be polled.
+    /// These feeds work; the others could not be tried yet and are left to be polled.
     Found { working: Vec<SourceKey>, untried: Vec<Url> },
     /// There is none.
     None(Failure),
@@ -51,9 +51,9 @@ pub(super) enum Step {
 
 /// Result of reading the home page.
 enum Home {
-    /// Its address after redirects, and the feeds that it names.
+    /// The home page was read: its address after redirects, and the feeds that it names.
     Read(Url, Vec<Url>),
-    /// It ends the matter.
+    /// The home page ends the search.
     Ends(Step),
 }
 
@@ -63,7 +63,7 @@ enum Tried {
     Works(Working),
     /// No feed.
     Useless,
-    /// It has to wait; others need not.
+    /// The home page has to wait; other addresses need not.
     NotYet(Timestamp),
     /// Nothing can be tried any more in this visit.
     NotNow(Timestamp),
@@ -74,7 +74,7 @@ struct Working {
     key: SourceKey,
     format: String,
     content: u64,
-    /// It lists entries, so that its content tells it from others.
+    /// True if the feed lists entries, so that its content tells it from others.
     is_telling: bool,
     /// Key of the address that answered, if this visit asked.
     answered: Option<SourceKey>,
@@ -314,7 +314,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
                     Err(why) => Ok(self.note_unread(url, &why)),
                 }
             }
-            // One that is refused is no feed for us; one in trouble may be.
+            // A feed that is refused is no feed for us; one on a server in trouble may be.
             CallEnd::Reply(reply) if reply.status >= 500 => {
                 Ok(self.visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
@@ -348,7 +348,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
         {
             return Ok(Tried::Works(known));
         }
-        // What moved for good before anybody knew of it is kept where it is.
+        // A feed that had moved for good before anybody knew of it is kept where it is now.
         let url = if got.moved_for_good { &got.url } else { url };
         let content = content_hash(&feed, self.intake.politeness.rules.entries_per_poll);
         let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());

@@ -12,7 +12,7 @@ pub const CONFIRM_WITHIN: Millis = Millis::from_hours(1);
 /// A stored query and the receiver of its new matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Its name.
+    /// Name of the watch.
     pub name: String,
     /// The query. Pages that have all of its words match.
     pub query: String,

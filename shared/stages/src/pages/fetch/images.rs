@@ -133,7 +133,7 @@ impl Fetch {
             let judged = self.judge.image(host, &jpeg).await;
             judged.filter(|screening| screening.verdict == Judged::Reject)
         };
-        // Which page it is matters only if it would be kept out.
+        // The page that shows the image matters only if the image would be kept out.
         if rejects(None).await.is_none() {
             return Ok(Item::Done);
         }

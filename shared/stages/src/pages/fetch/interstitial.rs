@@ -41,11 +41,11 @@ pub(super) enum Sight {
 /// A text that may be an interstitial's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspicion {
-    /// Its key.
+    /// Key of the text.
     text: u32,
     /// A page of the host showed its own text since the look before this one.
     was_refuted: bool,
-    /// It is too short to be kept, and not empty.
+    /// True if the text is too short to be kept, and not empty.
     is_short: bool,
     /// Calls that its page may still cost.
     pub(super) calls_left: u32,

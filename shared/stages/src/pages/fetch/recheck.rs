@@ -24,7 +24,7 @@ use url::Url;
 enum Comparison {
     /// The text of its record; or nothing that could be compared.
     Own,
-    /// Its own text, which has changed since the record was made.
+    /// The page shows its own text, which has changed since the record was made.
     Revised(Box<(Article, Record)>),
     /// Another text, of this key.
     Other(u32),
@@ -41,7 +41,7 @@ impl Fetch {
         item: &VisitItem,
         url: &Url,
     ) -> Result<Item, StageError> {
-        // What the operator keeps out need not be asked for.
+        // A page that the operator keeps out need not be fetched.
         if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
             self.remove(round, (&item.page, &item.url), Gone::Screened).await?;
             return Ok(Item::Done);
@@ -242,7 +242,7 @@ impl Fetch {
 
     /// Compares what the server shows with what it showed before, allowing for changes.
     async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison, StageError> {
-        // What cannot be read says nothing.
+        // A page that cannot be read is no evidence.
         let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
         let Some((html, article)) = read else { return Ok(Comparison::Own) };
         let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };

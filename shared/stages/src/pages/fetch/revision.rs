@@ -63,7 +63,7 @@ impl Fetch {
                 let jpeg = thumbnail(self.blobs.as_ref(), at).await?;
                 Some(Some(MainImage { id, thumbnail: jpeg }))
             }
-            // It has an object of its own, or will have.
+            // The image has an object of its own, or will have.
             Some(ThumbnailId::Object(_)) => Some(None),
             None => Some(Some(MainImage { id, thumbnail: None })),
         })
@@ -84,7 +84,7 @@ impl Fetch {
         };
         let jpeg = image.and_then(|image| image.thumbnail.as_deref());
         let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
-        // What takes too long to judge is not taken by extraction either, and the page stays as it was.
+        // A page that takes too long to judge is not accepted by extraction either, and stays as it was.
         let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, jpeg).await)?;
         Ok(screening.is_ok_and(|screening| with_override(screening, &rules, &page.url).verdict == Judged::Reject))
     }

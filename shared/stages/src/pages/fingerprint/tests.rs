@@ -14,7 +14,7 @@ const ARTICLE: &str = "The ferry that links the two shores of the lake has been 
     of the passengers, who has crossed the lake each market day for sixty years, said that she had never seen the town from \
     a fishing boat before and would not mind doing it again.";
 
-/// One text in each script, and a copy with a few changes.
+/// Texts in each script, each with a copy that has a few changes.
 const COPIES: &[(&str, &str)] = &[
     (
         "Traghetto fermo da martedì: una cima si è impigliata nel timone davanti al molo. Nessun ferito, e i quaranta \

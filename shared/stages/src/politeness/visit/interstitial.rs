@@ -81,7 +81,8 @@ impl Visit<'_> {
         interstitial::look_again_at(&self.state.learned, text, was_refuted, looks, rules, now)
     }
 
-    /// The same of a new page, see [`interstitial::look_at_new_again_at`].
+    /// Returns when a new page whose text may be an interstitial's is looked at again; see
+    /// [`interstitial::look_at_new_again_at`].
     pub(crate) fn look_at_new_again_at(&self, (text, was_refuted): (u32, bool), deferrals: u32) -> Option<Timestamp> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         interstitial::look_at_new_again_at(&self.state.learned, text, was_refuted, deferrals, rules, now)
@@ -97,7 +98,7 @@ impl Visit<'_> {
         self.change(interstitial::own_text);
     }
 
-    /// As above, for one that asks not to be indexed; true if the site as a whole does.
+    /// Records that a page with its own text asks not to be indexed; returns true if the site as a whole does.
     pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
         self.change(|state| interstitial::own_noindex(state, page));
         interstitial::is_noindex_site_wide(&self.state.learned)

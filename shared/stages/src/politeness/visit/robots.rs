@@ -209,7 +209,7 @@ impl Visit<'_> {
                 }
             };
             if let Some(vendor) = self.interstitial_in(&reply, &here).await? {
-                // What stands in the way of everything says nothing of what is allowed.
+                // A wall before the whole site says nothing about the rules.
                 self.hold_interstitial(vendor, &here);
                 return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
             }
@@ -220,7 +220,8 @@ impl Visit<'_> {
             if !is_redirect(reply.status) {
                 let mut copy = answered(old, &reply, now);
                 if !first && reply.status == 200 {
-                    // They are of where it led to, and the next question goes to the origin.
+                    // The validators belong to the address that the redirect led to, and the next request goes to the
+                    // origin.
                     copy.validators = Validators::default();
                 }
                 return Ok(RobotsFetch::Fetched(Box::new(copy)));
@@ -229,7 +230,7 @@ impl Visit<'_> {
                 Ok(_) => continue,
                 Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
                 Err(NotFollowed::NoLocation) => Fetched::Status(reply.status),
-                // It leads where nothing may be called, and that is no permission.
+                // The redirect leads where nothing may be called, and that is no permission.
                 Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
             };
             return Ok(RobotsFetch::Fetched(Box::new(kept(old, &fetched, None, now))));
