@@ -30,7 +30,7 @@ const IDLE_TIME: Duration = Duration::from_secs(15);
 /// Environment variable with the address of an emulator, as in every AWS SDK.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
-/// One configuration and one HTTP client for all services. Cheap to clone.
+/// Configuration and HTTP client of all services. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
     config: SdkConfig,

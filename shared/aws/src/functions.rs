@@ -26,7 +26,7 @@ pub struct Functions {
 pub struct DeployedFunction {
     /// Why Lambda cannot run it, if it cannot.
     pub fault: Option<String>,
-    /// Its environment variables.
+    /// Environment variables of the function.
     pub environment: BTreeMap<String, String>,
     /// Executions that are reserved for it.
     pub reserved: Option<u32>,
@@ -46,7 +46,7 @@ pub struct SmokeAnswer {
 pub struct ExecutionQuota {
     /// All of them.
     pub all: u32,
-    /// Those that are reserved for no function.
+    /// Executions that are reserved for no function.
     pub unreserved: u32,
 }
 

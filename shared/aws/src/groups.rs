@@ -10,7 +10,7 @@ use curlew_ports::{GroupLeases, PortError, Version};
 /// Prefix of the keys of groups.
 const PREFIX: &str = "g#";
 
-/// One item for each group, in the table of host states.
+/// Leases of poll groups: one item for each group, in the table of host states.
 #[derive(Clone, Debug)]
 pub struct GroupTable {
     table: Table,

@@ -11,7 +11,7 @@ use curlew_ports::{HostLedger, Hosts, PortError, Version};
 /// Prefix of the keys of host states; other things share the table.
 const PREFIX: &str = "h#";
 
-/// One item for each host key.
+/// States of hosts: one item for each host key.
 #[derive(Clone, Debug)]
 pub struct HostTable {
     table: Table,

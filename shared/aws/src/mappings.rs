@@ -16,7 +16,7 @@ pub struct Mappings {
 /// A mapping as Lambda describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its state: `Enabled`, `Disabled`, or on the way from one to the other.
+    /// State of the mapping: `Enabled`, `Disabled`, or on the way from one to the other.
     pub state: String,
     /// The time of its last change.
     pub changed_at: Timestamp,

@@ -10,7 +10,7 @@ use curlew_ports::{Marks, PortError, Version};
 /// Prefix of the keys of marks.
 const PREFIX: &str = "m#";
 
-/// One item for each name; its state is the instant as RFC 3339 writes it.
+/// Marks: one item for each name; its state is the instant as RFC 3339 writes it.
 #[derive(Clone, Debug)]
 pub struct MarkTable {
     table: Table,

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use curlew_model::{Page, PageId};
 use curlew_ports::{Pages, PortError, Version};
 
-/// One item for each URL that was ever taken up.
+/// Rows of pages: one item for each URL that was ever taken up.
 #[derive(Clone, Debug)]
 pub struct PageTable {
     table: Table,

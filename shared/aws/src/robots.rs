@@ -29,7 +29,7 @@ const KEEP: Millis = Millis::from_days(30);
 /// `claims/`; only a file of half a megabyte without any repetition needs that.
 const MOST_INSIDE: usize = 350 << 10;
 
-/// One item for each origin.
+/// Copies of robots.txt: one item for each origin.
 #[derive(Clone, Debug)]
 pub struct RobotsTable {
     table: Table,

@@ -19,7 +19,7 @@ const TOGETHER: usize = 32;
 /// Maximum number of rows that are read for each of them. Rows beyond that are read one by one.
 const SPREAD: usize = 4;
 
-/// One item for each feed and each site.
+/// Sources: one item for each feed and each site.
 #[derive(Clone, Debug)]
 pub struct SourceTable {
     table: Table,

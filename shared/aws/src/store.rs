@@ -13,7 +13,7 @@ use crate::sources::SourceTable;
 use crate::table::Table;
 use std::sync::Arc;
 
-/// One deployed stack. Cheap to clone; its parts share their clients.
+/// A deployed stack. Cheap to clone; its parts share their clients.
 #[derive(Clone, Debug)]
 pub struct Store {
     hosts: Arc<HostTable>,

@@ -14,7 +14,7 @@ const FIRST: u64 = 1;
 /// Maximum number of items that one request reads, so that a long list comes in parts of a known size.
 const PAGE: usize = 1_000;
 
-/// One table.
+/// A table of a stack.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) client: Client,

@@ -118,7 +118,7 @@ pub(crate) enum LogForm {
 pub(crate) enum Until {
     /// No job is due within the next minute.
     Idle,
-    /// This time has passed, or the crawl is idle.
+    /// Until this time has passed, or the crawl is idle.
     After(Millis),
 }
 
@@ -260,7 +260,7 @@ pub(crate) enum Command {
     Audit(ListArgs),
     /// Tell the story of a page: the feed that named it, and when it was fetched, judged, published and re-checked
     Trace {
-        /// Its address or id
+        /// Address or id of the page
         #[arg(value_name = "PAGE")]
         page: String,
         /// A log in JSON (`--log json`), of which the lines about this page are shown; `-` for standard input
@@ -473,11 +473,11 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ListWhat {
-    /// All of them, one per line
+    /// List all, one per line
     List,
-    /// One of them in full
+    /// Show one in full
     Show {
-        /// Its key, its URL or its host
+        /// Key, URL or host
         key: String,
     },
 }
@@ -526,14 +526,14 @@ pub(crate) struct MessagesArgs {
 pub(crate) enum MessagesWhat {
     /// All of them, one per line
     List,
-    /// One of them in full
+    /// Show one message in full
     Show {
-        /// Its name in the list
+        /// Name of the message in the list
         name: String,
     },
     /// Delete one that is dealt with
     Close {
-        /// Its name in the list
+        /// Name of the message in the list
         name: String,
     },
 }

@@ -78,7 +78,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Man { folder } => commands::manual::pages(&folder),
         Command::Health { listen } => commands::health::run(listen),
-        // It goes on with wrong settings, and says what is wrong.
+        // Doctor goes on with wrong settings, and says what is wrong.
         Command::Doctor { output } => {
             let loaded = config::load(&cli.shared, std::env::vars());
             let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);

@@ -158,7 +158,7 @@ impl Runner {
             wait = if rests { (wait + wait).min(LOOK_SELDOM) } else { LOOK_AGAIN };
         };
         self.finish().await;
-        // It may have got better meanwhile, but the work was left for it.
+        // The pool may have recovered meanwhile, but the work was left for it.
         if is_worn_out || self.world.memory.is_worn_out() {
             anyhow::bail!(WORN_OUT);
         }
@@ -195,7 +195,7 @@ impl Runner {
         while self.world.clock.monotonic() < grace {
             let takes_pages = !self.stop.load(Ordering::Relaxed) && !self.world.memory.is_worn_out();
             if takes_pages && self.unsettled.is_empty() {
-                // Those that cannot be had now are left to the next run.
+                // Pages that cannot be received now are left to the next run.
                 let _started = self.start(Queue::Extract).await;
             }
             if self.tasks.is_empty() {
@@ -318,7 +318,7 @@ impl Runner {
                 let _slots = (slot, suspect);
                 let receipts: Vec<Receipt> = some.iter().map(|delivery| delivery.receipt.clone()).collect();
                 let job = run(&world, stage, some, is_suspect);
-                // One that is interrupted stays among those under way, which are sent again.
+                // An interrupted job stays among those under way, which are sent again.
                 let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
                 under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
                 done

@@ -29,7 +29,7 @@ const PAGES: i32 = 1_024;
 pub struct BackupReport {
     /// Number of its files.
     pub files: u64,
-    /// Their length in bytes.
+    /// Length of the files in bytes.
     pub bytes: u64,
 }
 
@@ -96,7 +96,7 @@ fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
     }
     let (store, folder) = (dir.canonicalize().map_err(refused)?, to.canonicalize().map_err(refused)?);
     if folder.starts_with(&store) || store.starts_with(&folder) {
-        // It is empty, and was perhaps made just now.
+        // The folder is empty, and was perhaps made just now.
         let _ = fs::remove_dir(to);
         return Err(BackupError::Inside { dir: to.to_owned() });
     }
@@ -107,7 +107,7 @@ fn create(dir: &Path, to: &Path) -> Result<(), BackupError> {
 struct Frozen {
     /// Folder with files that nobody changes.
     root: PathBuf,
-    /// Their names below it, in order.
+    /// Names of the files below the root, in order.
     names: Vec<String>,
     _staging: Option<Staging>,
 }

@@ -274,7 +274,7 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        // It is gone already if it was renamed; the next start deletes what cannot be deleted now.
+        // The file is gone already if it was renamed; the next start deletes what cannot be deleted now.
         let _ = fs::remove_file(&self.path);
     }
 }

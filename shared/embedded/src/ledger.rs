@@ -7,7 +7,7 @@ use curlew_model::{HostKey, HostState};
 use curlew_ports::{HostLedger, Hosts, PortError, Version};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// One row for each host key.
+/// States of hosts: one row for each host key.
 #[derive(Clone, Debug)]
 pub struct HostTable {
     db: Db,

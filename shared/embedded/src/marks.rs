@@ -7,7 +7,7 @@ use curlew_model::Timestamp;
 use curlew_ports::{Marks, PortError, Version};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// One row for each name.
+/// Marks: one row for each name.
 #[derive(Clone, Debug)]
 pub struct MarkTable {
     db: Db,

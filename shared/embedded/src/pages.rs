@@ -7,7 +7,7 @@ use curlew_model::{Page, PageId};
 use curlew_ports::{Pages, PortError, Version};
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// One row for each URL that was ever taken up.
+/// Rows of pages: one row for each URL that was ever taken up.
 #[derive(Clone, Debug)]
 pub struct PageTable {
     db: Db,

@@ -22,7 +22,7 @@ pub(crate) const DEAD_LETTERS: &str = "SELECT dead.id, stage, message, error, at
 /// Time by which no job waits in good faith: holds last for two weeks, and what comes too soon is put off again.
 const LONGEST_WAIT: Millis = Millis::from_days(90);
 
-/// One row for each job, and one for each job that was given up.
+/// Jobs: one row for each job, and one for each job that was given up.
 #[derive(Clone, Debug)]
 pub struct JobTable {
     db: Db,

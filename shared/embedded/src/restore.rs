@@ -21,7 +21,7 @@ pub struct RestoreReport {
     pub taken_at: Timestamp,
     /// Number of files.
     pub files: u64,
-    /// Their length in bytes.
+    /// Length of the files in bytes.
     pub bytes: u64,
     /// Folder into which the earlier store was put.
     pub aside: Option<PathBuf>,

@@ -9,7 +9,7 @@ use curlew_ports::{PortError, RobotsCopy, RobotsStore};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// One row for each origin.
+/// Copies of robots.txt: one row for each origin.
 #[derive(Clone, Debug)]
 pub struct RobotsTable {
     db: Db,

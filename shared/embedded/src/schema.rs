@@ -91,11 +91,11 @@ const SECOND: &str = "";
 /// Kind of a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It has no tables yet and no mark of another program.
+    /// The database has no tables yet and no mark of another program.
     Empty,
     /// A store of this version.
     Store(i64),
-    /// It belongs to another program.
+    /// The database belongs to another program.
     Foreign,
 }
 

@@ -93,7 +93,7 @@ pub(crate) struct Seal {
     pub(crate) taken_at: Timestamp,
     /// Number of files with checksums.
     pub(crate) files: u64,
-    /// Their length in bytes.
+    /// Length of the files in bytes.
     pub(crate) bytes: u64,
     /// Checksum of the file with the checksums; absent as long as the backup is being written.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Rows, params};
 /// Query that runs for each minute that passes.
 pub(crate) const IN_SLOT: &str = "SELECT key, source FROM sources WHERE slot = ?1 AND key > ?2 ORDER BY key LIMIT ?3";
 
-/// One row for each feed and each site.
+/// Sources: one row for each feed and each site.
 #[derive(Clone, Debug)]
 pub struct SourceTable {
     db: Db,

@@ -41,7 +41,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // What cannot be deleted now is swept at the next start.
+        // The next start sweeps a folder that cannot be deleted now.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -49,7 +49,7 @@ impl Drop for Staging {
 /// Deletes such a folder, unless its process is alive.
 pub(crate) fn sweep(path: &Path) -> io::Result<()> {
     let folder = match File::open(path) {
-        // Its process has just deleted it.
+        // The folder's process has just deleted it.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         opened => opened?,
     };

@@ -153,7 +153,7 @@ fn attempt(connection: &Connection, group: &mut [Box<dyn Task>]) -> rusqlite::Re
     let execute = |statement| connection.prepare_cached(statement)?.execute([]);
     execute("BEGIN IMMEDIATE")?;
     for (place, task) in group.iter_mut().enumerate() {
-        // What the first has done is undone with the whole transaction, so SQLite need not keep what each page was before.
+        // The first task is undone with the whole transaction, so SQLite need not keep each page as it was before.
         let is_first = place == 0;
         if !is_first {
             execute("SAVEPOINT task")?;

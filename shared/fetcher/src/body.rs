@@ -211,7 +211,7 @@ fn took_too_long() -> FetchError {
     FetchError::Limit("the body was not complete in the time of the call".into())
 }
 
-/// It says nothing about the host, and the document is asked for another time.
+/// Returns the error for a lack of memory: it says nothing about the host, and the document is asked for another time.
 fn no_room() -> FetchError {
     FetchError::Local("there was no room or no processor for the body beside other large ones".into())
 }

@@ -99,7 +99,7 @@ pub(crate) enum Broken {
 pub(crate) enum DecodeError {
     /// A limit was broken.
     Limit(Broken),
-    /// It is not what its coding says.
+    /// The body is not in the coding that it claims.
     Corrupt(String),
 }
 

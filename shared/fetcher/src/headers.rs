@@ -140,7 +140,7 @@ fn line(name: &HeaderName, value: &HeaderValue) -> (String, String) {
 
 /// Returns a value up to the maximum length of a directive; the reader drops the member that is not whole.
 fn cut(value: &HeaderValue) -> Option<String> {
-    // One byte more, so that it is seen to be cut.
+    // One byte more than the limit shows that the value was cut.
     let bytes = value.as_bytes().get(..=MAX_DIRECTIVE_BYTES).unwrap_or(value.as_bytes());
     std::str::from_utf8(bytes).ok().map(str::to_owned)
 }

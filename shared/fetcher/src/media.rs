@@ -39,7 +39,7 @@ pub(crate) fn is_wanted(kind: CallKind, content_type: Option<&str>) -> bool {
         (CallKind::Home, Some(e)) => is_html(e) || is_feed(e) || says_nothing(Some(e)),
         (CallKind::Image, e) => family == Some("image") && e != Some("image/svg+xml") || says_nothing(e),
         (CallKind::Receiver, _) => true,
-        // What a hub says besides its status is for people.
+        // A hub's answer is for people, except for its status.
         (CallKind::Hub, _) => false,
         (CallKind::Feed | CallKind::Sitemap | CallKind::Robots | CallKind::Proof, _) => {
             !matches!(family, Some("image" | "video" | "audio" | "font"))

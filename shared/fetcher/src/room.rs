@@ -33,12 +33,12 @@ impl Room {
     }
 }
 
-/// One body's share of the room; given back on drop.
+/// A body's share of the room; given back on drop.
 #[derive(Debug)]
 pub(crate) struct Share {
     room: Room,
     taken: Option<OwnedSemaphorePermit>,
-    /// It has the place beside the room of all, and needs no more of that.
+    /// The place beside the room of all, if the body has it; then it needs no more of that.
     beside: Option<OwnedSemaphorePermit>,
 }
 

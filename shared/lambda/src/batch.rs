@@ -48,9 +48,9 @@ pub(crate) struct Message {
 /// Reason for not reading a message.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// It never will: no job, one of another version, or one whose object is gone.
+    /// The message will never be readable: it is no job, has another version, or its object is gone.
     Never(String),
-    /// Its object is out of reach just now.
+    /// The message's object is out of reach just now.
     NotNow(PortError),
 }
 
@@ -235,7 +235,8 @@ impl Batch {
     pub(crate) fn plan(&self) -> Plan {
         let readable = (0..self.jobs.len()).filter(|n| self.jobs[*n].is_some());
         let (mut alone, readable): (Vec<usize>, Vec<usize>) = readable.partition(|n| self.messages[*n].receives > 1);
-        // Those that ended no process yet come first, and so are done before one that will end this process is begun again.
+        // Jobs that ended no process yet come first, and so are done before one that will end this process is begun
+        // again.
         alone.sort_by_key(|n| (self.deaths[*n], &self.messages[*n].id));
         if self.stage == Stage::Extract {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };

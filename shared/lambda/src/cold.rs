@@ -37,7 +37,7 @@ pub(crate) struct Cold {
     pub(crate) leaves: LeafSettings,
     /// The mappings that dispatch lets rest.
     rest_plan: RestPlan,
-    /// What dispatch remembers of them. Other functions never make it, and are linked without Lambda's client.
+    /// Dispatch's memory of the mappings. Other functions never make it, and are linked without Lambda's client.
     resting: OnceLock<Resting>,
     connection: Connection,
     /// Makes calls to sites; none for the network.
@@ -65,10 +65,10 @@ impl Cold {
         Ok(Cold::of(read, &connection, (clock, seeds), memory, began.elapsed()))
     }
 
-    /// As [`Cold::start`], with all that is outside of the function given.
+    /// Starts a function with all that is outside of it given; see [`Cold::start`].
     ///
     /// # Errors
-    /// As there.
+    /// One line that says which setting is wrong, and why.
     pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Outside { connection, clock, seeds, fetch } = outside;
         let time = (clock.clone(), seeds.clone());

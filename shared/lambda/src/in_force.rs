@@ -40,7 +40,7 @@ pub(crate) struct InForce {
 /// Properties of this function that decide about settings.
 #[derive(Default)]
 pub(crate) struct Machine {
-    /// Its memory in bytes, if it is known.
+    /// Memory of the function in bytes, if it is known.
     pub(crate) memory: Option<usize>,
     /// Services of the runtime, which are never called.
     pub(crate) refused: Vec<Endpoint>,
@@ -148,7 +148,7 @@ impl StackSettings {
     /// Returns the text of an object, if there is one.
     async fn text(&self, key: &str) -> Result<Option<String>, Failure> {
         let blob = self.blobs.get(key).await.map_err(StageError::from)?;
-        // What is no text is no settings file, and its replacement characters make it none.
+        // Bytes that are no text are no settings file, and their replacement characters make them none.
         let text = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT + 1)]).into_owned();
         Ok(blob.map(|blob| text(&blob.bytes)))
     }

@@ -29,7 +29,7 @@ const UNPACKED: usize = 8;
 /// Assumed unpacked size of a document that lies in the bucket: it was too large for a message.
 const STORED_BYTES: usize = 4 * 1024 * 1024;
 
-/// One job of a batch, as far as the plan needs to know it.
+/// A job of a batch, as far as the plan needs to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     /// Jobs of the same lane never run at once.
@@ -53,11 +53,11 @@ pub(crate) struct Plan {
 pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
     let items = match job {
         Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
-        // Its first pages are mostly there to be fetched.
+        // The first pages of a new site are mostly there to be fetched.
         Job::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
         Job::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
         Job::Own(_) | Job::Remove(_) | Job::TakeUp(_) => 0,
-        // They run side by side, and a few of them are slow.
+        // The polls run side by side, and a few of them are slow.
         Job::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
         Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
     };

@@ -166,7 +166,7 @@ fn found(path: &Path) -> Files {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         let Ok(name) = entry.file_name().into_string() else { continue };
         if name.starts_with(UNFINISHED) {
-            // One that stays does no harm.
+            // An unfinished file that stays does no harm.
             let _ = fs::remove_file(entry.path());
         } else if let Ok(data) = entry.metadata() {
             there.push((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), name, data.len()));
@@ -242,7 +242,7 @@ mod tests {
         let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);
         cache.put(KEY, (0..10).map(piece).collect()).await;
         drop(cache);
-        // It was killed while it wrote one, and its machine broke down over another.
+        // The cache was killed while it wrote a file, and its machine broke down over another.
         fs::write(dir.path().join(format!("{UNFINISHED}77")), [0; 500]).unwrap();
         fs::write(dir.path().join(named(KEY, &(3..103)).0), [3; 99]).unwrap();
         let cache = FolderRangeCache::new(dir.path().to_owned(), 1_000);

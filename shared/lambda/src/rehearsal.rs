@@ -33,7 +33,7 @@ impl Write for Lines {
     }
 }
 
-/// One execution environment of a function: what one process of it knows.
+/// An execution environment of a function: the memory of one process of it.
 pub struct Environment {
     function: &'static str,
     memory_mb: i32,

@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// One process of dispatch.
+    /// A process of dispatch.
     struct Process {
         aws: Arc<Aws>,
         cold: Arc<Cold>,

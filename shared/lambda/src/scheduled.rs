@@ -39,19 +39,19 @@ pub async fn sample() -> ExitCode {
     serve("sample", sampled).await
 }
 
-/// One invocation of dispatch.
+/// Runs an invocation of dispatch.
 pub(crate) async fn dispatched(call: Call) -> Result<Answer<Value>, Failure> {
     let (Nothing {}, meant_for) = read(&call.payload)?;
     in_time(&call, tick(&call, meant_for)).await
 }
 
-/// One invocation of index.
+/// Runs an invocation of index.
 pub(crate) async fn indexed(call: Call) -> Result<Answer<Value>, Failure> {
     let (event, _) = read(&call.payload)?;
     in_time(&call, publish(&call, event)).await
 }
 
-/// One invocation of sample.
+/// Runs an invocation of sample.
 pub(crate) async fn sampled(call: Call) -> Result<Answer<Value>, Failure> {
     let (event, meant_for) = read(&call.payload)?;
     in_time(&call, recheck(&call, event, meant_for)).await
@@ -126,7 +126,7 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     }))
 }
 
-/// One year of the index, as the answer tells of it.
+/// A year of the index, as the answer shows it.
 #[derive(Serialize)]
 struct YearDone {
     year: Year,

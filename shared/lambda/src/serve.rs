@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Exit code of a process whose pool is worn out.
 const WORN_OUT: i32 = 1;
 
-/// One invocation.
+/// An invocation.
 pub(crate) struct Call {
     pub(crate) cold: Arc<Cold>,
     pub(crate) in_force: Arc<InForce>,
@@ -44,7 +44,7 @@ impl<R> Answer<R> {
         Answer { response, summary: Summary::default() }
     }
 
-    /// The same as the reply to an event that asks for work.
+    /// Returns the same answer as the reply to an event that asks for work.
     fn into_work(self) -> Answer<Reply<R>> {
         Answer { response: Reply::Work(self.response), summary: self.summary }
     }
@@ -113,7 +113,7 @@ fn environment() -> Vec<(String, String)> {
         .collect()
 }
 
-/// One invocation, from its first moment to the line that it leaves.
+/// An invocation, from its first moment to the line that it leaves.
 pub(crate) struct Invocation {
     function: &'static str,
     cold: Arc<Cold>,

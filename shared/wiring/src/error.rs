@@ -6,7 +6,7 @@
 pub struct BadSettings(pub(crate) String);
 
 impl BadSettings {
-    /// One line that says which setting is wrong, and why: for what only the driver finds out.
+    /// Returns an error whose line says which setting is wrong, and why: for faults that only the driver finds.
     pub fn new(line: &str) -> BadSettings {
         BadSettings(line.to_owned())
     }

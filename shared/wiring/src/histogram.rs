@@ -11,7 +11,7 @@ const BOUNDS: [u64; 16] = [
 /// Number of observations in each bucket, and their sum.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// One for each bound, and one for what is longer.
+    /// Counts: one for each bound, and one for longer times.
     counts: [u64; BOUNDS.len() + 1],
     /// In milliseconds.
     sum: u64,

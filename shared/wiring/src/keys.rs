@@ -132,7 +132,7 @@ fn write_private(
 ) -> Result<bool, PortError> {
     let new = path.with_extension("json.new");
     let write = || {
-        // What a process left behind that was killed here is not in use by anybody.
+        // A file that a killed process left behind is in use by nobody.
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(&new)?;
         file.set_permissions(fs::Permissions::from_mode(MODE))?;
         file.write_all(bytes)?;

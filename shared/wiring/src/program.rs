@@ -74,7 +74,7 @@ pub fn program(
     Ok(program_over(fetcher(settings, memory)?, settings, ports, keys, (clock, seeds, events), memory))
 }
 
-/// As [`program()`], with calls to sites made by `fetch`.
+/// Puts the program together with calls to sites made by `fetch`; see [`program()`].
 pub fn program_over(
     fetch: Arc<dyn Fetch>,
     settings: &Settings,

@@ -19,7 +19,7 @@ pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
         }
         let drawn =
             random_secret().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
-        // Whoever is first decides; the next round reads it.
+        // The first process decides; the next round reads its secret.
         blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
     }
     Err(PortError::Corrupt { what: WEB_SECRET.into(), why: "it was written and is not there".into() })

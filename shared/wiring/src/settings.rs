@@ -297,7 +297,7 @@ pub struct Limits {
 pub struct Web {
     /// The name of the search page.
     pub title: Option<String>,
-    /// Its public address.
+    /// Public address of the pages.
     #[serde(deserialize_with = "layers::origin")]
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.

@@ -39,14 +39,14 @@ pub struct Counts {
     pub put_off: u64,
     /// Calls to sites.
     pub calls: u64,
-    /// The same, by purpose.
+    /// Number of calls by purpose.
     pub calls_by_kind: BTreeMap<&'static str, u64>,
-    /// The same, by purpose and class of the status ([`status_class`]).
+    /// Number of calls by purpose and class of the status ([`status_class`]).
     #[serde(skip)]
     pub calls_by_status: BTreeMap<(&'static str, &'static str), u64>,
     /// Decoded bytes of bodies.
     pub bytes: u64,
-    /// The same, by purpose.
+    /// Bytes by purpose.
     #[serde(skip)]
     pub bytes_by_kind: BTreeMap<&'static str, u64>,
     /// Waits of visits, in seconds, by reason.

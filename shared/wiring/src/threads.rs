@@ -368,7 +368,7 @@ mod tests {
     #[tokio::test]
     async fn what_overruns_is_abandoned_and_its_place_is_free() {
         let (pool, busy) = (CpuThreads::new(SHORT), Busy::default());
-        // One of this kind runs at a time, so the second would wait for ever for the first.
+        // Documents of this kind run one at a time, so the second would wait for ever for the first.
         for abandoned in 1..=2 {
             let overrun = compute(&pool, CpuTask::LargeDocument, busy.work()).await;
             assert!(matches!(overrun, Err(CpuError::Overrun(SHORT))), "{overrun:?}");
@@ -464,7 +464,7 @@ mod tests {
             };
             threads.insert(compute(&pool, CpuTask::Document, busy).await.unwrap());
         }
-        // One that has just told of its end may not wait yet.
+        // A thread that has just reported its end may not wait yet.
         assert!(threads.len() < 4, "{threads:?}");
     }
 

@@ -70,7 +70,7 @@ pub fn put_back(body: String, attribute: impl Fn(&str) -> Option<String>) -> Str
     text
 }
 
-/// The same of a message that was received by the SDK.
+/// Returns the text of a message that was received by the SDK.
 pub(super) fn text_of(body: String, attributes: Option<&HashMap<String, MessageAttributeValue>>) -> String {
     put_back(body, |name| {
         let value = attributes?.get(name)?.binary_value()?;

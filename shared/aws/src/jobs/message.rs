@@ -23,11 +23,11 @@ const CLAIM: &str = "{\"claim\":";
 /// Reasons why a message gives no job.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is no job that this program knows, or its claim check names no object. Trying again does not help: give it
-    /// up, with this sentence.
+    /// The message is no job that this program knows, or its claim check names no object. Trying again does not help:
+    /// give it up, with this sentence.
     #[error("{0}")]
     Unreadable(String),
-    /// Its object is unreachable at present.
+    /// The message's object is unreachable at present.
     #[error(transparent)]
     Port(#[from] PortError),
 }

@@ -35,7 +35,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A row.
 #[derive(Clone, Debug)]
 pub(super) struct Parked {
-    /// Its key.
+    /// Key of the parked job.
     pub(super) key: Item,
     pub(super) stage: Stage,
     /// The message.

@@ -92,7 +92,8 @@ impl Jobs {
                         false => tracing::error!(?key, "a parked job is too long for its queue and stays parked"),
                     }
                 }
-                // These rows stay where they are, for a person to examine, and must not keep the others from their queues.
+                // Unreadable rows stay where they are, for a person to examine, and must not keep the others from their
+                // queues.
                 Err(error) => tracing::error!(%error, "a parked job cannot be read and stays parked"),
             }
         }

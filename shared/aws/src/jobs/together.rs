@@ -16,8 +16,8 @@ use tokio::sync::{Notify, oneshot};
 
 /// Time for which the first sender waits for others.
 const GATHER: Duration = Duration::from_millis(50);
-/// The same for pages on their way to extraction, which are large and come one by one from visits. A visit pauses for a second
-/// before its next call in any case, so this delays nobody but the last.
+/// Time for which pages on their way to extraction are gathered into one request: they are large and come one by one
+/// from visits. A visit pauses for a second before its next call in any case, so this delays nobody but the last.
 const GATHER_PAGES: Duration = Duration::from_secs(1);
 
 /// Messages of the senders of one queue that are gathered into requests.

@@ -33,7 +33,7 @@ fn bad_input(message: impl Into<String>) -> CheckError {
     CheckError { kind: "bad_input", message: message.into() }
 }
 
-/// One question: a line of JSON.
+/// A question: a line of JSON.
 struct Question(Map<String, Value>);
 
 impl Question {

@@ -43,7 +43,7 @@ fn decision(robots: &Robots, url: &Url) -> Map<String, Value> {
         answer.insert("content_signal".into(), json!(signals.to_string()));
     }
     if signals.search() == Some(false) {
-        // It may be called, and would not be kept.
+        // The URL may be called, and its page would not be kept.
         answer.insert("indexed".into(), json!(false));
     }
     answer

@@ -189,7 +189,8 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), first(*preset)).unwrap();
             let config = load(file.path());
-            // What is read at all may differ; a re-check may come later. Everything else is as by default.
+            // Presets may differ in the kinds of pages that are read at all, and may re-check later. Everything else is
+            // as by default.
             assert!(config.rules.recheck_after >= usual.rules.recheck_after, "{preset:?}");
             let Rules { backfill, recheck_after, .. } = usual.rules.clone();
             assert_eq!(Rules { backfill, recheck_after, ..config.rules.clone() }, usual.rules, "{preset:?}");

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// Maximum number of failures that a summary for people lists.
 const MOST: usize = 20;
 
-/// One site or feed that could not be read.
+/// A site or feed that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Failed {
     /// `site` or `feed`.

@@ -173,7 +173,7 @@ pub(crate) async fn run(command: Command, config: Config, place: Place) -> Resul
         Command::Import { what: Import::Warc { files }, json } => {
             warc::import(&*place.alone(config).await?, &files, json).await
         }
-        // They need no store, or none that can be opened, and ran before the settings were read.
+        // These commands need no store, or none that can be opened, and ran before the settings were read.
         Command::Check { .. }
         | Command::Doctor { .. }
         | Command::Init(_)

@@ -30,7 +30,7 @@ pub(super) fn document(feeds: &BTreeMap<Vec<String>, Vec<String>>) -> String {
 /// The place after the last folder.
 const END: (&[String], &Vec<String>) = (&[], &Vec::new());
 
-/// One outline of an OPML document.
+/// Returns an outline of an OPML document.
 pub(super) fn outline(title: &str, feed: &str, site: Option<&str>) -> String {
     let site = site.map(|s| format!(" htmlUrl=\"{}\"", escape(clean(s)))).unwrap_or_default();
     format!("<outline type=\"rss\" text=\"{}\" xmlUrl=\"{}\"{site}/>", escape(clean(title)), escape(clean(feed)))

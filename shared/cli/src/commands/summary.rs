@@ -68,7 +68,7 @@ impl Summary {
             world.tally.counts();
         let none_accepted = if rejected.is_empty() { BTreeMap::new() } else { none_accepted(world, named).await? };
         let (sites, feeds) = world.stats.sources().await?;
-        // Those that are due, too: they were left when the time was over.
+        // Jobs that are due count too: they were left when the time was over.
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
         let now = world.clock.now();
         let queues = world.ports.inbox.counts(now).await?;

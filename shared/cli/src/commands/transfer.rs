@@ -28,7 +28,7 @@ pub(super) async fn export(world: &World, what: Export) -> Result<()> {
 
 async fn records(world: &World, args: RecordsArgs) -> Result<()> {
     let site = args.site.as_deref().map(|site| world.blocks.name(site).map_err(explain)).transpose()?;
-    // What follows the primary language, as in `en-GB`, is not kept.
+    // Subtags after the primary language, as in `en-GB`, are dropped.
     let language = args.lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
     let filter = RecordFilter { since: args.since, site: site.map(|(name, _)| name), language };
     let RecordsArgs { format, columns, output, .. } = args;

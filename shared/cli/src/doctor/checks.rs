@@ -190,7 +190,7 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
 pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     let see = if facts.is_stack { "docs/runbooks.md#dead-letters" } else { "docs/reference/commands.md#act" };
-    // What is not known of a queue is a finding about the backlog.
+    // A queue whose count is unknown is a finding about the backlog.
     let known = || facts.queues.iter().filter_map(|(stage, queue)| Some((stage, queue.as_ref().ok()?.count.dead)));
     for (stage, dead) in known().filter(|(_, dead)| *dead > 0) {
         findings.push(Finding::warning(format!("{} of {} given up", count(dead, "job"), stage.as_str())).remedy(

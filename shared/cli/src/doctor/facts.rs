@@ -181,7 +181,7 @@ pub(crate) struct SmokeReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappingFacts {
     pub(crate) id: String,
-    /// Its state, by Lambda's word.
+    /// State of the mapping, by Lambda's word.
     pub(crate) state: String,
     /// Maximum number of invocations at once, if it has one.
     pub(crate) max_concurrency: Option<u32>,
@@ -191,6 +191,6 @@ pub(crate) struct MappingFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct QuotaFacts {
     pub(crate) all: u32,
-    /// Those that are reserved for no function.
+    /// Executions that are reserved for no function.
     pub(crate) unreserved: u32,
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(crate) enum Level {
     /// All is as it should be.
     Ok,
-    /// It works, and a person should look at it.
+    /// The part works, and a person should look at it.
     Warning,
     /// Something does not work.
     Failed,
@@ -58,7 +58,7 @@ impl Finding {
         Finding::new(Level::Warning, found)
     }
 
-    /// This does not work.
+    /// Returns the finding that a part does not work.
     pub(crate) fn failed(found: impl Into<String>) -> Finding {
         Finding::new(Level::Failed, found)
     }

@@ -19,7 +19,7 @@ pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {
     })
 }
 
-/// As [`fact`], of a stage.
+/// Returns a fact that a stage has told; see [`fact`].
 fn fact_of_stage<T>(told: Result<T, StageError>, action: &str) -> Fact<T> {
     match told {
         Ok(told) => Ok(told),

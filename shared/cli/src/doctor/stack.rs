@@ -75,7 +75,7 @@ pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Ti
 async fn smoke_tests(functions: &Functions, deployed: Vec<Fact<DeployedFunction>>) -> Vec<FunctionFacts> {
     let mut all = Vec::new();
     for (name, deployed) in FUNCTIONS.into_iter().zip(deployed) {
-        // One that cannot be looked at may answer all the same.
+        // A function that cannot be looked at may answer all the same.
         let is_there = !matches!(deployed, Err(MissingFact::Failed(_)));
         let answer = match is_there {
             true => Some(
@@ -96,7 +96,7 @@ async fn settings(
     environment: Option<&BTreeMap<String, String>>,
 ) -> Fact<Result<StatedSettings, String>> {
     let text = match stack_settings(blobs).await {
-        // It is no text.
+        // The object is no text.
         Err(error @ PortError::Corrupt { .. }) => return Ok(Err(error.to_string())),
         text => fact(text, "s3:GetObject")?.0,
     };

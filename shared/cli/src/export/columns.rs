@@ -35,7 +35,7 @@ impl ColumnType {
     }
 }
 
-/// One value of a record.
+/// A value of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Absent,

@@ -18,7 +18,7 @@ const SLOW_GOOD_FOR: Millis = Millis::from_mins(10);
 pub(super) struct Gauges {
     /// Monotonic time at which they were gathered last.
     at: Option<Millis>,
-    /// The same of `held` and `size`.
+    /// Time at which `held` and `size` were read.
     slow_at: Option<Millis>,
     /// The queues, each with the age of its oldest job that is due.
     pub(super) queues: Vec<(Stage, QueueCount, Millis)>,

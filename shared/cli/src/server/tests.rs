@@ -99,7 +99,7 @@ async fn a_caller_that_does_not_read_its_answer_is_let_go() {
     let one = Limits { connections: 1, of_address: 1 };
     let served = served(one, &[]).await;
     let unread = connected(&served, "GET /long HTTP/1.1\r\nhost: a\r\n\r\n").await;
-    // It waits in the backlog until the only connection is free.
+    // The next connection waits in the backlog until the only one is free.
     let next = rest(connected(&served, WHOLE).await).await;
     assert!(next.ends_with("here"), "{next}");
     drop(unread);

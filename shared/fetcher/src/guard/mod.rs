@@ -64,7 +64,7 @@ pub enum Refusal {
         /// The reason.
         reason: &'static str,
     },
-    /// One of Curlew's own hosts: crawling it would be a loop that somebody pays for.
+    /// The host is one of Curlew's own: crawling it would be a loop that somebody pays for.
     #[error("'{0}' is one of our own hosts")]
     OwnHost(String),
     /// A service of the machine that must not be called whatever else is allowed.

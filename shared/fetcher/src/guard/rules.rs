@@ -138,9 +138,9 @@ fn address_and_port(text: &str) -> Option<(IpAddr, Option<u16>)> {
 /// A service, written `host:port`, an IPv6 address in brackets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint {
-    /// Its host, canonical.
+    /// Host of the endpoint, canonical.
     pub host: Host<String>,
-    /// Its port.
+    /// Port of the endpoint.
     pub port: u16,
 }
 

@@ -237,7 +237,7 @@ fn u36_a_network_is_allowed_only_by_name() {
     let rules = Guard { allow_nets: vec!["192.168.7.0/24".parse().unwrap()], ..Guard::default() };
     assert!(vet_url("http://192.168.7.20/feed", &rules).is_ok());
     assert!(vet_url("http://192.168.8.20/feed", &rules).is_err());
-    // Whoever opens a network opens its ports; a name still may not choose one.
+    // An operator who opens a network opens its ports; a name still may not choose one.
     assert!(vet_url("http://192.168.7.20:8000/", &rules).is_ok());
     assert!(matches!(vet_url("http://192.168.7.20:0/", &rules), Err(Refusal::Port(0))));
     assert!(matches!(vet_url("http://nas.example:8000/", &rules), Err(Refusal::Port(8000))));

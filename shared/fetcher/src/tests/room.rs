@@ -16,7 +16,7 @@ const LARGE: usize = 1 << 20;
 
 /// Serves `/large`, `/bomb` (the same, compressed) and `/small`; its fetcher has room for so many large bodies.
 async fn server() -> Server {
-    // Of a shape that compresses a hundredfold, which is plausible.
+    // The text has a shape that compresses a hundredfold, which is plausible.
     let text: Vec<u8> =
         (0..LARGE / 256).flat_map(|n| [format!("{n:08}").into_bytes(), vec![b'a'; 248]].concat()).collect();
     let large = ok("Content-Type: text/html\r\n", &text);
@@ -59,7 +59,7 @@ async fn a_large_body_has_its_room_until_nobody_has_it_any_more() {
         assert!(matches!(&refused, Err(FetchError::Local(why)) if why.contains("no room")), "{refused:?}");
     }
     assert_eq!(make(&fetcher, &page("small")).await.unwrap().body.len(), LARGE / 5, "small bodies never wait");
-    // One that waits goes on as soon as there is room.
+    // A body that waits goes on as soon as there is room.
     let waits = tokio::spawn({
         let fetcher = fetcher.clone();
         async move { fetcher.call(&Call { time: Millis::from_secs(20), ..page("large") }).await }

@@ -113,7 +113,7 @@ pub(crate) async fn call(fetcher: &HttpFetcher, kind: CallKind, url: &str) -> Re
     make(fetcher, &get(kind, url)).await
 }
 
-/// As [`call`], for a call that was prepared.
+/// Makes a call that was prepared; see [`call`].
 pub(crate) async fn make(fetcher: &HttpFetcher, call: &Call) -> Result<Reply, FetchError> {
     let result = fetcher.call(call).await;
     if let Err(error) = &result {

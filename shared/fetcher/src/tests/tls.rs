@@ -212,7 +212,7 @@ async fn t16_a_server_without_tls_is_the_networks_trouble() {
     let addr = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            // It says so at the first bytes that are no request, as web servers do.
+            // The server refuses at the first bytes that are no request, as web servers do.
             stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.ok();
             tokio::spawn(async move { tokio::io::copy(&mut stream, &mut tokio::io::sink()).await });
         }

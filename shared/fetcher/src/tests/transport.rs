@@ -445,7 +445,7 @@ async fn b14_an_image_or_a_feed_without_a_type_is_known_by_its_first_bytes() {
             assert!(!reply.body_skipped && reply.body == body, "{kind:?} {label}");
         }
     }
-    // What it is not ends with its first bytes.
+    // A document of a type that is not read ends with its first bytes.
     let server = endless("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n", b"a long story ".repeat(9)).await;
     let reply = call(&server.fetcher(), CallKind::Image, "http://site.test/").await.unwrap();
     assert!(reply.body_skipped && reply.body.is_empty());

@@ -21,7 +21,7 @@ pub(super) async fn deaths(queue: &dyn MessageQueue, message: &Message) -> u32 {
         return 0;
     }
     queue.deaths(message).await.unwrap_or_else(|error| {
-        // It then runs once more, before others that are known to end processes.
+        // The job then runs once more, before others that are known to end processes.
         let error = with_causes(&error);
         tracing::warn!(message = %message.id, error, "it is not known how many processes a job has ended");
         0
@@ -125,7 +125,7 @@ impl Batch {
         }
         let message = &self.messages[n];
         if let Err(error) = self.queue.delete(message).await {
-            // It is deleted when the invocation has ended.
+            // The message is deleted when the invocation has ended.
             tracing::warn!(message = %message.id, error = %with_causes(&error), "a message could not be deleted early");
         }
         true

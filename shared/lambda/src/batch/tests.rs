@@ -46,7 +46,7 @@ async fn a_panic_in_one_visit_fails_that_visit_alone() {
     let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
     let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (2, ["message-1".to_owned()].as_slice()));
-    // Its lease runs out by itself.
+    // The lease expires by itself.
     world.clock.sleep(world.bounds.rules.lease_length()).await;
     let last = world.run(&[(&jobs[1], MAX_RECEIVES)]).await;
     assert_eq!((last.given_up, last.failures.len()), (1, 0));
@@ -229,7 +229,7 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
-    // Its host is in use, it is not begun for want of time, or crawling is paused.
+    // The job's host is in use, there was no time to begin the job, or crawling is paused.
     for case in ["busy", "late", "paused"] {
         let mut world = TestWorld::new(Stage::Discover);
         let host = curlew_model::HostKey::new("a.example").unwrap();
@@ -261,7 +261,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
         }
         let sent: Vec<Job> =
             world.sent_again().await.iter().map(|message| Job::from_message(message).unwrap()).collect();
-        // What the mapping has not deleted yet is among them.
+        // Messages that the mapping has not deleted yet are among them.
         let is_sent = |n: u8, again: bool| {
             let is_it = |job: &DiscoverJob| job.site.as_str().ends_with(&n.to_string()) && job.is_again == again;
             sent.iter().any(|job| matches!(job, Job::Discover(job) if is_it(job)))

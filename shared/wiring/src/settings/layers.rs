@@ -48,7 +48,7 @@ const FORMER: [&str; 4] = ["often", "second_look", "tracing", "preferences"];
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// It is the program's own.
+    /// The value is the program's own.
     Default,
     /// The settings file states it.
     File,
@@ -72,11 +72,11 @@ impl fmt::Display for Origin {
 /// A setting with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effective {
-    /// Its table; empty for a setting outside of all tables.
+    /// Table of the setting; empty for a setting outside of all tables.
     pub table: String,
-    /// Its key.
+    /// Key of the setting.
     pub key: String,
-    /// Its value, or `(hidden)` in place of a secret.
+    /// Value of the setting, or `(hidden)` in place of a secret.
     pub value: toml::Value,
     /// The layer that decides it.
     pub origin: Origin,
@@ -106,7 +106,7 @@ pub(super) fn file_of(flags: &Flags, Environment(environment): &Environment) -> 
 pub(super) struct Layers {
     /// The settings of the file.
     file: toml::Table,
-    /// The same with those of the environment.
+    /// Tables of the file, overridden by those of the environment.
     both: toml::Table,
 }
 
@@ -292,7 +292,7 @@ pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSe
     parse(name, text)?;
     let is_switch =
         |line: &str| line.trim_start().strip_prefix("paused").is_some_and(|l| l.trim_start().starts_with('='));
-    // What stands outside of all tables comes before the first of them.
+    // Settings outside of all tables come before the first table.
     let head = text.lines().take_while(|line| !line.trim_start().starts_with('[')).count();
     let kept = text.lines().enumerate().filter(|(n, line)| *n >= head || !is_switch(line)).map(|(_, line)| line);
     let first = paused.then_some("paused = true");

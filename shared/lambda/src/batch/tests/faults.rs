@@ -88,7 +88,7 @@ impl Run {
     }
 }
 
-/// One invocation: its faults, its end, and what became of its messages as far as it knows.
+/// An invocation: its faults, its end, and the outcomes of its messages as far as it knows.
 struct Invocation {
     run: Arc<Run>,
     number: u64,
