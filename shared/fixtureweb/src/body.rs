@@ -22,9 +22,9 @@ pub(crate) enum Stream {
     Pieces(VecDeque<Bytes>),
     /// Pieces that end before the promised length.
     Short { left: Option<Bytes>, promised: u64, timer: Pin<Box<Sleep>> },
-    /// One piece again and again.
+    /// A piece that is sent again and again.
     Endless { piece: Bytes, times: u32 },
-    /// One byte after each pause.
+    /// A byte after each pause.
     Drip { left: Bytes, pause: Duration, timer: Pin<Box<Sleep>> },
 }
 

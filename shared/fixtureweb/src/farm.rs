@@ -25,8 +25,8 @@ impl Farm {
         Farm::of(uniform::sites(spec, 1..=spec.hosts, false).map(site).collect())
     }
 
-    /// As [`Farm::uniform`], with pages that compress like real ones: to about a fifth with zstd. The hosts are those
-    /// with these numbers, instead of the first ones: `PREFIX-0007.test` for 7.
+    /// Returns a farm of uniform sites whose pages compress like real ones: to about a fifth with zstd. The hosts are
+    /// those with these numbers instead of the first ones: `PREFIX-0007.test` for 7. See [`Farm::uniform`].
     pub fn keyed(spec: &Uniform, numbers: &[usize]) -> Farm {
         Farm::of(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
     }

@@ -6,7 +6,7 @@ use crate::publisher::{Post, Publisher, Style};
 use serde_json::json;
 use std::borrow::Cow;
 
-/// One entry of a feed.
+/// An entry of a feed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entry {
     pub(crate) link: String,

@@ -32,7 +32,7 @@ pub enum Kind {
     Other,
 }
 
-/// One call and how it was answered.
+/// A call and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// The `Host` header, lower case, without a port.

@@ -35,7 +35,7 @@ pub(crate) enum Body {
     Bomb(usize),
     /// The bytes repeated this many times.
     Endless(Bytes, u32),
-    /// One byte at a time, with this pause before each.
+    /// A byte at a time, with this pause before each.
     Drip(Bytes, Duration),
     /// Fewer bytes than the Content-Length promises.
     Short {

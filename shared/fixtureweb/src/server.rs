@@ -62,7 +62,7 @@ pub async fn serve(farm: Arc<Farm>, listener: TcpListener) -> Running {
     serve_logged(farm, listener, None).await
 }
 
-/// As [`serve`], with every call also appended to a file as one JSON line when it ends.
+/// Serves a farm, and appends every call to a file as one JSON line when it ends; see [`serve`].
 pub async fn serve_logged(farm: Arc<Farm>, listener: TcpListener, file: Option<File>) -> Running {
     let addr = listener.local_addr().unwrap_or_else(|_| SocketAddr::from(([127, 0, 0, 1], 0)));
     let (stop, stopped) = watch::channel(false);
@@ -143,7 +143,7 @@ impl Running {
     /// Stops accepting connections, drops those that are open, and waits until all are closed.
     pub async fn stop(mut self) {
         let _ = self.stop.send(true);
-        // This fails only if the task panicked, which the runtime has reported already.
+        // Waiting fails only if the task panicked, which the runtime has reported already.
         let _ = (&mut self.accepting).await;
     }
 }

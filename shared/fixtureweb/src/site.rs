@@ -8,14 +8,14 @@ use crate::uniform::UniformSite;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-/// One site: a home page, feeds, pages, and how it behaves.
+/// A site: a home page, feeds, pages, and its behaviour.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// Its main host name.
+    /// Main host name of the site.
     pub host: String,
     /// Address that a person would give the crawler.
     pub start_url: String,
-    /// One line on what is special about it and why the expectation is as it is.
+    /// A line on what is special about the site, and why the expectation is as it is.
     pub about: &'static str,
     /// Expected result of a correct crawl.
     pub expect: Expect,
@@ -71,17 +71,17 @@ impl Expect {
 /// Expected outcome of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// Its page ends in the index.
+    /// The entry's page ends in the index.
     Accepted,
-    /// Its page is rejected, with this code of `curlew_model::Rejection`.
+    /// The entry's page is rejected, with this code of `curlew_model::Rejection`.
     Rejected(&'static str),
-    /// It is left for later, since the host is held before its page is fetched.
+    /// The entry is left for later, since the host is held before its page is fetched.
     Parked,
-    /// Its page is named by another entry too, under another address.
+    /// The entry's page is named by another entry too, under another address.
     Duplicate,
-    /// It has the same address as another entry, after removal of fragment and tracking parameters.
+    /// The entry has the same address as another one, after removal of fragment and tracking parameters.
     Repeat,
-    /// It names nothing callable, so it is not counted at all.
+    /// The entry names nothing callable, so it is not counted at all.
     Ignored,
 }
 

@@ -45,7 +45,7 @@ impl Default for Uniform {
     }
 }
 
-/// One site of a uniform farm.
+/// A site of a uniform farm.
 #[derive(Clone, Debug)]
 pub(crate) struct UniformSite {
     pub(crate) publisher: Publisher,
@@ -66,7 +66,7 @@ struct PageParts {
 /// Lists of links around an article.
 #[derive(Debug)]
 enum LinkLists {
-    /// The same on each page, which compresses far better than real pages.
+    /// The same lists on each page, which compress far better than real pages.
     Same(Bytes),
     /// Number of bytes, with different keys on each page: zstd reduces such a page to about a fifth.
     Keyed(usize),

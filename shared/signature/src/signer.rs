@@ -1,4 +1,4 @@
-//! One key, and what it signs.
+//! A key, and the signatures that it makes.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};

@@ -106,8 +106,8 @@ impl Faults {
         Faults::seeded(0, Rates::default(), clock)
     }
 
-    /// One fault: the process ends just before its call number `call`, counted from 0. With each number in turn, a
-    /// process is cut between any two of its steps.
+    /// Returns faults with a single crash: the process ends just before its call number `call`, counted from 0. With
+    /// each number in turn, a process is cut between any two of its steps.
     pub fn crash_at(call: u64, clock: Arc<dyn Clock>) -> Arc<Faults> {
         Faults::with(0, Some(call), Rates::default(), clock)
     }
@@ -226,7 +226,7 @@ impl Faults {
 }
 
 impl Rates {
-    /// One of the faults, or none, for a roll of the dice; `detail` says how long or which way.
+    /// Returns one of the faults, or none, for a roll of the dice; `detail` says how long or which way.
     fn fault(&self, roll: u64, detail: u64) -> Fault {
         let some_time = Millis(detail % self.longest_delay.0.saturating_add(1));
         let crash = if detail.is_multiple_of(2) { Fault::CrashBefore } else { Fault::CrashAfter };

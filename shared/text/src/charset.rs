@@ -30,7 +30,7 @@ pub enum Document {
 /// Decoded text of a document.
 #[derive(Debug)]
 pub struct DecodedText<'a> {
-    /// Its characters; U+FFFD for each that cannot be decoded.
+    /// Characters of the text; U+FFFD for each that cannot be decoded.
     pub text: Cow<'a, str>,
     /// True if a label was unknown or wrong, or bytes could not be decoded.
     pub faulty: bool,
@@ -94,7 +94,7 @@ fn by_labels<'a>(body: &'a [u8], header: Option<&str>, declared: Option<&str>) -
     let first = named.first().copied();
     let is_utf_8 = match std::str::from_utf8(body) {
         Ok(text) => first.is_none_or(|e| e == UTF_8) || !text.is_ascii(),
-        // It may be cut off within a character.
+        // The text may be cut off within a character.
         Err(cut) => cut.error_len().is_none() && !body[..cut.valid_up_to()].is_ascii(),
     };
     if is_utf_8 {

@@ -26,7 +26,7 @@ pub enum Piece<'p> {
 /// A start tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag<'p> {
-    /// Its name as written.
+    /// Name of the tag as written.
     pub name: &'p str,
     /// True if it ends in `/>`.
     pub self_closing: bool,
@@ -154,7 +154,7 @@ impl<'p> Pieces<'p> {
         name.make_ascii_lowercase();
         match &*name {
             b"svg" | b"math" => self.foreign = !tag.self_closing,
-            // These end a drawing or formula wherever they stand (HTML, "foreign content").
+            // These tags end a drawing or formula wherever they stand (HTML, "foreign content").
             b"body" | b"br" | b"center" | b"dd" | b"div" | b"dl" | b"dt" | b"embed" | b"h1" | b"h2" | b"h3" | b"h4"
             | b"h5" | b"h6" | b"head" | b"hr" | b"img" | b"li" | b"meta" | b"nobr" | b"ol" | b"p" | b"pre"
             | b"span" | b"table" | b"ul" => self.foreign = false,
@@ -362,7 +362,7 @@ fn script_length(rest: &str) -> usize {
         } else if !hidden && is_end_tag(here, NAME) {
             return at;
         } else if !escaped && here.starts_with("<!--") {
-            // Its dashes may be those of the end.
+            // The dashes of the start may be those of the end.
             escaped = true;
             at += 2;
         } else {
@@ -389,7 +389,7 @@ fn comment_in(rest: &str) -> (&str, usize) {
     while let Some(dash) = memchr(b'-', &bytes[at..]) {
         let first = at + dash;
         at = skip(bytes, first, |b| b == b'-');
-        // Of more than two dashes the last two are the end's.
+        // The last two of more than two dashes belong to the end.
         if at - first >= 2 {
             let after = &rest[at..];
             let end = if after.starts_with('>') { Some(1) } else { after.starts_with("!>").then_some(2) };

@@ -10,9 +10,9 @@ pub const MAX_NAME: usize = 32;
 /// A character reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// Its length in bytes, with `&` and `;`.
+    /// Length of the reference in bytes, with `&` and `;`.
     pub length: usize,
-    /// Its characters, at most two; none if it names a control character.
+    /// Characters of the reference, at most two; none if it names a control character.
     pub chars: [Option<char>; 2],
     /// True if plain XML knows it: one of its five names, or the number of a character that XML allows.
     pub is_xml: bool,

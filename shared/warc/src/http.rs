@@ -76,7 +76,7 @@ fn unchunk(mut body: &[u8]) -> Option<Vec<u8>> {
     loop {
         let (length, line) = chunk(body)?;
         body = &body[line..];
-        // What follows the last chunk are trailers.
+        // Lines after the last chunk are trailers.
         if length == 0 {
             return Some(whole);
         }

@@ -256,7 +256,7 @@ mod tests {
         let (number, error) = read(&empty);
         assert_eq!(number, 1);
         assert!(error.is_some_and(|error| error.ends_with("hardly anything")));
-        // What cannot be compressed is as long as before.
+        // Incompressible records are as long as before.
         let noise: Vec<u8> = noise.collect();
         assert_eq!(read(&gzip(&record(&noise))), (1, None));
         let mut stored = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());

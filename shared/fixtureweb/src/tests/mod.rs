@@ -44,7 +44,7 @@ async fn get(running: &Running, url: &str) -> reqwest::Result<reqwest::Response>
     get_with(running, url, HeaderMap::new()).await
 }
 
-/// As [`get`], following at most two redirects within the bundled web.
+/// Gets a URL and follows at most two redirects within the bundled web; see [`get`].
 async fn follow(running: &Running, url: &str) -> reqwest::Result<(String, reqwest::Response)> {
     let mut url = url.to_owned();
     for _ in 0..2 {

@@ -72,11 +72,11 @@ const SUBJECTS: [(&str, &Bank); 16] = [
 /// An article without a site around it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Text {
-    /// Its language, as a BCP 47 tag.
+    /// Language of the text, as a BCP 47 tag.
     pub language: &'static str,
     /// Subject; articles of one subject use the same words.
     pub subject: &'static str,
-    /// Its title.
+    /// Title of the text.
     pub title: String,
     /// Paragraphs, separated by blank lines.
     pub text: String,
@@ -129,7 +129,7 @@ pub(crate) fn article(bank: &Bank, seed: u64, n: usize) -> Prose {
     longer_article(bank, seed, n, 1)
 }
 
-/// As [`article`], with `rounds` repetitions of the middle in other words and another order.
+/// Writes an article with `rounds` repetitions of the middle in other words and another order; see [`article`].
 pub(crate) fn longer_article(bank: &Bank, seed: u64, n: usize, rounds: usize) -> Prose {
     let mut mixer = Mixer::new(seed ^ (n as u64).wrapping_mul(0xd6e8_feb8_6659_fd93));
     // Equal numbers of places and titles would pair up the same way in every cycle.

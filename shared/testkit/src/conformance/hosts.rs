@@ -6,7 +6,7 @@ use curlew_ports::{HostLedger, Hosts, PortError, Version};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// One adapter seen through both traits.
+/// An adapter seen through both traits.
 #[derive(Clone)]
 pub struct HostPorts {
     /// Loads and swaps.
@@ -76,7 +76,7 @@ pub async fn no_version_comes_twice(ports: &HostPorts) {
     let mut seen = BTreeSet::from([Version::ABSENT]);
     let mut version = Version::ABSENT;
     for _ in 0..50 {
-        // The same state each time: a version tells writes apart, not contents.
+        // The state is the same each time: a version tells writes apart, not contents.
         version = ports.ledger.swap(&key, version, failures(1)).await.expect("swaps");
         assert!(seen.insert(version), "{version:?} was there before");
     }

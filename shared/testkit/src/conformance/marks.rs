@@ -5,7 +5,7 @@ use curlew_model::Timestamp;
 use curlew_ports::{Marks, PortError, Version};
 use std::sync::Arc;
 
-/// It was never set.
+/// A mark that was never set is absent.
 pub async fn an_unknown_mark_is_absent(marks: &Arc<dyn Marks>) {
     assert_eq!(marks.load("dispatch").await.expect("loads"), (None, Version::ABSENT));
 }

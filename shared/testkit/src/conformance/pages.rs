@@ -13,7 +13,7 @@ fn gone(n: u64) -> Page {
     page(n, PageState::Gone { reason: Gone::NotFound })
 }
 
-/// It was never taken up.
+/// A page that was never taken up is absent.
 pub async fn an_unknown_page_is_absent(pages: &Arc<dyn Pages>) {
     assert_eq!(pages.get(&page_id(1)).await.expect("reads"), None);
 }

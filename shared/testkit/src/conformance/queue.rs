@@ -70,7 +70,7 @@ impl Pass for ManualTime {
     }
 }
 
-/// One adapter seen through both traits, its back door, and its time.
+/// An adapter seen through both traits, its back door, and its time.
 #[derive(Clone)]
 pub struct QueuePorts {
     /// Sends.
@@ -410,7 +410,7 @@ pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePor
     assert_eq!(ports.count(Stage::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
 }
 
-/// It must not stop the queue, and a person must be able to see it.
+/// An unreadable message must not stop the queue, and a person must be able to see it.
 pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
     let now = ports.now();
     let of_tomorrow = r#"{"v":255,"job":"poll"}"#;

@@ -31,7 +31,7 @@ pub async fn the_oldest_come_first(ports: &QueuePorts) {
     assert_eq!(in_order(ports.receive(Stage::Poll, 3).await), [poll(4)]);
 }
 
-/// It tells a runner how long it may sleep.
+/// The earliest due time tells a runner how long it may sleep.
 pub async fn next_due_is_the_earliest_that_is_not_handed_out(ports: &QueuePorts) {
     let at = instants(ports);
     ports.send(&[(poll(1), at(30)), (extract(2, 1), at(20)), (poll(3), at(40))]).await;

@@ -27,11 +27,11 @@ pub enum BlobCall {
 /// Decision about a call.
 #[derive(Debug)]
 pub enum BlobFate {
-    /// It is made.
+    /// The call is made.
     Pass,
-    /// It fails and has done nothing.
+    /// The call fails and has done nothing.
     Fail(PortError),
-    /// It never returns.
+    /// The call never returns.
     Hang,
 }
 

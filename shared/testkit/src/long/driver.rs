@@ -1,4 +1,4 @@
-//! One shard: a crawler of one process over its part of the web, in simulated time.
+//! A shard: a crawler of one process over its part of the web, in simulated time.
 
 use super::judge::Judge;
 use super::mutant::{Ledger, Lenient};
@@ -40,7 +40,7 @@ const WORKERS: usize = 100;
 const VISIBILITY: Millis = Millis::from_hours(1);
 /// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(1);
-/// One host in this number is blocked on the way.
+/// Number of hosts of which one is blocked on the way.
 const BLOCKED: usize = 100;
 /// Rows that are read at a time.
 const ROWS: usize = 1_000;
@@ -129,7 +129,8 @@ impl Events for Shard {
         let place = self.web.names.get(host.as_str());
         place.into_iter().for_each(|place| judge.held(*place, reason.as_str(), self.moment()));
         if *reason == HoldReason::Network && place.is_some_and(|place| self.web.is_well(*place)) {
-            // What is cut short may hold a host that is well otherwise; what it was not reached for may not.
+            // A host that cuts answers short may be held though it is well otherwise; a host that was not reached may
+            // not.
             judge.report.blamed += u64::from(self.web.is_down(self.moment()));
         }
     }
@@ -210,7 +211,7 @@ impl Crawler {
         let politeness = Politeness {
             events: world.clone(),
             rules: Arc::new(world.rules()),
-            // What is known already is not asked of the store, so a store that lies would hardly be heard.
+            // Rules that are known already are not asked of the store, so a store that lies would hardly be heard.
             known: match world.plan.without {
                 Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
                 _ => Arc::default(),

@@ -63,7 +63,7 @@ struct FeedHistory {
     /// A poll that was given out and not made yet.
     due: Option<Moment>,
     last: Option<Moment>,
-    /// Its last answer; a call that reached nobody is no burden.
+    /// Last answer of the host; a call that reached nobody is no burden.
     answered: Option<Moment>,
     /// True if it was asked for unconditionally then, and the status of the answer.
     unconditionally: bool,

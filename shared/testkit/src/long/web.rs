@@ -17,16 +17,16 @@ const LISTED: u64 = 15;
 const FIRST: u64 = 3;
 /// Blogs on a platform, which all count for one host key, of a hundred hosts.
 const BLOGS_PERCENT: usize = 2;
-/// One page in this number is for members only and answers 403, where not all is well.
+/// Number of pages of which one is for members only and answers 403, where not all is well.
 const MEMBERS_ONLY: u64 = 11;
-/// One page in this number is always cut short.
+/// Number of pages of which one is always cut short.
 const CUT_SHORT: u64 = 101;
-/// One page in this number asks not to be indexed, so that the home page is looked at.
+/// Number of pages of which one asks not to be indexed, so that the home page is looked at.
 const NOT_INDEXED: u64 = 13;
-/// One page in this number lies where robots.txt forbids it.
+/// Number of pages of which one lies where robots.txt forbids it.
 const PRIVATE: u64 = 20;
 
-/// One host key, and what is special about it.
+/// A host key, and what is special about it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) key: String,

@@ -26,7 +26,7 @@ struct FetchState {
 /// Answer to all URLs that begin alike.
 #[derive(Debug)]
 enum Below {
-    /// This one.
+    /// Every URL below has this answer.
     Always(Box<Reply>),
     /// The value of this parameter of the query.
     Echo(String),
@@ -75,7 +75,7 @@ impl MemoryFetch {
         self.keep_as(url, reply, known_by);
     }
 
-    /// The same of a server that knows its document by other validators than it gives, as one behind a proxy does.
+    /// Keeps a reply of a server that knows its document by other validators than it gives, as one behind a proxy does.
     pub fn keep_as(&self, url: &str, reply: Reply, known_by: Validators) {
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: false });
     }

@@ -20,8 +20,7 @@ struct JobsState {
     /// Ids are never used twice: receipts are made of them.
     last_id: u64,
     jobs: BTreeMap<u64, StoredJob>,
-    /// The same by stage and when they are due, so that whoever looks need not look at all of them: those that wait, and
-    /// those that are handed out.
+    /// Ids of the waiting jobs by stage and due time, so that a look needs only a part of them.
     waiting: BTreeSet<(Stage, Timestamp, u64)>,
     handed: BTreeSet<(Stage, Timestamp, u64)>,
     dead: BTreeMap<u64, Dead>,

@@ -28,7 +28,7 @@ impl Dice {
         self.next() % 100 < chance
     }
 
-    /// One of these. There has to be one.
+    /// Returns one of these. There has to be one.
     pub(super) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let n = usize::try_from(self.next() % of.len() as u64).unwrap_or(0);
         &of[n]

@@ -26,7 +26,7 @@ const ALIAS_STEPS: usize = 4;
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Its name.
+    /// Name of the invariant.
     pub invariant: &'static str,
     /// When, in the time of the run.
     pub at: Timestamp,
@@ -264,7 +264,7 @@ pub fn settled_as_it_ended(trace: &Trace) -> Result<(), Violation> {
             (Some(JobEnd::Waits(until)), SettledAs::Deferred(at)) => at == until,
             (Some(JobEnd::Throttled(asked)), SettledAs::Deferred(at)) => at >= run.at + asked,
             (Some(JobEnd::Failed), SettledAs::Retried(at)) => !is_last && at > run.at,
-            // One whose process ended each time was never run to an end.
+            // A job whose process ended each time was never run to an end.
             (Some(JobEnd::Failed), SettledAs::DeadLetter) => is_last,
             (None, SettledAs::DeadLetter) => run.receives > TRIES,
             _ => false,

@@ -1,4 +1,4 @@
-//! One machine: takes jobs, runs the real stages over failing ports, applies verdicts, crashes and comes back.
+//! A machine: takes jobs, runs the real stages over failing ports, applies verdicts, crashes and comes back.
 //!
 //! The stages are those that ship, and so is the worker that runs jobs and settles them with the queue.
 
@@ -43,7 +43,7 @@ const BAD_TIME: Moment = 20 * MINUTE;
 /// Time between two ticks of dispatch.
 const TICK: Millis = Millis::from_mins(20);
 
-/// One incarnation of a machine: the stages over its own failing ports.
+/// An incarnation of a machine: the stages over its own failing ports.
 pub(super) struct Machine {
     shared: Arc<Shared>,
     number: usize,
@@ -224,7 +224,7 @@ fn report(machine: &Machine, done: Result<(), tokio::task::JoinError>) {
 async fn until_next(machine: &Machine) -> Millis {
     let now = machine.shared.clock.now();
     let due = machine.shared.jobs.next_due().await.ok().flatten();
-    // What is due already waits for a worker, whose end wakes the machine.
+    // A job that is due already waits for a worker, whose end wakes the machine.
     let wait = due.filter(|due| *due > now).map_or(VISIBILITY, |due| due.since(now));
     wait.clamp(Millis(1), VISIBILITY)
 }

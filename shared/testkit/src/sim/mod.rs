@@ -133,7 +133,7 @@ impl Scenario {
         Scenario { steady: true, faults, duplicates: faults, history: false, raw: false, ..of }
     }
 
-    /// The same with something taken away.
+    /// Returns the plan with something taken away.
     #[must_use]
     pub fn without(self, mutation: Mutation) -> Scenario {
         Scenario { mutation: Some(mutation), ..self }
@@ -189,9 +189,9 @@ pub enum Mutation {
     PanicLosesBatch,
     /// A host that is to be left alone is not blocked in the ledger.
     StopIgnored,
-    /// That a host rests after a refusal or a server error of one URL is written nowhere.
+    /// The rest of a host after a refusal or a server error of one URL is written nowhere.
     RestForgotten,
-    /// That a home page was looked at is written nowhere.
+    /// The look at a home page is written nowhere.
     HomeLookForgotten,
     /// Removals are sent to nobody.
     RemovalsUnsent,
@@ -201,7 +201,7 @@ pub enum Mutation {
     RecordsKept,
     /// Raw pages of removed pages are not erased.
     RawPagesKept,
-    /// Whoever claims a site is believed.
+    /// Every claimant of a site is believed.
     ClaimantBelieved,
     /// A host that is allowed again stays blocked.
     UnblockDropped,

@@ -1,4 +1,4 @@
-//! What people and schedules do while the machines work: they name sites, block hosts, ask for re-checks, publish, and
+//! Acts of people and schedules while the machines work: they name sites, block hosts, ask for re-checks, publish, and
 //! search.
 
 use super::answer::COMMON_WORD;

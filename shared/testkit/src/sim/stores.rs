@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) start: Timestamp,
     pub(super) clock: Arc<TokioClock>,
     pub(super) hosts: Arc<MemoryHosts>,
-    /// The same, as the machines see it.
+    /// States of hosts, as the machines see them.
     pub(super) ledger: Arc<Late>,
     pub(super) robots: Arc<MemoryRobots>,
     pub(super) groups_of_polls: Arc<MemoryGroups>,

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// One call that reached the model web.
+/// A call that reached the model web.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSnapshot {
     /// The host key that it counts under.
     pub host: HostKey,
-    /// Its URL.
+    /// URL of the call.
     pub url: String,
     /// Purpose of the call.
     pub kind: CallKind,
@@ -38,13 +38,13 @@ pub struct CallSnapshot {
 /// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallResult {
-    /// This status.
+    /// An answer with this status.
     Status(u16),
     /// The network failed, or time ran out.
     Network,
     /// The machine that made it ended before the answer.
     Cut,
-    /// It is still under way.
+    /// The call is still under way.
     Open,
 }
 
@@ -77,7 +77,7 @@ pub struct RobotsSnapshot {
     pub delay: Millis,
 }
 
-/// One run of a job, and how the worker settled its delivery.
+/// A run of a job, and how the worker settled its delivery.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRun {
     /// When it was settled.
@@ -97,13 +97,13 @@ pub struct JobRun {
 pub enum JobEnd {
     /// Done, or pointless.
     Done,
-    /// It waits until this instant.
+    /// The job waits until this instant.
     Waits(Timestamp),
     /// A port asked to be left alone for so long.
     Throttled(Millis),
-    /// It failed or panicked, and trying again may help.
+    /// The job failed or panicked, and trying again may help.
     Failed,
-    /// It failed, and trying again does not help.
+    /// The job failed, and trying again does not help.
     Hopeless,
 }
 
@@ -120,7 +120,7 @@ pub enum SettledAs {
     DeadLetter,
 }
 
-/// One query and what it found.
+/// A query and its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuerySnapshot {
     /// When.
@@ -142,7 +142,7 @@ pub struct DeliverySnapshot {
     pub feed: String,
     /// Our name for the subscription.
     pub callback: String,
-    /// It was signed by the secret of the subscription.
+    /// True if the delivery was signed by the secret of the subscription.
     pub signed: bool,
     /// The answer: it is taken, it is not believed, or the subscription is unknown.
     pub answer: HubAnswer,
@@ -185,7 +185,7 @@ impl RequestSnapshot {
 pub struct Stop {
     /// The host.
     pub host: String,
-    /// Its owner has asked for it, not the operator.
+    /// True if the host's owner has asked for it, not the operator.
     pub by_owner: bool,
     /// When it was first asked for.
     pub asked: Timestamp,
@@ -222,7 +222,7 @@ pub struct SendSnapshot {
     pub at: Timestamp,
     /// The host key that its visit counts under.
     pub host: HostKey,
-    /// Its URL.
+    /// URL of the page.
     pub url: String,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct MachineWeb {
     pub(super) shared: Arc<Shared>,
     pub(super) faults: Arc<Faults>,
     pub(super) machine: usize,
-    /// Of a thousand calls, during so many the machine ends.
+    /// Number of calls of a thousand during which the machine ends.
     pub(super) cuts: u64,
 }
 

@@ -19,7 +19,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
 use url::Url;
 
-/// Of a hundred pages, so many make extraction panic in a run with panics.
+/// Percentage of pages that make extraction panic in a run with panics.
 const POISON_PERCENT: u64 = 15;
 
 /// The stages and the queue as a worker sees them while it runs one handful of deliveries.

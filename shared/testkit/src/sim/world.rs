@@ -36,14 +36,14 @@ pub(super) struct Named {
     pub(super) at: Moment,
 }
 
-/// One host key.
+/// A host key.
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     /// Host names below it, the key itself first.
     pub(super) names: Vec<String>,
     /// Bad times.
     pub(super) bad_times: Vec<BadTime>,
-    /// Of a hundred answers so many take as long as a call may.
+    /// Percentage of answers that take as long as a call may.
     pub(super) slow: u64,
 }
 
@@ -341,7 +341,7 @@ impl Maker {
             }
             21..=23 => return format!("https://{name}/missing/{number}"),
             24..=33 => {
-                // The same page under two addresses, of which it calls one the right one.
+                // The page has two addresses, of which it calls one the right one.
                 let twin = format!("https://{name}{folder}{number}-print");
                 page.canonical = Some(url.clone());
                 self.world.routes.insert(twin.clone(), Route::Page(page.clone()));

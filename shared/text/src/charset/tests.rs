@@ -51,7 +51,7 @@ fn a_wrong_label_is_found_out() {
     // Says Latin-1 in the header, but is UTF-8 and says so itself.
     let body = "<?xml version='1.0' encoding='utf-8'?><a>\u{e9}</a>";
     assert_eq!(feed(body.as_bytes(), Some("text/xml; charset=iso-8859-1")), body);
-    // One broken byte does not make good UTF-8 another encoding.
+    // A single broken byte does not make good UTF-8 another encoding.
     assert_eq!(feed(b"\xC3\xA9\xC3\xA8 \xFF", Some("a/b; charset=utf-8")), "\u{e9}\u{e8} \u{FFFD}");
 }
 
@@ -69,7 +69,7 @@ fn a_page_that_is_valid_utf_8_is_utf_8_whatever_its_labels_say() {
     assert_eq!(page(b"\xCC\xEE\xF1\xF2", Some("text/html; charset=windows-1251")), "Мост");
 }
 
-/// One rule for pages and feeds, header and declaration.
+/// Pages and feeds, header and declaration follow one rule.
 #[test]
 fn a_label_that_the_bytes_refute_loses_wherever_it_stands() {
     let labels = [
@@ -173,7 +173,7 @@ fn the_bytes_decide_where_nothing_is_declared() {
         assert!(read(&late, None).ends_with("più"));
         assert_eq!(read(b"\xC3\xA8 cos\xC3", None), "è cos\u{FFFD}");
     }
-    // One broken byte far into good UTF-8.
+    // A single broken byte stands far into good UTF-8.
     let long = ["è".repeat(100_000).as_bytes(), b"\xFF"].concat();
     assert!(feed(&long, None).ends_with("è\u{FFFD}"));
 }
