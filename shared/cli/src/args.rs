@@ -78,25 +78,25 @@ pub(crate) struct Shared {
     /// Settings, as TOML; the environment (CURLEW_…) overrides them, flags override both
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// A page or mail address that the user agent names; needed before a public host is crawled
+    /// A page or mail address, sent in the user agent; needed to contact public sites
     #[arg(long, global = true, value_name = "URL|MAIL")]
     pub(crate) contact: Option<String>,
-    /// An address range that is not public and may be called nevertheless
+    /// Allow calls to a private address range
     #[arg(long, global = true, value_name = "CIDR")]
     pub(crate) allow_net: Vec<IpNet>,
-    /// Call a host by this address, whatever its name resolves to; NAME may begin with `*.`
+    /// Call a host at this address, whatever its name resolves to; NAME may begin with `*.`
     #[arg(long, global = true, value_name = "NAME=ADDR[:PORT]")]
     pub(crate) resolve: Vec<ResolveRule>,
-    /// Visits under way at once [default: 100]
+    /// Number of hosts visited at once [default: 100]
     #[arg(long, global = true, value_name = "N")]
     pub(crate) workers: Option<usize>,
-    /// Work on the stack that is deployed on AWS, by the credentials and the region of the environment
+    /// Work on a stack on AWS, with the credentials and the region of the environment
     #[arg(long, global = true, conflicts_with = "data")]
     pub(crate) aws: bool,
     /// The name of the stack [default: curlew]
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
     pub(crate) stack: Option<String>,
-    /// Log more; twice for still more
+    /// Log more; twice for even more
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Form of log lines
@@ -135,24 +135,24 @@ impl std::str::FromStr for Until {
 /// Uses of the settings.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ConfigWhat {
-    /// Say whether the file, the environment and the flags can be used, and what is wrong with them if not
+    /// Check the file, the environment and the flags, and report errors
     Check,
-    /// Show every setting that has a value, and where the value comes from
+    /// Show every setting that has a value, and its source
     Show {
         #[command(flatten)]
         output: Output,
     },
-    /// Write a file of the settings that most installations need, to be filled in; an existing file is kept
+    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
     Init(InitArgs),
-    /// Make a file the settings of a stack (`--aws`); its functions follow within a minute
+    /// Store a file as the settings of a stack (`--aws`); its functions use it within a minute
     Set {
         /// The file
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Stop the crawling of a stack (`--aws`) at once; nothing is lost, and the search page goes on
+    /// Pause the crawling of a stack (`--aws`) at once; nothing is lost, and the search page stays up
     Pause,
-    /// Let a stack (`--aws`) crawl again
+    /// Resume the crawling of a stack (`--aws`)
     Resume,
 }
 
@@ -179,9 +179,9 @@ pub(crate) enum Preset {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Find the feeds of sites, poll them, fetch what is new, and publish the index
+    /// Find the feeds of sites, poll them, fetch new pages, and publish the index
     Crawl(CrawlArgs),
-    /// Poll feeds now, whatever their schedule says; not before a hold, Retry-After or five minutes are over
+    /// Poll feeds now, whatever their schedule; waits for holds, Retry-After and five minutes between polls
     Poll {
         /// Known sites or feeds: host names, URLs or keys
         #[arg(required = true, value_name = "SITE|FEED")]
@@ -191,7 +191,7 @@ pub(crate) enum Command {
     },
     /// Crawl a bundled web of small sites on loopback and serve the result; needs no network
     Demo(DemoArgs),
-    /// Serve the search page and the forms, with the schedules running
+    /// Serve the search page and the forms, and run the schedules
     Serve {
         /// Address and port to listen on
         #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
@@ -236,7 +236,7 @@ pub(crate) enum Command {
         #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
         listen: SocketAddr,
     },
-    /// Examine the store and what works on it, and say what to do; it fails if something does not work
+    /// Check the store and its processes, and say what to do; fails if something does not work
     Doctor {
         #[command(flatten)]
         output: Output,
@@ -246,30 +246,30 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// List the sites that were named
+    /// List the sites
     Sites(ListArgs),
     /// List the feeds that are polled
     Feeds(ListArgs),
     /// List pages and their states
     Pages(ListArgs),
-    /// List hosts that are left alone for a while, and the reasons
+    /// List hosts on hold, and the reasons
     Holds(ListArgs),
     /// List jobs that wait for a later time, and jobs that were given up
     Parked(ListArgs),
     /// List the pages that were removed and the acts of operators, with time and reason
     Audit(ListArgs),
-    /// Tell the story of a page: the feed that named it, and when it was fetched, judged, published and re-checked
+    /// Tell the story of a page: its feed, and when it was fetched, judged, published and re-checked
     Trace {
         /// Address or id of the page
         #[arg(value_name = "PAGE")]
         page: String,
-        /// A log in JSON (`--log json`), of which the lines about this page are shown; `-` for standard input
+        /// Also show the lines of this JSON log (`--log json`) about the page; `-` for standard input
         #[arg(long, value_name = "FILE")]
         log_file: Option<PathBuf>,
         #[command(flatten)]
         output: Output,
     },
-    /// Never call a host again, and hide its pages, from now on
+    /// Block a host: never contact it again, and hide its pages
     Block {
         /// A host name; all names below it are blocked too
         host: String,
@@ -279,7 +279,7 @@ pub(crate) enum Command {
         /// The host name that was blocked
         host: String,
     },
-    /// Leave a host alone for a while; what waits for it is not given up
+    /// Put a host on hold for a while; waiting work is kept
     Hold {
         /// A host name or an address
         host: String,
@@ -287,7 +287,7 @@ pub(crate) enum Command {
         #[arg(long = "for", value_name = "DURATION", default_value = "7d")]
         length: Millis,
     },
-    /// Lift such a hold; one that the site's own answers have brought about stays
+    /// Lift an operator's hold; holds caused by the site's responses stay
     Unhold {
         /// The host name
         host: String,
@@ -299,21 +299,21 @@ pub(crate) enum Command {
     Messages(MessagesArgs),
     /// List the claims to sites, with their proofs and requests
     Owners(ListArgs),
-    /// Let operators into the pages under /admin of a running `curlew serve`, or end their sessions
+    /// Create or revoke sign-in tokens for the pages under /admin
     Admin {
         #[command(subcommand)]
         what: AdminWhat,
     },
-    /// Check, show or begin the settings, or change those of a stack
+    /// Check, show or create settings, or change those of a stack
     Config {
         #[command(subcommand)]
         what: ConfigWhat,
     },
-    /// Write a file of settings to begin with, as `config init` does
+    /// Write a file of settings to start with, as `config init` does
     Init(InitArgs),
-    /// The keys that sign requests, so that sites can tell this crawler from one that only uses its name
+    /// Manage the keys that sign requests, so that sites can verify this crawler
     Key(KeyArgs),
-    /// Have new pages that match a query posted to an address (a webhook)
+    /// Post new pages that match a query to a webhook
     Watch(WatchArgs),
     /// Put jobs that were given up back into their queues
     Redrive {
@@ -333,27 +333,27 @@ pub(crate) enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Make a store of a backup, after checking each of its files
+    /// Restore a backup into a store, after checking all of its files
     Restore {
         /// The folder of the backup
         dir: PathBuf,
-        /// Put a store that is there already aside, into a folder beside it
+        /// Move an existing store aside, into a folder beside it
         #[arg(long)]
         replace: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Compare rows, records, index, images and jobs with each other, and say what is missing or damaged
+    /// Compare rows, records, index, images and jobs, and report missing or damaged ones
     Fsck {
-        /// Mend it: fetch again what was lost, build the index anew, delete what nothing names
+        /// Repair: fetch lost pages again, rebuild the index, delete unreferenced objects
         #[arg(long)]
         repair: bool,
         #[command(flatten)]
         output: Output,
     },
-    /// Run the extractor over the pages that are kept raw, without a call; pages of which it makes another record are revised
+    /// Run the extractor over the kept raw pages, without a call; records that change are updated
     Reextract(ReextractArgs),
-    /// Write records, feeds or raw pages in a form that other programs read
+    /// Export records, feeds or raw pages for other programs
     Export {
         #[command(subcommand)]
         what: Export,
@@ -366,7 +366,7 @@ pub(crate) enum Command {
         #[arg(long, global = true)]
         json: bool,
     },
-    /// Ask one component, without a store or a network: JSON Lines in, JSON Lines out, or one plain document
+    /// Try one component offline (robots, feed, page, …): JSON Lines in, JSON Lines out, or one plain document
     Check {
         #[command(subcommand)]
         what: Check,
@@ -379,7 +379,7 @@ pub(crate) enum Command {
     },
     /// Write the manual pages, one for each command
     Man {
-        /// The folder, such as ~/.local/share/man/man1; it is made if it is not there
+        /// The folder, such as ~/.local/share/man/man1; created if missing
         folder: PathBuf,
     },
 }
@@ -412,9 +412,9 @@ pub(crate) enum WatchWhat {
         #[arg(long, value_name = "URL")]
         to: String,
     },
-    /// List the watches, the subscriptions of feed readers, and the fate of their deliveries
+    /// List the watches and the subscriptions of feed readers, with their delivery status
     List,
-    /// Post nothing more, and forget what waits
+    /// Delete a watch and its pending deliveries
     Remove {
         /// Name of the watch
         name: String,
@@ -434,7 +434,7 @@ pub(crate) struct CrawlArgs {
     /// A feed; may be given several times
     #[arg(long, value_name = "URL")]
     pub(crate) feed: Vec<String>,
-    /// Read the back catalogue too, a little each day: of what is named here, or of everything that is known
+    /// Also read the back catalogue, a little each day: of the sites named here, or of all known sites
     #[arg(long)]
     pub(crate) history: bool,
     /// Only pages since this day or instant, as far as their dates are stated
@@ -495,7 +495,7 @@ pub(crate) struct KeyArgs {
 pub(crate) enum KeyWhat {
     /// Make the first key
     New,
-    /// The public halves of the keys, since when each is in use, and where sites find them
+    /// Show the public keys, their dates, and where sites find them
     Show,
     /// Make a new key, which takes over in a day; the old one stays published for a week after that
     Rotate,
@@ -503,13 +503,13 @@ pub(crate) enum KeyWhat {
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum AdminWhat {
-    /// Print a token to sign in with, good once and for ten minutes
+    /// Print a sign-in token; it works once, for ten minutes
     Login {
         /// The operator's name, for the audit log
         #[arg(long, value_name = "NAME", default_value = "operator")]
         name: String,
     },
-    /// End all sessions, and make all tokens useless
+    /// End all sessions, and revoke all tokens
     Logout,
 }
 
@@ -524,14 +524,14 @@ pub(crate) struct MessagesArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum MessagesWhat {
-    /// All of them, one per line
+    /// List all, one per line
     List,
     /// Show one message in full
     Show {
         /// Name of the message in the list
         name: String,
     },
-    /// Delete one that is dealt with
+    /// Delete a message that is dealt with
     Close {
         /// Name of the message in the list
         name: String,
@@ -549,9 +549,9 @@ pub(crate) struct OverrideArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OverrideWhat {
-    /// All of them, one per line
+    /// List all, one per line
     List,
-    /// Accept a page or a site, whatever content screening says of it
+    /// Accept a page or a site despite content screening
     #[command(alias = "pass")]
     Allow {
         /// A page's whole URL, or a host: all names below it too
@@ -581,7 +581,7 @@ pub(crate) enum OverrideWhat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Export {
-    /// Write the pages that a search can find, with their texts
+    /// Export the indexed pages, with their texts
     Records(RecordsArgs),
     /// Write feeds as JSON Lines to standard output
     Feeds {
@@ -595,7 +595,7 @@ pub(crate) enum Export {
         #[arg(long, value_name = "DATE", value_parser = date)]
         since: Option<Timestamp>,
     },
-    /// Write the pages that are kept raw as WARC, each record compressed by itself (.warc.gz)
+    /// Export the kept raw pages as WARC, each record compressed by itself (.warc.gz)
     Warc(WarcArgs),
 }
 
@@ -636,12 +636,12 @@ pub(crate) struct WarcArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Import {
-    /// Feeds that another feed reader exported
+    /// Import feeds that another feed reader exported
     Opml {
         /// The file
         file: PathBuf,
     },
-    /// Pages that another program fetched, without a call; pages that are known stay as they are
+    /// Import pages that another program fetched, without a call; known pages stay as they are
     Warc {
         /// The files: .warc, .warc.gz or .warc.zst; `-` for standard input
         #[arg(required = true)]
@@ -657,10 +657,10 @@ pub(crate) struct ReextractArgs {
     /// Only pages of this host and all below it
     #[arg(long, value_name = "HOST")]
     pub(crate) site: Option<String>,
-    /// Say what would change, and change nothing
+    /// Report changes without making them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Remove the pages that content policy, or their own directives, keep out today
+    /// Remove pages that the content policy or their own directives now exclude
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) remove: bool,
     #[command(flatten)]
@@ -697,7 +697,7 @@ pub(crate) enum Check {
         #[command(flatten)]
         document: Document,
     },
-    /// Show the record that would be stored of a page, and whether it would be accepted
+    /// Show the record that would be stored for a page, and whether it would be accepted
     Page {
         #[command(flatten)]
         document: Document,

@@ -112,7 +112,7 @@ pub(crate) struct QueueFacts {
 /// The published index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexFacts {
-    /// Pages that can be found.
+    /// Indexed pages.
     pub(crate) pages: u64,
     /// Time at which it was published last.
     pub(crate) published: Option<Timestamp>,

@@ -33,7 +33,7 @@ pub(crate) const FAMILIES: [(&str, MetricType, &str); 32] = [
     ("curlew_queue_jobs", MetricType::Gauge, "Jobs in the queues"),
     ("curlew_queue_oldest_seconds", MetricType::Gauge, "Time since which the oldest job has been due"),
     ("curlew_dead_jobs", MetricType::Gauge, "Jobs that were given up"),
-    ("curlew_index_pages", MetricType::Gauge, "Pages that can be found"),
+    ("curlew_index_pages", MetricType::Gauge, "Indexed pages"),
     ("curlew_index_splits", MetricType::Gauge, "Splits of the index"),
     ("curlew_index_age_seconds", MetricType::Gauge, "Time since the last publishing while something new waits, else 0"),
     ("curlew_messages_open", MetricType::Gauge, "Messages to the operator that are not closed"),

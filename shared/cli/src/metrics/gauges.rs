@@ -22,7 +22,7 @@ pub(super) struct Gauges {
     slow_at: Option<Millis>,
     /// The queues, each with the age of its oldest job that is due.
     pub(super) queues: Vec<(Stage, QueueCount, Millis)>,
-    /// Pages that can be found.
+    /// Indexed pages.
     pub(super) index_pages: u64,
     /// Splits of all years.
     pub(super) index_splits: usize,

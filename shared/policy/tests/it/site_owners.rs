@@ -27,7 +27,7 @@ fn m19_site_owners_are_told_the_numbers_that_the_rules_have() {
              for {failed} or more, and calls nothing at the domain for {rest}. A second address that is refused, or a second one \
              that fails, counts for the whole domain"
         ),
-        format!("What repeats lasts twice as long each time, up to {days} days."),
+        format!("Repeated failures double the wait, up to {days} days."),
         format!("Its visits to a domain take at most {} within any {}", hours(rules.window_limit), hours(rules.window)),
         format!("later at most once in {}, to tell whether a bot wall stands", hours(HOME_LOOK_EVERY)),
     ] {

@@ -150,9 +150,9 @@ impl<'a> AdminPage<'a> {
         let value = params.get("filter").unwrap_or_default().trim().to_owned();
         let host = typed_host(&value);
         let is_no_host = !value.is_empty() && host.is_none();
-        page.filter = Some(Filter { path, label: "Only this host and what is below it", value });
+        page.filter = Some(Filter { path, label: "Filter by host (subdomains included)", value });
         if is_no_host {
-            page.parts.push(Part::items(heading, vec![], "That is no host."));
+            page.parts.push(Part::items(heading, vec![], "That is not a host name."));
             return (page, Err(()));
         }
         (page, Ok(host))

@@ -28,18 +28,18 @@ impl Contact {
 
 const ENGLISH: Contact = Contact {
     title: "Write to us",
-    about: "What it is about",
+    about: "Topic",
     abouts: [
         (About::Question, "question", "A question, or something else"),
         (About::Crawler, "crawler", "The crawler behaves badly"),
-        (About::Abuse, "abuse", "Something that can be found here should not be"),
-        (About::Removal, "removal", "A site of mine is to be removed"),
+        (About::Abuse, "abuse", "Something should not be findable here"),
+        (About::Removal, "removal", "Please remove my site"),
     ],
     address: "Page or site (optional)",
     text: "Your message",
     reply_to: "Your e-mail address, for an answer (optional)",
     button: "Send it",
-    note: "What you write is kept for 30 days at most, with nothing else of you. It changes nothing by itself: a person reads it.",
+    note: "Your message is kept for at most 30 days, and nothing else about you. It changes nothing by itself: a person reads it.",
     taken: "Thank you. The operator will read it.",
     full: "The daily limit for messages has been reached. Please come back tomorrow.",
     enough: "You have sent as many messages today as one sender may. Please come back tomorrow.",

@@ -113,14 +113,14 @@ fn status() -> SystemStatus {
 async fn the_status_says_what_there_is_and_what_is_done_and_since_when() {
     let world = World::of(Backend { status: status(), ..Backend::default() });
     let page = world.get("/status").await;
-    assert_eq!(page.all("h2, summary"), ["Index", "Sites and pages", "Sites left alone for now", "Work"]);
-    assert_eq!(page.all(".numbers dt"), ["Pages that can be found", "Sites that were named", "Published last"]);
+    assert_eq!(page.all("h2, summary"), ["Index", "Sites and pages", "Sites on hold", "Work"]);
+    assert_eq!(page.all(".numbers dt"), ["Indexed pages", "Sites", "Index updated"]);
     assert_eq!(page.all(".numbers dd")[0], "12,346");
     let rows: Vec<String> = page.all("tbody tr");
     for row in [
-        "Pages that can be found12,346",
+        "Indexed pages12,346",
         "of 202612,345",
-        "Published last21 November 2026, 02:00 UTC59 minutes ago",
+        "Index updated21 November 2026, 02:00 UTC59 minutes ago",
         "Feeds4",
         "Too many requests (429)2",
         "Fetch pages71,00020",

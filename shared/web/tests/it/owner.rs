@@ -187,7 +187,7 @@ async fn i06_w06_without_a_proof_the_page_tells_nothing_and_grants_nothing() {
     let page = world.get(&path).await;
     assert_eq!(
         page.all("main li"),
-        ["a TXT record: there is nothing", "the file: robots.txt keeps us out, so it was not looked at"]
+        ["a TXT record: there is nothing", "the file: robots.txt blocks us, so it was not checked"]
     );
     assert!(!page.body.contains("/feed") && page.attributes("input[name=request]", "value") == ["look"]);
     for asked in ["block", "forget", "visit", "report", "unblock"] {
