@@ -29,7 +29,7 @@ pub(crate) async fn unless_interrupted<T>(is_ending: watch::Receiver<bool>, job:
     }
 }
 
-/// Interrupts the job of this task once its runner ends. What is no job of a runner is never interrupted.
+/// Interrupts the job of this task once its runner ends. Work outside of a runner's job is never interrupted.
 async fn interrupted() {
     if let Ok(mut job) = JOB.try_with(Clone::clone)
         && job.is_ending.wait_for(|is_ending| *is_ending).await.is_ok()

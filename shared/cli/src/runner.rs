@@ -186,9 +186,9 @@ impl Runner {
         Ok(self.world.ports.inbox.next_due().await?.is_none_or(|due| due > soon))
     }
 
-    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. What is
-    /// left of the jobs is sent again for the next run, as new messages, since an interruption is no failure and must not
-    /// count as one.
+    /// Lets the calls under way end, and makes records of the pages that they brought unless it is told to stop. The
+    /// jobs that are left are sent again for the next run, as new messages, since an interruption is no failure and
+    /// must not count as one.
     async fn finish(&mut self) {
         self.ending.send_replace(true);
         let grace = self.world.clock.monotonic() + self.world.config.rules.call_time;
@@ -332,7 +332,7 @@ fn gathers(visits: usize, last: Option<Millis>, now: Millis) -> bool {
     visits > 0 && last.is_some_and(|last| now.saturating_sub(last) < GATHER_PAGES)
 }
 
-/// Runs jobs of one queue. Of a suspect, with which two processes died, at most one page is visited.
+/// Runs jobs of one queue. At most one page is visited of a suspect job, with which two processes died.
 async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {

@@ -1,7 +1,7 @@
 //! A store made of a backup.
 //!
-//! All files are gathered and checked in a folder of their own before any of them takes its place. What was there before
-//! is put aside and never deleted.
+//! All files are gathered and checked in a folder of their own before any of them takes its place. Files that were
+//! there before are put aside and never deleted.
 
 use crate::error::OpenError;
 use crate::layout::{BESIDE, DATABASE, INCOMING, LOCK, OBJECTS, RESTORING, SUMS};

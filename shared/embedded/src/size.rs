@@ -48,7 +48,7 @@ impl Store {
     }
 }
 
-/// Adds up the sizes of all files below a folder. What vanishes meanwhile counts as nothing.
+/// Adds up the sizes of all files below a folder. A file that vanishes meanwhile counts as nothing.
 fn size_of(folder: &Path) -> u64 {
     let (mut folders, mut sum, mut seen) = (vec![folder.to_owned()], 0, 0);
     while let Some(folder) = folders.pop() {

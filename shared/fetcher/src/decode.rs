@@ -166,7 +166,7 @@ impl Decoder {
         }
         let (began, before) = (processor_time(), self.out.time);
         let mut made = vec![0; STEP_BYTES];
-        // None of the steps is empty: it would look to zstd like the start of another frame.
+        // No step is empty, since an empty one would look to zstd like the start of another frame.
         for step in input.chunks(CODED_STEP_BYTES) {
             self.out.coded += step.len() as u64;
             match &mut self.state {
@@ -243,7 +243,7 @@ impl Output {
         Ok(())
     }
 
-    /// Refuses coded bytes that cost more than they bring. Whoever compresses does not make a document longer; empty
+    /// Refuses coded bytes that cost more than they bring. An honest coding does not make a document longer; empty
     /// blocks, frames and members, and blocks with large tables, take time and yield nothing.
     fn check_cost(&self) -> Result<(), DecodeError> {
         if self.coded > RATIO_FLOOR_BYTES as u64 && (self.bytes.len() as u64) * 2 < self.coded {

@@ -26,8 +26,8 @@ pub(crate) fn look_up(path: &Path, name: &str) -> io::Result<Vec<IpAddr>> {
     Ok(addresses(&String::from_utf8_lossy(&text), name))
 }
 
-/// A line is an address and its names, divided by white space; `#` begins a comment. Names are compared without regard to
-/// case and to a trailing dot. What is no address is no entry.
+/// A line is an address and its names, divided by white space; `#` begins a comment. Names are compared without regard
+/// to case and to a trailing dot. A line without an address is no entry.
 fn addresses(text: &str, name: &str) -> Vec<IpAddr> {
     let is_it = |known: &str| known.strip_suffix('.').unwrap_or(known).eq_ignore_ascii_case(name);
     let entry = |line: &str| {

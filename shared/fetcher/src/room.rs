@@ -1,6 +1,6 @@
-//! Memory for the bodies that a fetcher has under way or has given out. What is not there is waited for, or the body is
-//! dropped: a hundred large bodies at once must not end the process, and all other calls with it. One of them at a time may
-//! take what it needs beside the room of all, so that never each waits for the others.
+//! Memory for the bodies that a fetcher has under way or has given out. A body waits for room, or is dropped: a hundred
+//! large bodies at once must not end the process, and all other calls with it. One of them at a time may take what it
+//! needs beside the room of all, so that never each waits for the others.
 
 use bytes::Bytes;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Runs the messages of one invocation: reads them, gives their jobs to the stage, and applies the verdicts.
 //!
 //! **Invariants.** Every message ends in exactly one way: its job is done, it was sent again, it was given up with a reason,
-//! or it is reported as failed, and then SQS hands it out again. What is not known to have ended is reported as failed.
-//! Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has returned.
+//! or it is reported as failed, and then SQS hands it out again. A message that is not known to have ended is reported
+//! as failed. Nothing is begun that may outlast the invocation, and nothing runs on after [`Batch::run`] has returned.
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;

@@ -20,8 +20,8 @@ const ACCEPTED: &str = "config/accepted.toml";
 const MAX_TEXT: usize = 1 << 20;
 /// Interval at which it is read.
 const READ_EVERY: Millis = Millis::from_mins(1);
-/// The part of a function's memory that large bodies may take, in percent. What is made of them, and buffers that grow, take up to
-/// three times as much.
+/// The part of a function's memory that large bodies may take, in percent. Data that is made of the bodies, and buffers
+/// that grow, take up to three times as much.
 const BODIES_PERCENT: usize = 20;
 /// The part of it that one sitemap may take, in percent: its text and what is read from it come besides.
 const SITEMAP_PERCENT: usize = 10;

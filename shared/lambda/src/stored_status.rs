@@ -11,7 +11,7 @@ use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use std::sync::Arc;
 
 /// Status from the manifests and the queues, and the numbers counted last: counting rows would read whole tables each
-/// time that anybody asks. What cannot be had is left out, but for the index.
+/// time that anybody asks. A part that cannot be read is left out, except for the index.
 pub(crate) struct StoredStatus {
     pub(crate) blobs: Arc<dyn Blobs>,
     pub(crate) inbox: Arc<dyn Inbox>,

@@ -113,7 +113,7 @@ pub async fn update_host_from<T: Send>(
     Err(PortError::Conflict)
 }
 
-/// A robots.txt as it was fetched last. What it means is decided by `curlew-policy`.
+/// A robots.txt as it was fetched last. Its meaning is decided by `curlew-policy`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsCopy {
     /// The policy's word for what the answer meant.

@@ -71,8 +71,8 @@ pub struct QueueCount {
 /// adapter with a clock of its own may go by that instead of `now`.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// Hands out jobs of one stage that are due at `now`, at most `max`; oldest first if the adapter knows order. What
-    /// is neither acknowledged nor put back within `visibility` is handed out again.
+    /// Hands out jobs of one stage that are due at `now`, at most `max`; oldest first if the adapter knows order. A job
+    /// that is neither acknowledged nor put back within `visibility` is handed out again.
     ///
     /// # Errors
     /// Transport errors.

@@ -6,7 +6,7 @@ use curlew_ports::{PortError, Queue};
 /// Number of jobs that are sent together. Visits of a hundred long URLs are some ten megabytes then.
 const TOGETHER: usize = 200;
 
-/// Jobs on their way to a queue. What was pushed is in the queue once [`Bulk::send`] has returned.
+/// Jobs on their way to a queue. The pushed jobs are in the queue once [`Bulk::send`] has returned.
 pub(crate) struct Bulk<'a> {
     queue: &'a dyn Queue,
     jobs: Vec<(Job, Timestamp)>,

@@ -1,7 +1,7 @@
 //! `curlew export records`: all current records, streamed from the segments into one file.
 //!
-//! Segments are read and encoded on threads of the pool. What is written is written on a thread of its own, so that a slow
-//! disk or reader of a pipe holds back the reading, and nothing else.
+//! Segments are read and encoded on threads of the pool. A thread of its own does the writing, so that a slow disk or
+//! reader of a pipe holds back the reading, and nothing else.
 
 pub(crate) mod columns;
 pub(crate) mod destination;

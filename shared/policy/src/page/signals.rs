@@ -17,8 +17,8 @@ const MAX_WORD_BYTES: usize = 32;
 pub struct ContentSignals(BTreeMap<Box<str>, Box<str>>);
 
 impl ContentSignals {
-    /// Reads `name=value` pairs parted by commas, in any case. Never fails: what is no such pair is skipped. Of a name that
-    /// comes twice the value `no` counts, otherwise the first.
+    /// Reads `name=value` pairs parted by commas, in any case. Never fails: what is no such pair is skipped. If a name
+    /// occurs twice, the value `no` counts, otherwise the first one.
     pub fn parse(statement: &[u8]) -> ContentSignals {
         let mut signals = ContentSignals::default();
         let text = std::str::from_utf8(statement).unwrap_or_default();

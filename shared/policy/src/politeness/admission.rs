@@ -248,8 +248,8 @@ pub fn leave_alone(mut state: HostState, until: Timestamp) -> HostState {
     state
 }
 
-/// Ends the operator's own hold; says whether there was one. What the host's answers have brought about stays: an
-/// operator cannot waive it.
+/// Ends the operator's own hold; says whether there was one. A hold that the host's answers have brought about stays:
+/// an operator cannot waive it.
 pub fn end_leaving_alone(mut state: HostState, now: Timestamp) -> (HostState, bool) {
     let was = state.left_alone_until.take().is_some_and(|until| until > now);
     (state, was)

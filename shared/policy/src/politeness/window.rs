@@ -1,7 +1,7 @@
 //! The time that visits may spend on a host key: at most [`Rules::window_limit`] within any [`Rules::window`], wherever
 //! one begins to count.
 //!
-//! The account has parts. What was spent in a part counts until all of the part is a window ago.
+//! The account has parts. Time spent in a part counts until all of the part is a window ago.
 
 use crate::rules::Rules;
 use curlew_model::{Millis, Timestamp, WindowPart};

@@ -360,7 +360,7 @@ fn trim(mut bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. What follows it is a unit:
+/// Parses a decimal number of seconds, such as `10` or `0.5`, rounded up to milliseconds. The text after it is a unit:
 /// `10s`, `10 seconds` and `10;` mean ten seconds, `10 min` ten minutes, and `10,5` ten and a half seconds. No sign, no
 /// exponent.
 fn seconds(value: &[u8]) -> Option<Millis> {

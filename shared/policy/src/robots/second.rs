@@ -2,8 +2,8 @@
 //!
 //! A URL may be fetched only if both matchers allow it, so a fault of ours that fetches too much is caught unless the
 //! crate has it too. A fault of the crate that allows too much changes nothing. Where it is known to refuse what RFC
-//! 9309 allows, it is not asked: each such shape of a file, a pattern or a URL has a function of its own here. What it
-//! refuses, panics on or would take too long for is decided by our matcher alone.
+//! 9309 allows, it is not asked: each such shape of a file, a pattern or a URL has a function of its own here. A file
+//! or URL that the crate refuses, panics on or would take too long for is decided by our matcher alone.
 
 use super::parse::{AgentMatch, Line, agent_match, is_line_end, parse_line};
 use super::pattern::stays_as_it_is;

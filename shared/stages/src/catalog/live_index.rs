@@ -34,8 +34,8 @@ pub(crate) struct Unsearched {
 }
 
 impl LiveIndex {
-    /// Combines the manifests of all years, in the order of `tags`; one that cannot be read is `None`. What is as it was
-    /// in the last ones keeps its address, by which open splits know that they need not look it up again.
+    /// Combines the manifests of all years, in the order of `tags`; one that cannot be read is `None`. Unchanged parts
+    /// keep their address, by which open splits know that they need not look them up again.
     pub(crate) fn of(
         manifests: &[Arc<Option<Manifest>>],
         tags: Vec<(Year, Option<Tag>)>,

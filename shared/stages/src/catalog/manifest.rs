@@ -47,8 +47,8 @@ pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Optio
     parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
 }
 
-/// Changes the manifest of a year by compare-and-swap. What changes nothing writes nothing: a year that has no manifest does not
-/// get one.
+/// Changes the manifest of a year by compare-and-swap. A change that changes nothing is not written: a year that has no
+/// manifest does not get one.
 pub(crate) async fn change_manifest(
     blobs: &dyn Blobs,
     year: Year,

@@ -29,8 +29,8 @@ pub struct SearchResults {
     /// True if the query is a sentence: pages with all words and pages with some are then ranked together.
     #[serde(skip)]
     pub is_mixed: bool,
-    /// Number of pages that were not searched, since a part of the index did not answer in time, or has a format that this
-    /// version cannot read. What they have is missing from the hits and from all numbers.
+    /// Number of pages that were not searched, since a part of the index did not answer in time, or has a format that
+    /// this version cannot read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
     /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this version

@@ -35,8 +35,8 @@ pub(crate) fn newest(feed: &Feed, most: usize) -> impl Iterator<Item = &Entry> {
     feed.entries.iter().enumerate().filter(move |(place, _)| !too_many.contains(place)).map(|(_, entry)| entry)
 }
 
-/// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. What
-/// changes with each call, such as the time at which the document was made, is not in it. Never zero.
+/// A hash of what a feed says, as far as anything here depends on it: its entries, their links, titles and dates. It
+/// leaves out parts that change with each call, such as the time at which the document was made. Never zero.
 pub(crate) fn content_hash(feed: &Feed, most: usize) -> u64 {
     let mut hash = mix(feed.entries.len() as u64);
     let mut add = |number: u64| hash = mix(hash ^ number);

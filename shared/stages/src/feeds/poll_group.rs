@@ -155,8 +155,8 @@ impl Stages for UnderVisit<'_> {
 }
 
 impl Poll {
-    /// Runs polls under the leases of their groups: those of one host key one after the other under one visit, others side by
-    /// side. What has to wait, or fails, goes back into the queue.
+    /// Runs polls under the leases of their groups: those of one host key one after the other under one visit, others
+    /// side by side. A poll that has to wait, or fails, goes back into the queue.
     ///
     /// # Errors
     /// The errors of the ports. The job is then handed out again, and the polls that were not settled are run each on its own.

@@ -322,7 +322,7 @@ impl Suggest {
         Err(PortError::Conflict.into())
     }
 
-    /// Writes a row that is tried again. Whoever changes it at the same time has taken it up too.
+    /// Writes a row that is tried again. A writer that changes it at the same time has taken it up too.
     async fn rewrite(&self, seen: Version, revived: Source) -> Result<Source, SuggestError> {
         match self.sources.swap(seen, &revived).await {
             Ok(_) | Err(PortError::Conflict) => Ok(revived),

@@ -453,8 +453,8 @@ impl Extract {
         Ok(())
     }
 
-    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was written.
-    /// Whoever is first decides.
+    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was
+    /// written. The first writer decides.
     async fn write(&self, job: &ExtractJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {

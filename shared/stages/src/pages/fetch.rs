@@ -48,8 +48,8 @@ pub struct Fetch {
     blobs: Arc<dyn Blobs>,
     /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
-    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come together
-    /// often share one. What is forgotten is asked for again, as part of what a page may cost.
+    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come
+    /// together often share one. A forgotten page is fetched again, within the calls that a page may cost.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
     /// Duration after which a visit begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,

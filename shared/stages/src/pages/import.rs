@@ -76,7 +76,7 @@ impl ForeignPages<'_> {
     /// are known, so pages may be taken twice.
     ///
     /// # Errors
-    /// Any error of the ports. What was taken before stays.
+    /// Any error of the ports. Pages that were taken before stay.
     pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>, StageError> {
         let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
         let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());

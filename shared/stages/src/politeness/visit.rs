@@ -1,6 +1,6 @@
-//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through [`Visit::get`]
-//! or `Visit::post`. What happens next is decided by [`VisitState::next`] and the like; this shell does it. It is long since
-//! all of it works on one lease.
+//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through
+//! [`Visit::get`] or `Visit::post`. [`VisitState::next`] and the like decide what happens next; this shell does it. It
+//! is long since all of it works on one lease.
 
 pub(crate) mod interstitial;
 mod refresh;

@@ -1,6 +1,6 @@
-//! Outcomes of re-checks. What concerns the row alone is written at once; what concerns the index becomes a job for
-//! [`crate::catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then, so that a
-//! job that is lost is sent anew by the next re-check.
+//! Outcomes of re-checks. Changes of the row alone are written at once; changes of the index become a job for
+//! [`crate::catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then,
+//! so that a job that is lost is sent anew by the next re-check.
 
 use super::{Fetch, VisitRun};
 use crate::stage::StageError;

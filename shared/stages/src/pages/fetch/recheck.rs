@@ -64,8 +64,8 @@ impl Fetch {
         self.settle(round, &page, &got, found).await
     }
 
-    /// Applies what was found where the page's address leads to. What another address says, even that it may not be called, is
-    /// no last word: a server that asks for a login, or for patience, sends all that come there.
+    /// Applies what was found where the page's address leads to. The answer of another address, even that it may not be
+    /// called, is not final: a server that asks for a login, or for patience, sends all that come there.
     async fn settle(
         &self,
         round: &mut VisitRun<'_, '_>,
