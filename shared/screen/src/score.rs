@@ -12,20 +12,18 @@ const TITLE_FACTOR: f32 = 2.5;
 const HALF_AT: f32 = 18.0;
 /// Points added to that per word of the text: the same words mean less in a longer text.
 const HALF_PER_WORD: f32 = 0.05;
-/// Points of context that halve the weight of ambiguous words in a short text.
-const CONTEXT_HALVES: f32 = 6.0;
-/// Maximum that context adds to the divisor of the points, so that stuffing a page with context words does not help.
-const MAX_RELIEF: f32 = 3.0;
-/// As above, for words against one topic, which are fewer and more specific.
+/// Points against a topic that halve the weight of ambiguous words in a short text.
 const AGAINST_HALVES: f32 = 6.0;
-/// See [`MAX_RELIEF`].
-const MAX_AGAINST: f32 = 4.0;
+/// Maximum that they add to the divisor of the points, so that stuffing a page with such words does not help.
+const MAX_RELIEF: f32 = 6.0;
 /// Share of that relief which applies to unmistakable words.
 const RELIEF_OF_EXPLICIT: f32 = 0.6;
 /// Weight from which a word is unmistakable.
 const EXPLICIT_FROM: f32 = 10.0;
 /// Factors for a topic with none, one, two or three different words: real pages of a topic use many.
 const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
+/// Least factor for a topic with fewer different words for it than against it: such a page is about the topic.
+const LEAST_FOR_ABOUT: f32 = 0.5;
 /// Minimum weight of common words that identifies a language and outweighs the page's own tag.
 const TOLD_FROM: f32 = 6.0;
 /// Without a tag, minimum share of common words, relative to the language with most of them, for a list to count.
@@ -153,16 +151,20 @@ struct Tally {
     ambiguous: f32,
     /// Number of different words with more than the least weight.
     different: usize,
+    /// Points against it, those of context included.
     against: f32,
-    context: f32,
+    /// Number of different words against it with more than the least weight.
+    different_against: usize,
 }
 
 impl Tally {
     fn add(&mut self, side: Side, weight: f32, points: f32) {
         match side {
             Side::Common => {}
-            Side::Context => self.context += points,
-            Side::Against(_) => self.against += points,
+            Side::Context | Side::Against(_) => {
+                self.against += points;
+                self.different_against += usize::from(weight > 1.0);
+            }
             Side::Topic(_) => {
                 if weight >= EXPLICIT_FROM {
                     self.explicit += points;
@@ -177,12 +179,11 @@ impl Tally {
     /// Returns the score from 0 to 1, in thousandths.
     fn score(&self, half_at: f32) -> f32 {
         // A long text contains a few words of context by chance, as it does a few of any topic.
-        let scale = half_at / HALF_AT;
-        let context = (self.context / (CONTEXT_HALVES * scale)).min(MAX_RELIEF);
-        let against = (self.against / (AGAINST_HALVES * scale)).min(MAX_AGAINST);
-        let relief = context + against;
+        let relief = (self.against / (AGAINST_HALVES * half_at / HALF_AT)).min(MAX_RELIEF);
         let points = self.explicit / (1.0 + RELIEF_OF_EXPLICIT * relief) + self.ambiguous / (1.0 + relief);
-        let points = points * FEW_WORDS.get(self.different).copied().unwrap_or(1.0);
+        let share = self.different as f32 / (self.different_against + 1) as f32;
+        let variety = FEW_WORDS.get(self.different).copied().unwrap_or(1.0) * share.clamp(LEAST_FOR_ABOUT, 1.0);
+        let points = points * variety;
         (points / (points + half_at) * 1_000.0).round() / 1_000.0
     }
 }
