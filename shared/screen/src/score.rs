@@ -139,7 +139,7 @@ fn weigh(lexicon: &Lexicon, spoken: &Spoken, counts: &BTreeMap<usize, Count>, to
     }
     terms.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
     against.sort_by(|a: &Weighed, b: &Weighed| b.points.total_cmp(&a.points));
-    Scored { topic, score: tally.score(half_at), terms, against }
+    Scored { topic, score: tally.score(topic, half_at), terms, against }
 }
 
 /// The points of one topic.
@@ -166,24 +166,23 @@ impl Tally {
                 self.different_against += usize::from(weight > 1.0);
             }
             Side::Topic(_) => {
-                if weight >= EXPLICIT_FROM {
-                    self.explicit += points;
-                } else {
-                    self.ambiguous += points;
-                }
+                let kind = if weight >= EXPLICIT_FROM { &mut self.explicit } else { &mut self.ambiguous };
+                *kind += points;
                 self.different += usize::from(weight > 1.0);
             }
         }
     }
 
     /// Returns the score from 0 to 1, in thousandths.
-    fn score(&self, half_at: f32) -> f32 {
+    fn score(&self, topic: Topic, half_at: f32) -> f32 {
         // A long text contains a few words of context by chance, as it does a few of any topic.
         let relief = (self.against / (AGAINST_HALVES * half_at / HALF_AT)).min(MAX_RELIEF);
-        let points = self.explicit / (1.0 + RELIEF_OF_EXPLICIT * relief) + self.ambiguous / (1.0 + relief);
         let share = self.different as f32 / (self.different_against + 1) as f32;
-        let variety = FEW_WORDS.get(self.different).copied().unwrap_or(1.0) * share.clamp(LEAST_FOR_ABOUT, 1.0);
-        let points = points * variety;
+        // Reports name a trade too, so one word more is needed without an unmistakable one.
+        let is_trade = matches!(topic, Topic::Adult | Topic::Gambling | Topic::Drugs);
+        let telling = self.different - usize::from(is_trade && self.explicit == 0.0 && self.different > 1);
+        let variety = FEW_WORDS.get(telling).copied().unwrap_or(1.0) * share.clamp(LEAST_FOR_ABOUT, 1.0);
+        let points = variety * (self.explicit / (1.0 + RELIEF_OF_EXPLICIT * relief) + self.ambiguous / (1.0 + relief));
         (points / (points + half_at) * 1_000.0).round() / 1_000.0
     }
 }

@@ -1,4 +1,4 @@
-//! The labelled set: texts in six languages, half of them hard negatives, every third one held out.
+//! The labelled set: texts in six languages, more than half of them hard negatives, every third one held out.
 //!
 //! Lists and numbers were tuned on the other two thirds only. `cargo nextest run -p curlew-screen labelled
 //! --no-capture` prints the figures.
@@ -128,9 +128,9 @@ fn labelled_texts_beside_the_worst_image_are_told_apart() {
 #[test]
 fn the_set_is_what_it_claims_to_be() {
     let samples = samples();
-    assert!(samples.len() >= 600);
+    assert!(samples.len() >= 880);
     let negatives = samples.iter().filter(|s| s.topic.is_none()).count();
-    assert!((0.45..=0.55).contains(&(negatives as f64 / samples.len() as f64)), "{negatives}");
+    assert!((0.55..=0.65).contains(&(negatives as f64 / samples.len() as f64)), "{negatives}");
     for language in LANGUAGES {
         let own: Vec<&Sample> = samples.iter().filter(|s| s.lang == language).collect();
         for topic in ["adult", "violence", "hate", "self-harm", "gambling", "scams"] {

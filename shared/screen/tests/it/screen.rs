@@ -87,6 +87,21 @@ fn a_words_meaning_is_that_of_the_pages_language() {
 }
 
 #[test]
+fn words_that_only_look_like_listed_ones_do_not_count() {
+    for (language, text) in [
+        ("de", "So heißen die beiden Gassen, und ich heiße wie die eine von ihnen."),
+        ("de", "Sie zog die Jacke an und ging zur Probe."),
+        ("en", "He sells spices and flags with stripes."),
+        ("en", "The Free Speech Coalition answered on the same day."),
+        ("fr", "Le train a du retard, et les bêtes attendent à côté de la gare."),
+        ("it", "La terza puntata va in onda stasera."),
+        ("pt", "Faltou força ao grupo, e as forças foram embora."),
+    ] {
+        assert_eq!(screen("", text, Some(language)), nothing(), "{text}");
+    }
+}
+
+#[test]
 fn nothing_in_nothing_out() {
     let empty = nothing();
     assert_eq!(screen("", "", None), empty);
