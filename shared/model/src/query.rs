@@ -24,8 +24,12 @@ pub enum QueryError {
     Not,
     /// `AND` or `OR` in capitals between words; it was left out.
     Boolean(String),
-    /// A word with `*`.
+    /// A `*` anywhere but after the beginning of a word, or after too short a one.
     Wildcard(String),
+    /// `title:` without a word.
+    Title(String),
+    /// `tag:` or `in:`, by its name, without a word.
+    Label(String),
     /// Only words that pages must not have.
     OnlyExcluded,
     /// `author:` without a name.
@@ -68,7 +72,13 @@ impl fmt::Display for QueryError {
                 )
             }
             QueryError::Wildcard(typed) => {
-                write!(f, "Wildcards such as in '{typed}' are not supported; write the word in full.")
+                write!(f, "'{typed}' was left out: a * stands after at least three letters of a word, as in tid*.")
+            }
+            QueryError::Title(typed) => {
+                write!(f, "'{typed}' is not a word; write for example title:tide or title:\"low tide\".")
+            }
+            QueryError::Label(name) => {
+                write!(f, "{name}: has no name; write for example {name}:birds or {name}:\"sea birds\".")
             }
             QueryError::OnlyExcluded => f.write_str(
                 "The query only says what pages must not have; add at least one word that they should have.",
@@ -89,7 +99,7 @@ impl fmt::Display for QueryError {
             QueryError::Filter(typed) => {
                 write!(
                     f,
-                    "There is no filter '{typed}:', so it was looked for as words; there are author:, site:, lang:, before:, after: and sort:."
+                    "There is no filter '{typed}:', so it was looked for as words; there are title:, author:, site:, tag:, in:, lang:, before:, after: and sort:."
                 )
             }
             QueryError::NoDays => f.write_str(

@@ -78,6 +78,12 @@ pub struct Record {
     /// The author's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// Tags that the feed gave the page (categories).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Folders that the operator's list had the feed in when it named the page, from the outermost in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folder: Vec<String>,
     /// Time of the fetch.
     pub fetched_at: Timestamp,
     /// Maximum length of the text that may be shown.
@@ -120,6 +126,8 @@ impl Record {
             published: None,
             modified: None,
             author: None,
+            tags: Vec::new(),
+            folder: Vec::new(),
             fetched_at,
             snippet_limit: SnippetLimit(None),
             no_archive: false,
@@ -154,4 +162,10 @@ pub struct EntryHints {
     /// The entry's author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
+    /// The entry's tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Folders of the feed in the operator's list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folder: Vec<String>,
 }

@@ -3,12 +3,13 @@
 //! Every word has a position, and one or two forms. The first form is its stem in the language of the page, without
 //! accents. The second, where it differs, is the stem of the word written without accents, so that `perche` finds
 //! `perché` even where the stemmer depends on the accent. Scripts that do not separate words by spaces are split into
-//! pairs of neighbouring characters.
+//! pairs of neighbouring characters. A word with signs (`C++`) is indexed with and without them, and words that a sign
+//! joins (`Wi-Fi`) are indexed as one word, too, at the position of the first.
 
 mod letters;
 mod rules;
 
-use crate::pieces::{Piece, Pieces, is_apostrophe, is_ideograph};
+use crate::pieces::{Piece, Pieces, continues_word, is_apostrophe, is_ideograph, is_look, joined, with_signs};
 use foldhash::HashMap;
 use letters::{compatible, lower, without_accents};
 pub(crate) use rules::rules;
@@ -32,6 +33,9 @@ pub(crate) struct Word {
     pub(crate) position: usize,
     /// Its bytes in the text.
     pub(crate) span: Range<usize>,
+    /// Number of words of the text that it is made of, by itself one. An emoji is none: it has the position of the next
+    /// word.
+    pub(crate) words: usize,
 }
 
 /// One word of a text, borrowed from the analyzer.
@@ -45,21 +49,24 @@ pub(crate) struct Token<'a> {
     pub(crate) position: usize,
     /// As in [`Word`].
     pub(crate) span: Range<usize>,
+    /// As in [`Word`].
+    pub(crate) words: usize,
 }
 
 impl From<Token<'_>> for Word {
     fn from(token: Token<'_>) -> Word {
-        let Token { form, other, position, span } = token;
-        Word { form: form.to_owned(), other: other.map(str::to_owned), position, span }
+        let Token { form, other, position, span, words } = token;
+        Word { form: form.to_owned(), other: other.map(str::to_owned), position, span, words }
     }
 }
 
 /// Purpose for which words are extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Indexing: single ideographs are indexed in addition to the pairs.
+    /// Indexing: single ideographs are indexed in addition to the pairs, and words without their signs in addition to
+    /// those with them.
     Index,
-    /// Querying: only pairs, unless an ideograph stands alone.
+    /// Querying: only pairs, unless an ideograph stands alone, and only the word with its signs, if it has any.
     Query,
 }
 
@@ -94,7 +101,8 @@ pub(crate) struct FirstLetters(u128);
 
 impl FirstLetters {
     pub(crate) fn of<'a>(forms: impl IntoIterator<Item = &'a String>) -> FirstLetters {
-        let ascii = forms.into_iter().filter_map(|form| form.bytes().next()).filter(u8::is_ascii);
+        let letters = forms.into_iter().map(|form| form.trim_start_matches('.'));
+        let ascii = letters.filter_map(|form| form.bytes().next()).filter(u8::is_ascii);
         FirstLetters(ascii.fold(0, |letters, first| letters | 1 << first))
     }
 
@@ -176,23 +184,63 @@ impl Analyzer {
                     position += 1;
                 }
                 Piece::Word { span, apostrophes: false } => {
-                    self.show(&text[span.clone()], span, &mut position, show);
+                    self.show(text, mode, &text[span.clone()], span, &mut position, show);
                 }
-                Piece::Word { span, apostrophes: true } => self.show_parts(text, span, &mut position, show),
+                Piece::Word { span, apostrophes: true } => self.show_parts(text, mode, span, &mut position, show),
                 Piece::Run(span) => show_pairs(text, span, mode, &mut position, show),
+                // Words on both sides of it are neighbours all the same.
+                Piece::Emoji(span) => {
+                    let form: String = text[span.clone()].chars().filter(|c| !is_look(*c)).collect();
+                    show(Token { form: &form, other: None, position, span, words: 0 });
+                }
             }
         }
     }
 
-    fn show(&mut self, word: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
-        let (form, other) = self.forms(word);
-        if !form.is_empty() {
-            show(Token { form, other: other.as_deref(), position: *position, span });
-            *position += 1;
+    /// Shows a word, whose letters are those of `span` without apostrophes, and what it is indexed as beside it.
+    fn show(
+        &mut self,
+        text: &str,
+        mode: Mode,
+        word: &str,
+        span: Range<usize>,
+        place: &mut usize,
+        show: &mut dyn FnMut(Token<'_>),
+    ) {
+        let signed = with_signs(text, &span);
+        let position = *place;
+        if signed.is_none() || mode == Mode::Index {
+            let (form, other) = self.forms(word);
+            if form.is_empty() {
+                return;
+            }
+            show(Token { form, other: other.as_deref(), position, span: span.clone(), words: 1 });
+        }
+        *place += 1;
+        if let Some(signed) = signed {
+            let form = without_accents(&lower(&text[signed.clone()], self.dotless_i));
+            show(Token { form: &form, other: None, position, span: signed, words: 1 });
+        }
+        let ends = joined(text, &span);
+        let unwanted = if mode == Mode::Query { ends.len().saturating_sub(1) } else { 0 };
+        for (end, words) in ends.into_iter().skip(unwanted) {
+            let whole = span.start..end;
+            let letters: String = text[whole.clone()].chars().filter(|c| continues_word(*c)).collect();
+            let (form, other) = self.forms(&letters);
+            if !form.is_empty() {
+                show(Token { form, other: other.as_deref(), position, span: whole, words });
+            }
         }
     }
 
-    fn show_parts(&mut self, text: &str, span: Range<usize>, position: &mut usize, show: &mut dyn FnMut(Token<'_>)) {
+    fn show_parts(
+        &mut self,
+        text: &str,
+        mode: Mode,
+        span: Range<usize>,
+        position: &mut usize,
+        show: &mut dyn FnMut(Token<'_>),
+    ) {
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
@@ -205,13 +253,13 @@ impl Analyzer {
                     parts.pop();
                 }
                 let joined: String = parts.iter().map(|part| &text[part.clone()]).collect();
-                return self.show(&joined, span, position, show);
+                return self.show(text, mode, &joined, span, position, show);
             }
             Apostrophe::Ends => parts.truncate(1),
             Apostrophe::Parts => {}
         }
         for part in parts {
-            self.show(&text[part.clone()], part, position, show);
+            self.show(text, mode, &text[part.clone()], part, position, show);
         }
     }
 
@@ -290,7 +338,8 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
         }
         if !form.is_empty() {
             let other = Some(single.as_str()).filter(|single| !single.is_empty());
-            show(Token { form: &form, other, position: *position, span: start + written.start..start + end });
+            let span = start + written.start..start + end;
+            show(Token { form: &form, other, position: *position, span, words: 1 });
         }
         *position += 1;
     }
@@ -423,7 +472,7 @@ mod tests {
             for word in Analyzer::new(&language).words(&text, Mode::Index) {
                 prop_assert!(text.get(word.span.clone()).is_some());
                 prop_assert!(!word.form.is_empty());
-                prop_assert!(last.is_none_or(|last| last < word.position));
+                prop_assert!(last.is_none_or(|last| last <= word.position));
                 last = Some(word.position);
             }
         }

@@ -16,7 +16,7 @@ use crate::plan::{Plan, Stem, Wording};
 use crate::proximity;
 use crate::rank::{Candidate, Corpus, Selection, Standing, rank, tally};
 use crate::schema::{self, head};
-use crate::spelling::{Neighbour, neighbours};
+use crate::spelling::{Neighbour, beginning_with, neighbours};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Record;
@@ -72,6 +72,8 @@ pub(crate) enum Ask {
     /// Stems that are similar to some others, by at most this number of typos, after this number of steps in each
     /// split.
     Similar { stems: Vec<Stem>, most: usize, steps: usize },
+    /// Stems that begin like a word.
+    Beginning { with: String },
     /// The best pages, and the number of all.
     Rank { wording: Wording, statistics: Statistics, selection: Selection },
     /// How some pages are shown.
@@ -116,7 +118,7 @@ impl Ask {
     fn is_answered_by(&self, answer: &Answer) -> bool {
         match (self, answer) {
             (Ask::Count { .. }, Answer::Counted(_))
-            | (Ask::Similar { .. }, Answer::Similar(_))
+            | (Ask::Similar { .. } | Ask::Beginning { .. }, Answer::Similar(_))
             | (Ask::Rank { .. }, Answer::Ranked(_)) => true,
             (Ask::Show { pages, .. }, Answer::Shown(hits)) => pages.len() == hits.len(),
             (Ask::Explain { pages, .. }, Answer::Explained(shares)) => pages.len() == shares.len(),
@@ -129,7 +131,7 @@ impl Ask {
     fn answer_of_nobody(&self) -> Answer {
         match self {
             Ask::Count { .. } => Answer::Counted(Statistics::default()),
-            Ask::Similar { .. } => Answer::Similar(Vec::new()),
+            Ask::Similar { .. } | Ask::Beginning { .. } => Answer::Similar(Vec::new()),
             Ask::Rank { .. } => Answer::Ranked(Ranked::default()),
             Ask::Show { .. } => Answer::Shown(Vec::new()),
             Ask::Explain { .. } => Answer::Explained(Vec::new()),
@@ -143,7 +145,7 @@ impl Ask {
             | Ask::Rank { wording, .. }
             | Ask::Show { wording, .. }
             | Ask::Explain { wording, .. } => Some(wording),
-            Ask::Similar { .. } | Ask::Spell { .. } => None,
+            Ask::Similar { .. } | Ask::Beginning { .. } | Ask::Spell { .. } => None,
         }
     }
 }
@@ -297,6 +299,7 @@ impl Leaf for OpenLeaf<'_> {
         let answer = match ask {
             Ask::Count { terms, .. } => Statistics::of(&self.splits, terms).map(Answer::Counted),
             Ask::Similar { stems, most, steps } => neighbours(&self.splits, stems, *most, *steps).map(Answer::Similar),
+            Ask::Beginning { with } => beginning_with(&self.splits, with).map(Answer::Similar),
             Ask::Rank { wording, statistics, selection } => {
                 let plan = wording.plan(analyzers);
                 self.rank((wording, &plan), statistics, selection).map(Answer::Ranked)

@@ -25,6 +25,7 @@
 //! stand on a page of results where there are others. [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
+mod beginning;
 mod bounds;
 mod budget;
 mod build;

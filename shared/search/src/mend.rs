@@ -44,6 +44,8 @@ pub(crate) fn mend(
     analyzers: &mut Analyzers,
 ) -> Result<Vec<Mended>, SearchError> {
     let languages: Vec<&String> = plan.languages.iter().map(|language| &language.rules).collect();
+    let unsigned = unknown.iter().filter_map(|word| without_signs(&word.text, &languages, analyzers));
+    let unsigned: Vec<Mended> = unsigned.collect();
     let steps = STEPS / leaves.iter().map(|leaf| leaf.splits().len()).sum::<usize>().max(1);
     let stems = unknown.iter().map(|word| (&word.text, stems_of(&word.text.to_lowercase(), &languages, analyzers)));
     let words: Vec<(&String, Vec<Stem>)> = stems.filter(|(_, stems)| !stems.is_empty()).take(DOUBTED).collect();
@@ -80,7 +82,15 @@ pub(crate) fn mend(
         let stems = like.iter().filter(|(apart, ..)| apart == least).map(|(.., stem)| stem.clone());
         Some(Mended { word: word.clone(), meant: meant.clone(), stems: stems.collect() })
     });
-    Ok(mended.collect())
+    Ok(mended.chain(unsigned).collect())
+}
+
+/// Returns the word for one whose name has signs, such as `Disney+`.
+fn without_signs(word: &str, languages: &[&String], analyzers: &mut Analyzers) -> Option<Mended> {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_signed = bare != word && !bare.is_empty() && bare.chars().all(char::is_alphanumeric);
+    let stems = is_signed.then(|| stems_in(bare, languages, analyzers))?;
+    Some(Mended { word: word.to_owned(), meant: bare.to_owned(), stems })
 }
 
 /// Returns the languages in which the most words of a plan are known, are stop words, or have neighbours.
@@ -101,6 +111,10 @@ fn stems_of(word: &str, languages: &[&String], analyzers: &mut Analyzers) -> Vec
     if !(SHORTEST..=LONGEST).contains(&word.chars().count()) || !word.chars().all(char::is_alphabetic) {
         return Vec::new();
     }
+    stems_in(word, languages, analyzers)
+}
+
+fn stems_in(word: &str, languages: &[&String], analyzers: &mut Analyzers) -> Vec<Stem> {
     let mut stems = Vec::new();
     for rules in languages {
         let words = analyzers.of(rules).words(word, Mode::Query);

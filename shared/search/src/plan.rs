@@ -1,21 +1,24 @@
 //! Translates a query for an index: words and phrases in the forms of each language, and which of them a page must
 //! have.
 
+mod forms;
+
 use crate::MAX_QUERY_TERMS;
-use crate::analyze::{Analyzers, Mode, pairs, rules};
+use crate::analyze::{Analyzers, pairs, rules};
 use crate::budget::Unread;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::pieces::is_unparted;
+use crate::pieces::{has_words, is_divider, is_unparted};
 use crate::query::{Clause, Query};
-use crate::schema::{Fields, schema};
+use crate::schema::{Fields, id_term, schema};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use crate::tokens::term_text;
+use forms::{Phrasing, forms_in, joined_words};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _};
+use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Term};
 
@@ -37,6 +40,8 @@ pub(crate) struct Wording {
     pub(crate) languages: BTreeSet<String>,
     /// Words that no page has, as typed, with the stems to search for in place of each.
     pub(crate) stand_ins: Vec<(String, Vec<Stem>)>,
+    /// Beginnings of words, as typed, with the stems that begin with each.
+    pub(crate) beginnings: Vec<(String, Vec<Stem>)>,
     /// Terms whose lists are not read.
     pub(crate) unread: Unread,
 }
@@ -46,6 +51,7 @@ impl Wording {
     pub(crate) fn plan(&self, analyzers: &mut Analyzers) -> Plan {
         let fields = schema().1;
         let mut plan = Plan::new(&self.query, self.languages.clone(), &fields, analyzers);
+        self.beginnings.iter().for_each(|(word, stems)| plan.spell_out(word, stems, &fields));
         self.stand_ins.iter().for_each(|(word, stems)| plan.stand_in(word, stems, &fields));
         plan.leave_unread(&self.unread);
         plan
@@ -144,7 +150,7 @@ impl Written {
                     phrase.retain(|(_, term)| !is_in(&unread.postings, term) && !is_in(&unread.positions, term));
                 }
                 phrases.retain(|phrase| !phrase.is_empty());
-                if phrases.iter().any(|phrase| phrase.len() == 1) {
+                if phrases.iter().all(|phrase| phrase.len() == 1) {
                     let words = phrases.iter().filter_map(|phrase| phrase.first()).map(|(_, term)| term.clone());
                     *self = Written::Word(words.collect());
                 }
@@ -157,7 +163,11 @@ impl Written {
 
     /// Returns the engine's query for a phrase: the better one of its forms.
     pub(crate) fn phrase_query(phrases: &[Vec<(usize, Term)>]) -> DisjunctionMaxQuery {
-        let phrase = |terms: &Vec<(usize, Term)>| Box::new(PhraseQuery::new_with_offset(terms.clone())) as Box<_>;
+        let phrase = |terms: &Vec<(usize, Term)>| match terms.as_slice() {
+            // A spelling as one word.
+            [(_, only)] => Box::new(TermQuery::new(only.clone(), IndexRecordOption::WithFreqs)) as Box<_>,
+            _ => Box::new(PhraseQuery::new_with_offset(terms.clone())) as Box<_>,
+        };
         DisjunctionMaxQuery::new(phrases.iter().map(phrase).collect())
     }
 
@@ -166,6 +176,7 @@ impl Written {
         match self {
             Written::Not => {}
             Written::Word(terms) => terms.iter().try_for_each(|term| split.insert_docs(term, docs))?,
+            Written::Phrase(_) if !self.terms().all(|term| split.has(term.field())) => {}
             Written::Phrase(phrases) => {
                 let scoring = EnableScoring::disabled_from_searcher(split.searcher());
                 let weight = Written::phrase_query(phrases).weight(scoring)?;
@@ -207,7 +218,8 @@ impl Plan {
         let anywhere = stop_words.iter().fold(0, |all, of| all | of);
         let of_all = |rules: &String| if rules.is_empty() { anywhere } else { of_sentence };
         languages.iter().zip(&mut stop_words).for_each(|(rules, of)| *of |= of_all(rules));
-        let units: Vec<Unit> = wanted.iter().map(|(text, _)| words.unit(text)).collect();
+        let mut units: Vec<Unit> = wanted.iter().map(|(text, _)| words.unit(text)).collect();
+        words.join(&mut units, &joined_words(&query.wanted));
         let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text)).collect();
         let exact = |field: Field, texts: &BTreeSet<String>| {
             let terms = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
@@ -219,8 +231,20 @@ impl Plan {
         };
         let given = [!query.authors.is_empty(), !query.sites.is_empty(), !query.languages.is_empty()];
         let all = filters(&query.authors, &query.sites, &query.languages);
-        let left_out = filters(&query.not_authors, &query.not_sites, &query.not_languages).into();
-        let filters = all.into_iter().zip(given).filter_map(|(filter, given)| given.then_some(filter)).collect();
+        let mut left_out: Vec<Filter> = filters(&query.not_authors, &query.not_sites, &query.not_languages).into();
+        let filters = all.into_iter().zip(given).filter_map(|(filter, given)| given.then_some(filter));
+        let mut filters: Vec<Filter> = filters.collect();
+        for (all, titles, labels) in
+            [(&mut filters, &query.titles, &query.labels), (&mut left_out, &query.not_titles, &query.not_labels)]
+        {
+            all.extend(titles.iter().map(|title| Filter(words.written_in(fields.title, title))));
+            let label = |label: &String| Written::Word(vec![Term::from_field_text(fields.label, label)]);
+            all.extend(labels.iter().map(|name| Filter(vec![label(name)])));
+        }
+        if !query.pages.is_empty() {
+            let pages = query.pages.iter().map(|id| id_term(fields, id));
+            filters.push(Filter(vec![Written::Word(pages.collect())]));
+        }
         let strict = bits(wanted.iter().map(|(_, must)| *must));
         let is_sentence = of_sentence != 0 || typed.iter().any(|word| word.units.count_ones() >= SENTENCE_PAIRS);
         let languages = languages.into_iter().enumerate().zip(stop_words);
@@ -273,6 +297,20 @@ impl Plan {
         }
     }
 
+    /// Adds to the beginning of a word the stems that begin with it.
+    fn spell_out(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
+        for unit in self.units.iter_mut().chain(&mut self.unwanted).filter(|unit| unit.text == word) {
+            for (written, language) in unit.written.iter_mut().zip(&self.languages) {
+                if let Written::Word(terms) = written {
+                    let more = stems.iter().filter(|stem| stem.rules == language.rules);
+                    terms.extend(more.map(|stem| Term::from_field_text(fields.body, &stem.text())));
+                    terms.sort_unstable();
+                    terms.dedup();
+                }
+            }
+        }
+    }
+
     /// Adds some stems to search for in place of a word that no page has. They add to scores, and never count as
     /// missing.
     fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
@@ -283,8 +321,14 @@ impl Plan {
         };
         if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
             let written = self.languages.iter().map(written).collect();
-            self.units.push(Unit { text: format!("like {word}"), written });
+            self.units.push(Unit { text: like(word), written });
         }
+    }
+
+    /// True if a page has what stands in for a word.
+    pub(crate) fn has_stand_in(&self, word: &Typed, has: Bits) -> bool {
+        let name = like(&word.text);
+        self.units.iter().enumerate().any(|(bit, unit)| has & (1 << bit) != 0 && unit.text == name)
     }
 
     /// Leaves out what is not read: words, and words of phrases, in whose places any word may stand then.
@@ -362,7 +406,8 @@ impl Plan {
 
     /// Looks the query's terms up in a split, so that missing bytes become wanted; how long their lists are is known then.
     pub(crate) fn look_up(&self, split: &Split) {
-        for term in self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms) {
+        let terms = self.written().map(|(written, _)| written).chain(self.filters()).flat_map(Written::terms);
+        for term in terms.filter(|term| split.has(term.field())) {
             // Errors recur, and are reported, when the search runs.
             let inverted = split.segment().inverted_index(term.field());
             let _ = inverted.map(|inverted| inverted.get_term_info(term).map(drop));
@@ -372,7 +417,7 @@ impl Plan {
     /// Reads from a split everything that the query needs before ranking, so that missing bytes become wanted.
     pub(crate) fn touch(&self, split: &Split) {
         for (written, is_scored) in self.written().chain(self.filters().map(|written| (written, false))) {
-            for term in written.terms() {
+            for term in written.terms().filter(|term| split.has(term.field())) {
                 let option = match self.reads_positions(written, is_scored, term) {
                     true => IndexRecordOption::WithFreqsAndPositions,
                     false => IndexRecordOption::WithFreqs,
@@ -391,6 +436,11 @@ impl Plan {
         let terms = written.flat_map(Written::terms).filter_map(|term| text_of(term).map(str::to_owned));
         terms.map(|text| crate::tokens::form_and_rules(&text).0.to_owned()).collect()
     }
+}
+
+/// Returns the name of what stands in for a word.
+fn like(word: &str) -> String {
+    format!("like {word}")
 }
 
 fn text_of(term: &Term) -> Option<&str> {
@@ -443,8 +493,8 @@ fn parts(clauses: &[Clause]) -> (Vec<(String, bool)>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<(String, bool)>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
     for Clause { text, must, .. } in clauses {
-        let divided = text.split(|c| matches!(c, '-' | '/') && !must).flat_map(|part| by_script(part, *must));
-        for (word, is_run) in divided.filter(|(word, _)| word.chars().any(char::is_alphanumeric)) {
+        let divided = text.split(|c| is_divider(c) && !must).flat_map(|part| by_script(part, *must));
+        for (word, is_run) in divided.filter(|(word, _)| has_words(word)) {
             let mut bits = 0;
             for text in if is_run { pairs(word) } else { vec![word.to_owned()] } {
                 let next = wanted.len();
@@ -475,17 +525,6 @@ fn by_script(word: &str, is_phrase: bool) -> impl Iterator<Item = (&str, bool)> 
     })
 }
 
-/// One spelling of a clause: forms and their positions.
-type Phrasing = Vec<(usize, String)>;
-
-/// Returns the spellings of a clause under the rules of one language: with accents and without.
-fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
-    let words = analyzers.of(language).words(text, Mode::Query);
-    let first = words.iter().map(|word| (word.position, word.form.clone())).collect();
-    let other = words.into_iter().map(|word| (word.position, word.other.unwrap_or(word.form))).collect();
-    [first, other].into_iter().filter(|form: &Phrasing| !form.is_empty()).collect()
-}
-
 /// Finds the forms of words.
 struct Words<'a> {
     fields: &'a Fields,
@@ -495,9 +534,27 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn unit(&mut self, text: &str) -> Unit {
+        Unit { text: text.to_owned(), written: self.written_in(self.fields.body, text) }
+    }
+
+    /// Returns the forms of a word or a phrase in a field, in each language.
+    fn written_in(&mut self, field: Field, text: &str) -> Vec<Written> {
         let languages = self.languages.iter();
-        let written = languages.map(|rules| written(self.fields.body, forms_in(self.analyzers, rules, text), rules));
-        Unit { text: text.to_owned(), written: written.collect() }
+        languages.map(|rules| written(field, forms_in(self.analyzers, rules, text), rules)).collect()
+    }
+
+    /// Adds to words the forms of what they are with a neighbour, where the two may be written as one.
+    fn join(&mut self, units: &mut [Unit], joined: &BTreeMap<String, BTreeSet<String>>) {
+        for unit in units {
+            for whole in joined.get(&unit.text.to_lowercase()).into_iter().flatten() {
+                let wholes = self.unit(whole).written;
+                for (written, whole) in unit.written.iter_mut().zip(wholes) {
+                    if let (Written::Word(terms), Written::Word(more)) = (written, whole) {
+                        terms.extend(more);
+                    }
+                }
+            }
+        }
     }
 
     /// Returns the forms of an author's name; a name has no stems, and is the same in all languages.

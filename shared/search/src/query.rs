@@ -1,10 +1,11 @@
-//! The query language: words, `"a phrase"`, `+word`, `-word`, `author:NAME`, `site:HOST`, `lang:it`, `before:2026-05-01`,
-//! `after:…`, `sort:date`.
+//! The query language: words, `"a phrase"`, `+word`, `-word`, `begin*`, `title:WORD`, `author:NAME`, `site:HOST`,
+//! `tag:LABEL`, `in:FOLDER`, `lang:it`, `before:2026-05-01`, `after:…`, `sort:date`.
 
 mod part;
 
-use crate::schema::head;
-use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError, Timestamp};
+use crate::pieces::has_words;
+use crate::schema::{folder_label, head, tag_label};
+use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, PageId, QueryError, Timestamp};
 use part::{NOT, QueryPart, is_space, pieces};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -14,22 +15,38 @@ use std::str::FromStr;
 /// Maximum number of typed characters that a message repeats.
 const MAX_SHOWN_CHARS: usize = 60;
 
+/// Minimum length of the beginning of a word that is looked for, in characters: shorter ones begin too many words.
+const MIN_BEGINNING: usize = 3;
+/// Sign after the beginning of a word.
+pub(crate) const BEGINNING: char = '*';
+
 /// Minimum length in letters of a name that is taken for the name of a filter.
 const MIN_FILTER_NAME: usize = 2;
 
 /// A parsed query.
 ///
 /// Words are looked up in the title, the text and the author's name. A phrase, and a word after a `+`, is required. Of
-/// several `author:`, `site:` or `lang:` one has to match. The value of an operator may be quoted, as in `author:"Anna
-/// Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its beginning. A `-` before a word, phrase,
-/// `author:`, `site:` or `lang:` excludes matching pages, and so does a `NOT` between other parts. Anything that is not
-/// an operator is a word: `12:30` is searched as a phrase of two numbers.
+/// several `author:`, `site:` or `lang:` one has to match; of `title:`, `tag:` and `in:` each. The value of an operator
+/// may be quoted, as in `author:"Anna Rossi"`. A day is taken in UTC: `after:` includes it, `before:` ends at its
+/// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching pages,
+/// and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a phrase
+/// of two numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
     /// Words and phrases that a page must not have.
     pub unwanted: Vec<Clause>,
+    /// Words and phrases that the title must have, each of them.
+    pub titles: BTreeSet<String>,
+    /// Words and phrases that the title must not have.
+    pub not_titles: BTreeSet<String>,
+    /// Labels that a page must have, each of them: tags, and folders of its feed.
+    pub labels: BTreeSet<String>,
+    /// Labels that a page must not have.
+    pub not_labels: BTreeSet<String>,
+    /// Pages of which it is one.
+    pub pages: BTreeSet<PageId>,
     /// Author names: all words of one of them must be adjacent in the author's name.
     pub authors: BTreeSet<String>,
     /// Author names that are excluded.
@@ -108,7 +125,8 @@ impl Query {
     /// True if there is nothing to search for. "The newest of all pages" is a valid query; "the best of all pages" is
     /// not.
     pub fn is_empty(&self) -> bool {
-        let filtered = !self.authors.is_empty() || !self.sites.is_empty() || !self.languages.is_empty();
+        let filters = [&self.titles, &self.labels, &self.authors, &self.sites, &self.languages];
+        let filtered = !self.pages.is_empty() || filters.iter().any(|filter| !filter.is_empty());
         let is_dated = self.before.is_some() || self.after.is_some() || self.sort == Sort::Date;
         self.wanted.is_empty() && !filtered && !is_dated
     }
@@ -171,6 +189,15 @@ impl QueryReader {
         };
         let operator = operator.map(|(name, value)| (name.to_ascii_lowercase(), value));
         match operator.as_ref().map(|(name, value)| (name.as_str(), *value)) {
+            Some(("title", value)) => {
+                let titles = if piece.negated { &mut query.not_titles } else { &mut query.titles };
+                titles.insert(title(value)?);
+            }
+            Some((kind @ ("tag" | "in"), value)) => {
+                let labels = if piece.negated { &mut query.not_labels } else { &mut query.labels };
+                let label = if kind == "tag" { tag_label(value) } else { folder_label(value) };
+                labels.insert(label.ok_or_else(|| QueryError::Label(kind.to_owned()))?);
+            }
             Some(("author", value)) => {
                 let authors = if piece.negated { &mut query.not_authors } else { &mut query.authors };
                 authors.insert(author(value)?);
@@ -186,10 +213,14 @@ impl QueryReader {
             Some(("before", value)) => query.before = Some(earlier(query.before, day(value)?)),
             Some(("after", value)) => query.after = query.after.max(Some(day(value)?)),
             Some(("sort", value)) => query.sort = value.parse()?,
-            _ if !piece.quoted && piece.text.contains('*') => return Err(QueryError::Wildcard(shown(piece.text))),
+            _ if !piece.quoted && piece.text.contains(BEGINNING) && !is_beginning(piece.text) => {
+                return Err(QueryError::Wildcard(shown(piece.text)));
+            }
             Some((name, value)) if looks_like_filter(name, value) => {
                 self.left_out.push(QueryError::Filter(shown(name)));
-                self.take_words(piece);
+                self.take_words(&QueryPart { text: &piece.text[..name.len()], ..*piece });
+                let at = piece.at + piece.text.len() - value.len();
+                self.take_words(&QueryPart { text: value, at, ..*piece });
             }
             _ => self.take_words(piece),
         }
@@ -197,11 +228,12 @@ impl QueryReader {
     }
 
     fn take_words(&mut self, piece: &QueryPart<'_>) {
-        // A part without letters and digits cannot be found, so it is not searched for.
-        if piece.text.chars().any(char::is_alphanumeric) {
+        // A part without letters, digits and emoji cannot be found, so it is not searched for.
+        if has_words(piece.text) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
-            let at = piece.at..piece.at + piece.text.len();
-            clauses.push(Clause { text: piece.text.to_owned(), must: piece.quoted || piece.is_strict, at });
+            let text = if piece.quoted { piece.text.trim_end_matches(BEGINNING) } else { piece.text };
+            let at = piece.at..piece.at + text.len();
+            clauses.push(Clause { text: text.to_owned(), must: piece.quoted || piece.is_strict, at });
         } else {
             self.has_signs = true;
         }
@@ -215,8 +247,9 @@ impl QueryReader {
         }
         let query = &self.query;
         if query.is_empty() {
-            let filtered = [&query.not_authors, &query.not_sites, &query.not_languages];
-            let excluded = !query.unwanted.is_empty() || filtered.iter().any(|left_out| !left_out.is_empty());
+            let filtered = [&query.not_titles, &query.not_labels, &query.not_authors, &query.not_sites];
+            let filtered = filtered.into_iter().chain([&query.not_languages]);
+            let excluded = !query.unwanted.is_empty() || filtered.into_iter().any(|left_out| !left_out.is_empty());
             self.left_out.push(if excluded { QueryError::OnlyExcluded } else { QueryError::Empty });
         } else if query.after.zip(query.before).is_some_and(|(after, before)| after >= before) {
             self.left_out.push(QueryError::NoDays);
@@ -229,6 +262,12 @@ impl QueryReader {
 fn looks_like_filter(name: &str, value: &str) -> bool {
     let is_word = name.len() >= MIN_FILTER_NAME && name.bytes().all(|byte| byte.is_ascii_alphabetic());
     is_word && value.starts_with(char::is_alphanumeric)
+}
+
+/// True for the beginning of a word, such as `tid*`, that is long enough.
+fn is_beginning(text: &str) -> bool {
+    let begin = text.strip_suffix(BEGINNING).unwrap_or_default();
+    begin.chars().count() >= MIN_BEGINNING && begin.chars().all(char::is_alphanumeric)
 }
 
 /// Returns typed text as it may appear in a message.
@@ -250,6 +289,11 @@ impl FromStr for Sort {
             _ => Err(QueryError::Order(shown(text))),
         }
     }
+}
+
+/// Parses the words of `title:`.
+fn title(text: &str) -> Result<String, QueryError> {
+    if has_words(text) { Ok(text.trim().to_owned()) } else { Err(QueryError::Title(shown(text))) }
 }
 
 /// Parses the name of `author:`, which must contain a letter or a digit.
@@ -353,6 +397,11 @@ mod tests {
             ("([… sort:date", QueryError::Empty),
             ("inurl:tide", QueryError::Filter("inurl".into())),
             ("-pane", QueryError::OnlyExcluded),
+            ("pa*", QueryError::Wildcard("pa*".into())),
+            ("title:", QueryError::Title(String::new())),
+            ("tag:\"…\"", QueryError::Label("tag".into())),
+            ("x in:", QueryError::Label("in".into())),
+            ("-title:pane -tag:olio", QueryError::OnlyExcluded),
             ("*pane", QueryError::Wildcard("*pane".into())),
             ("pa*ne", QueryError::Wildcard("pa*ne".into())),
             ("site:", QueryError::Site(String::new())),
@@ -371,17 +420,32 @@ mod tests {
 
     #[test]
     fn a_filter_that_there_is_not_is_said_and_looked_for_as_words() {
-        for (typed, is_said) in [
-            ("foo:bar tide", true),
-            ("12:30", false),
-            ("https://example.org/", false),
-            ("std::vec", false),
-            ("note: x", false),
+        for (typed, wanted, is_said) in [
+            ("foo:bar tide", &["foo", "bar", "tide"][..], true),
+            ("12:30", &["12:30"], false),
+            ("https://example.org/", &["https://example.org/"], false),
+            ("std::vec", &["std::vec"], false),
+            ("note: x", &["note:", "x"], false),
         ] {
             let (query, said) = Query::read(typed);
             assert_eq!(said.iter().any(|why| matches!(why, QueryError::Filter(_))), is_said, "{typed}: {said:?}");
-            assert_eq!(query.wanted[0].text, typed.split(' ').next().unwrap(), "{typed}");
+            assert_eq!(texts(&query.wanted), wanted, "{typed}");
+            let at = query.wanted.iter().map(|clause| &typed[clause.at.clone()]);
+            assert_eq!(at.collect::<Vec<_>>(), wanted, "{typed}");
         }
+    }
+
+    #[test]
+    fn titles_labels_and_beginnings_are_read() {
+        let query =
+            Query::parse("tid* title:\"Low  Tide\" -title:draft tag:Birds -tag:\"old news\" in:Sea 🚀").unwrap();
+        assert_eq!(texts(&query.wanted), ["tid*", "🚀"]);
+        assert_eq!(query.titles, ["Low  Tide".to_owned()].into());
+        assert_eq!(query.not_titles, ["draft".to_owned()].into());
+        assert_eq!(query.labels, [tag_label("birds"), folder_label("sea")].map(Option::unwrap).into());
+        assert_eq!(query.not_labels, [tag_label("Old news").unwrap()].into());
+        assert!(Query::parse("title:tide").is_ok() && Query::parse("in:Sea").is_ok());
+        assert_eq!(texts(&Query::parse("\"low tid*\"").unwrap().wanted), ["low tid"], "a phrase has whole words");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Answers a query over several splits as if they were one index.
 
 use crate::analyze::Analyzers;
+use crate::beginning::beginnings;
 use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::SearchError;
@@ -129,6 +130,7 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         query: query.clone(),
         languages: languages(&there, query),
         stand_ins: Vec::new(),
+        beginnings: beginnings(&leaves, query)?,
         unread: Unread::default(),
     };
     let mut plan = wording.plan(&mut analyzers);
@@ -328,8 +330,10 @@ fn explain(
 }
 
 fn of_group(hit: Hit, group: &Group, plan: &Plan) -> Hit {
+    let Candidate { language, has, .. } = group.best;
+    let lacked = plan.lacked(language, has).filter(|word| !plan.has_stand_in(word, has));
     Hit {
-        missing: plan.lacked(group.best.language, group.best.has).map(|word| word.text.clone()).collect(),
+        missing: lacked.map(|word| word.text.clone()).collect(),
         score: group.best.standing.score(),
         has_all: group.best.has_all,
         copies: group.size - 1,

@@ -1,5 +1,6 @@
 //! Fields of the index, and the conversion of records to documents.
 
+use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
 use crate::tokens::{self, of_language};
 use curlew_model::{PageId, Record, hex};
@@ -13,6 +14,9 @@ use tantivy::{TantivyDocument, Term};
 
 /// Maximum number of parent domains indexed for a host name; a name of 255 octets sensibly has no more.
 const MAX_PARENTS: usize = 16;
+
+/// Maximum length of a label that is told from others, in bytes.
+const MAX_LABEL: usize = 128;
 
 /// The fields, by the order in which [`schema`] adds them.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,10 @@ pub(crate) struct Fields {
     pub(crate) likeness: Field,
     /// Whole record as JSON, for results and for rebuilding.
     pub(crate) record: Field,
+    /// Stems of the title, with positions. Splits of format 7 have neither this field nor the next.
+    pub(crate) title: Field,
+    /// Labels ([`label`]).
+    pub(crate) label: Field,
 }
 
 /// Field names that the engine needs to read columns.
@@ -82,16 +90,26 @@ pub(crate) fn schema() -> (Schema, Fields) {
         id: builder.add_bytes_field("id", BytesOptions::from(INDEXED)),
         key: builder.add_u64_field(KEY, column.clone()),
         host: builder.add_text_field("host", exact.clone()),
-        language: builder.add_text_field("language", exact),
+        language: builder.add_text_field("language", exact.clone()),
         body: builder.add_text_field("body", words),
-        author: builder.add_text_field("author", names),
+        author: builder.add_text_field("author", names.clone()),
         date: builder.add_i64_field(DATE, column.clone()),
         expires: builder.add_i64_field(EXPIRES, column.clone()),
         site: builder.add_u64_field(SITE, column.clone()),
         likeness: builder.add_u64_field(LIKENESS, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
+        title: builder.add_text_field("title", names),
+        label: builder.add_text_field("label", exact),
     };
     (builder.build(), fields)
+}
+
+/// True if a split may have this schema: that of [`schema`], or the one of format 7, which lacks the last fields.
+pub(crate) fn is_known(other: &Schema) -> bool {
+    let (known, fields) = schema();
+    other.num_fields() > fields.record.field_id() as usize
+        && other.num_fields() <= known.num_fields()
+        && other.fields().zip(known.fields()).all(|((_, one), (_, other))| one == other)
 }
 
 /// Returns the primary subtag of a page's language tag; an empty string if there is none.
@@ -122,6 +140,12 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
         add(fields.body, &language, author);
     }
     add(fields.body, &language, &record.text);
+    add(fields.title, &language, &record.title);
+    let labels =
+        record.tags.iter().map(|tag| tag_label(tag)).chain(record.folder.iter().map(|name| folder_label(name)));
+    for label in labels.flatten() {
+        document.add_text(fields.label, label);
+    }
     document.add_u64(fields.site, site(&record.host));
     document.add_i64(fields.date, record.date().as_millis());
     if let Some(expires) = record.unavailable_after {
@@ -139,6 +163,24 @@ pub(crate) fn record(document: &TantivyDocument, fields: &Fields) -> Result<Reco
     let json = document.get_first(fields.record).and_then(|value| value.as_bytes());
     let json = json.ok_or_else(|| SearchError::damaged_split("a page without its record"))?;
     serde_json::from_slice(json).map_err(|error| SearchError::damaged_split(error.to_string()))
+}
+
+/// Returns a tag as a label; `None` if there is nothing in it that can be typed.
+pub(crate) fn tag_label(tag: &str) -> Option<String> {
+    label("tag", tag)
+}
+
+/// Returns a folder of feeds as a label; `None` if there is nothing in its name that can be typed.
+pub(crate) fn folder_label(folder: &str) -> Option<String> {
+    label("in", folder)
+}
+
+/// Returns a label without regard to case, accents and signs: the words of a name, in the form in which they are
+/// searched for.
+fn label(kind: &str, name: &str) -> Option<String> {
+    let words = Analyzers::default().of("").words(head(name, MAX_LABEL), Mode::Query);
+    let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
+    (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))
 }
 
 /// Prefix of a host name that does not make it another site.

@@ -1,5 +1,6 @@
 //! Finds the stems of splits that are like some others, within a number of steps.
 
+use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
 use crate::plan::Stem;
 use crate::split::Split;
@@ -75,6 +76,31 @@ pub(crate) fn neighbours(
                     distance: distance(&stem.form, form),
                 }));
             }
+        }
+    }
+    Ok(near)
+}
+
+/// Maximum number of terms of a split that are read for one beginning.
+const TERMS_READ: usize = 20_000;
+
+/// Returns the stems of some splits that begin with the forms of a word in some language.
+pub(crate) fn beginning_with(splits: &[&Split], begin: &str) -> Result<Vec<Neighbour>, SearchError> {
+    let forms = Analyzers::default().of("").words(begin, Mode::Query);
+    let [begin] = forms.as_slice() else { return Ok(Vec::new()) };
+    let mut near = Vec::new();
+    for split in splits {
+        let inverted = split.segment().inverted_index(split.fields().body)?;
+        // No letter begins with this byte.
+        let last = [begin.form.as_bytes(), &[u8::MAX]].concat();
+        let mut terms = inverted.terms().range().ge(&begin.form).lt(last).into_stream()?;
+        let mut left = TERMS_READ;
+        while left > 0 && terms.advance() {
+            left -= 1;
+            let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
+            let (form, rules) = form_and_rules(term);
+            let stem = Stem { rules: rules.to_owned(), form: form.to_owned() };
+            near.push(Neighbour { stem, pages: u64::from(terms.value().doc_freq), distance: 0 });
         }
     }
     Ok(near)

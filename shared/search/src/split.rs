@@ -12,7 +12,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::columnar::Column;
-use tantivy::schema::IndexRecordOption;
+use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{
     BitSet, DocAddress, DocId, DocSet, Index, ReloadPolicy, Searcher, SegmentReader, TERMINATED, TantivyDocument, Term,
 };
@@ -67,9 +67,9 @@ impl Split {
     }
 
     fn over(contents: Contents, directory: BundleDirectory, cold: Option<Arc<Cold>>) -> Result<Split, SearchError> {
-        let (schema, fields) = schema::schema();
+        let fields = schema::schema().1;
         let index = Index::open(directory)?;
-        if index.schema() != schema {
+        if !schema::is_known(&index.schema()) {
             return Err(SearchError::damaged_split("its fields are other ones"));
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
@@ -105,7 +105,7 @@ impl Split {
     pub(crate) fn warm_up(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
-        for field in [fields.id, fields.host, fields.language, fields.body, fields.author] {
+        for field in [fields.id, fields.host, fields.language, fields.body, fields.author, fields.title, fields.label] {
             split.segment().inverted_index(field)?;
         }
         split.segment().get_fieldnorms_reader(fields.body)?;
@@ -147,6 +147,11 @@ impl Split {
     /// True if it is of the format that this version writes; an older one can only be searched and rewritten.
     pub(crate) fn is_current(&self) -> bool {
         self.contents.form == bundle::FORM
+    }
+
+    /// True if pages of its format have a field; [`SegmentReader`] panics if asked about another one.
+    pub(crate) fn has(&self, field: Field) -> bool {
+        (field.field_id() as usize) < self.searcher.schema().num_fields()
     }
 
     /// Returns the languages of its pages (primary subtags); the empty string stands for pages whose language is
@@ -253,6 +258,9 @@ impl Split {
     }
 
     pub(crate) fn insert_docs(&self, term: &Term, docs: &mut BitSet) -> Result<(), SearchError> {
+        if !self.has(term.field()) {
+            return Ok(());
+        }
         let inverted = self.segment().inverted_index(term.field())?;
         if let Some(mut postings) = inverted.read_postings(term, IndexRecordOption::Basic)? {
             while postings.doc() != TERMINATED {

@@ -10,7 +10,7 @@ mod parts;
 mod running;
 mod standard;
 
-pub use self::digits::ascii_digits;
+pub use self::digits::{ascii_digit, ascii_digits};
 pub use self::names::weekday;
 pub use self::running::DaySpan;
 

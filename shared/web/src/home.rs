@@ -19,6 +19,9 @@ pub(crate) const NEWEST: &str = "sort:date";
 /// Lengths in characters of a word that is worth searching for.
 const WORD: std::ops::RangeInclusive<usize> = 4..=20;
 
+/// Length of the beginning of a word that is looked for, in characters.
+const BEGINNING: usize = 4;
+
 /// An example of a query, with its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Example {
@@ -104,6 +107,7 @@ fn words(hits: &[SearchHit]) -> ExampleWords<String> {
     if let Some((at, (_, first))) = titles.iter().enumerate().find(|(_, (_, words))| words.len() > 1) {
         let [one, other, ..] = first[..] else { return words };
         words.one = one.to_lowercase();
+        words.beginning = words.one.chars().take(BEGINNING).collect();
         words.other = other.to_lowercase();
         let mut others = titles.iter().enumerate().filter(|(place, (hit, _))| *place != at && !has(&hit.title, one));
         if let Some((_, (hit, longest))) = others.find(|(_, (_, words))| !words.is_empty()) {

@@ -1,27 +1,33 @@
 //! Normalizes letters to the one form in which they are compared.
 
 use crate::pieces::is_invisible;
+use curlew_text::date::ascii_digit;
 use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 
 /// Maximum length of a word in characters; the rest is cut off, so words that share this prefix match each other.
 const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the word in lower case, with compatibility characters unified (NFKC) and invisible characters removed.
+/// Returns the word in lower case, with compatibility characters unified (NFKC), digits of all scripts as ASCII ones,
+/// and invisible characters removed.
 pub(super) fn lower(word: &str, dotless_i: bool) -> String {
     if word.is_ascii() && !dotless_i {
         return word.chars().take(MAX_WORD_CHARS).map(|c| c.to_ascii_lowercase()).collect();
     }
     let visible = word.chars().filter(|c| !is_invisible(*c)).take(MAX_WORD_CHARS);
-    let turkish = visible.nfkc().map(|c| match c {
+    let folded = visible.nfkc().map(|c| match c {
         'I' if dotless_i => 'ı',
         'İ' if dotless_i => 'i',
-        c => c,
+        // Persian keyboards have these two, Arabic ones the others.
+        'ی' => 'ي',
+        'ک' => 'ك',
+        c => ascii_digit(c).unwrap_or(c),
     });
-    turkish.flat_map(char::to_lowercase).nfc().collect()
+    folded.flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Returns a lower-case word without accents, and with letters that Latin scripts write in several ways unified.
+/// Returns a lower-case word without accents, and with letters unified that Latin or Arabic scripts write in several
+/// ways.
 pub(super) fn without_accents(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
@@ -39,6 +45,8 @@ pub(super) fn without_accents(word: &str) -> String {
             'ħ' => bare.push('h'),
             'ı' => bare.push('i'),
             'ς' => bare.push('σ'),
+            'ى' => bare.push('ي'),
+            'ة' | 'ہ' | 'ۃ' | 'ھ' | 'ە' => bare.push('ه'),
             c => bare.push(c),
         }
     }
@@ -46,10 +54,10 @@ pub(super) fn without_accents(word: &str) -> String {
     if bare.is_empty() { word.to_owned() } else { bare }
 }
 
-/// True for marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs and tatweel. Vowel
-/// signs of other scripts act as letters and stay.
+/// True for marks that people leave out when they type: accents, Hebrew points, Arabic vowel signs, madda, hamza and
+/// tatweel. Vowel signs of other scripts act as letters and stay.
 fn is_accent(c: char) -> bool {
-    matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0652)
+    matches!(u32::from(c), 0x0300..=0x036f | 0x0591..=0x05bd | 0x0640 | 0x064b..=0x0655 | 0x0670)
 }
 
 /// Returns the characters of a run in their compatibility form (NFKC), each with the bytes that it is written in. A

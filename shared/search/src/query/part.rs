@@ -1,7 +1,7 @@
 //! Parts of a query, delimited by spaces or quotation marks.
 
 /// Operators whose value may be quoted.
-const OPERATORS: [&str; 6] = ["author", "site", "lang", "before", "after", "sort"];
+const OPERATORS: [&str; 9] = ["title", "author", "site", "tag", "in", "lang", "before", "after", "sort"];
 /// The word that excludes what follows it, where it stands between other parts.
 pub(super) const NOT: &str = "NOT";
 /// Words that are operators elsewhere; in small letters they are words.

@@ -24,7 +24,7 @@ const LEAF_TIME: Millis = Millis::from_secs(5);
 /// Time that all rounds of a query may take together. The function behind the search page has 30 seconds.
 const QUERY_TIME: Millis = Millis::from_secs(15);
 /// Version of what root and leaf say to each other. While a new version is deployed bit by bit, both are there.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// The processes that answer for parts of the splits.
 #[async_trait]

@@ -189,7 +189,7 @@ impl Intake {
                         visits.entry(page.host).or_default().push(item);
                     }
                     Some(page) if sampling::may_look_again(&page, now) => {
-                        let purpose = Purpose::New { hints: hints(entry, now) };
+                        let purpose = Purpose::New { hints: hints(source, entry, now) };
                         visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
                     }
                     // The page was looked at a moment ago, or is being taken in: a later poll decides.
@@ -288,7 +288,7 @@ impl Intake {
         {
             return Ok(None);
         }
-        let purpose = Purpose::New { hints: hints(entry, now) };
+        let purpose = Purpose::New { hints: hints(source, entry, now) };
         Ok(Some((host, VisitItem { url: url.into(), page, purpose })))
     }
 
@@ -322,10 +322,11 @@ fn page_of(link: &Url) -> Url {
     address::canonical(&address::current_version(link))
 }
 
-fn hints(entry: &Entry, now: Timestamp) -> EntryHints {
+fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
     let stated = [entry.published, entry.updated];
     let published = stated.into_iter().flatten().find_map(|stated| dates::plausible(stated, now));
-    EntryHints { title: entry.title.clone(), published, author: entry.author.clone() }
+    let (title, author, tags) = (entry.title.clone(), entry.author.clone(), entry.tags.clone());
+    EntryHints { title, published, author, tags, folder: source.folder.clone() }
 }
 
 /// Stands among the keys of seen entries for one that was taken back.

@@ -330,6 +330,8 @@ impl Extract {
             published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
             modified: article.modified.and_then(plausible),
             author: article.author.or_else(|| job.hints.author.clone()),
+            tags: job.hints.tags.clone(),
+            folder: job.hints.folder.clone(),
             fetched_at: job.fetched_at,
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,

@@ -14,13 +14,13 @@ pub fn ascii_digits(text: &str) -> Cow<'_, str> {
         if c == '.' && out.ends_with(is_thai) {
             continue;
         }
-        out.push(digit(c).unwrap_or(c));
+        out.push(ascii_digit(c).unwrap_or(c));
     }
     Cow::Owned(out)
 }
 
 /// Returns the ASCII digit for a decimal digit of another script.
-fn digit(c: char) -> Option<char> {
+pub fn ascii_digit(c: char) -> Option<char> {
     /// Zeros of the scripts whose digits are used on the web: Arabic, Persian, Devanagari, Bengali, Gurmukhi, Gujarati,
     /// Tamil, Telugu, Kannada, Malayalam, Thai, Lao, Myanmar, Khmer, full-width.
     const ZEROS: [char; 15] = [

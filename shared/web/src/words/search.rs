@@ -11,15 +11,21 @@ pub(crate) struct Search {
     pub(crate) pages_of_sites: fn((u64, &str), (u64, &str)) -> String,
     pub(crate) all_sites: &'static str,
     pub(crate) all_newest: &'static str,
+    /// Link to a page that is chosen at random.
+    pub(crate) surprise: &'static str,
+    /// Link to pages with the words of a title.
+    pub(crate) like_this: &'static str,
     pub(crate) examples_heading: &'static str,
     /// Examples of queries with words of the index in place of the names in braces, and their meanings.
-    pub(crate) examples: [(&'static str, &'static str); 10],
+    pub(crate) examples: [(&'static str, &'static str); 12],
     /// Values of these names for an empty index.
     pub(crate) example_words: ExampleWords<&'static str>,
     /// Heading of a page of results for screen readers; it is not visible.
     pub(crate) heading: &'static str,
     /// Text around a link to another query.
     pub(crate) did_you_mean: (&'static str, &'static str),
+    /// Text before and after the query that is answered in place of the one typed, and after a link to the latter.
+    pub(crate) showing_instead: (&'static str, &'static str, &'static str),
     pub(crate) nothing_found_for: &'static str,
     pub(crate) try_other_words: &'static str,
     /// The word between, as in `11–20 of 35`.
@@ -71,6 +77,8 @@ pub(crate) struct Search {
 pub(crate) struct ExampleWords<T> {
     /// A word of a page.
     pub(crate) one: T,
+    /// The beginning of this word.
+    pub(crate) beginning: T,
     /// Another word of the same page.
     pub(crate) other: T,
     /// A word of another page.
@@ -94,6 +102,7 @@ impl<T: AsRef<str>> ExampleWords<T> {
     pub(crate) fn fill(&self, pattern: &str) -> Option<String> {
         let names = [
             ("{one}", &self.one),
+            ("{beginning}", &self.beginning),
             ("{other}", &self.other),
             ("{third}", &self.third),
             ("{phrase}", &self.phrase),
@@ -138,12 +147,16 @@ const ENGLISH: Search = Search {
     },
     all_sites: "All sites",
     all_newest: "More of what is new",
+    surprise: "Surprise me",
+    like_this: "More like this",
     examples_heading: "What you can type",
     examples: [
         ("{one} {other}", "pages with both words, then those with one"),
         ("{one} +{other}", "only pages with the second word"),
         ("\"{phrase}\"", "the words side by side"),
         ("{third} -{one}", "without the second word"),
+        ("title:{one}", "the word is in the title"),
+        ("{beginning}*", "words that begin so"),
         ("author:\"{author}\"", "written by somebody"),
         ("{third} site:{site}", "from one site only"),
         ("{third} lang:{language}", "in one language"),
@@ -153,6 +166,7 @@ const ENGLISH: Search = Search {
     ],
     example_words: ExampleWords {
         one: "stone",
+        beginning: "sto",
         other: "estuary",
         third: "curlew",
         phrase: "spring tide",
@@ -164,8 +178,9 @@ const ENGLISH: Search = Search {
     },
     heading: "Search",
     did_you_mean: ("Did you mean", "?"),
+    showing_instead: ("Showing results for", ". Search for", "instead."),
     nothing_found_for: "Nothing found for",
-    try_other_words: "Try fewer or other words, or take a filter away.",
+    try_other_words: "Try fewer or other words, or remove a filter.",
     of: "of",
     page_for: "page for",
     pages_for: "pages for",
@@ -220,12 +235,16 @@ const ITALIAN: Search = Search {
     },
     all_sites: "Tutti i siti",
     all_newest: "Altre novità",
+    surprise: "Sorprendimi",
+    like_this: "Altre pagine così",
     examples_heading: "Che cosa si può scrivere",
     examples: [
         ("{one} {other}", "pagine con entrambe le parole, poi con una sola"),
         ("{one} +{other}", "solo pagine con la seconda parola"),
         ("\"{phrase}\"", "le parole una accanto all’altra"),
         ("{third} -{one}", "senza la seconda parola"),
+        ("title:{one}", "la parola è nel titolo"),
+        ("{beginning}*", "parole che cominciano così"),
         ("author:\"{author}\"", "scritte da una persona"),
         ("{third} site:{site}", "solo da un sito"),
         ("{third} lang:{language}", "in una lingua"),
@@ -235,6 +254,7 @@ const ITALIAN: Search = Search {
     ],
     example_words: ExampleWords {
         one: "sasso",
+        beginning: "sas",
         other: "laguna",
         third: "chiurlo",
         phrase: "alta marea",
@@ -246,6 +266,7 @@ const ITALIAN: Search = Search {
     },
     heading: "Ricerca",
     did_you_mean: ("Forse cercavi", "?"),
+    showing_instead: ("Ecco i risultati per", ". Cerca invece", "."),
     nothing_found_for: "Nessun risultato per",
     try_other_words: "Prova con meno parole o con parole diverse, oppure togli un filtro.",
     of: "di",
@@ -313,7 +334,13 @@ fn misread_in_italian(error: &QueryError) -> String {
             )
         }
         QueryError::Wildcard(typed) => {
-            format!("I caratteri jolly, come in «{typed}», non sono previsti: scrivi la parola per intero.")
+            format!("Di «{typed}» non si è tenuto conto: * sta dopo almeno tre lettere di una parola, come in mar*.")
+        }
+        QueryError::Title(typed) => {
+            format!("«{typed}» non è una parola: scrivi per esempio title:marea oppure title:\"bassa marea\".")
+        }
+        QueryError::Label(name) => {
+            format!("A {name}: manca il nome: scrivi per esempio {name}:uccelli oppure {name}:\"uccelli marini\".")
         }
         QueryError::OnlyExcluded => {
             "La ricerca dice solo che cosa le pagine non devono avere: aggiungi almeno una parola che devono avere."
@@ -336,7 +363,7 @@ fn misread_in_italian(error: &QueryError) -> String {
         }
         QueryError::Filter(typed) => {
             format!(
-                "Il filtro «{typed}:» non esiste, e si è cercato come parole: ci sono author:, site:, lang:, before:, after: e sort:."
+                "Il filtro «{typed}:» non esiste, e si è cercato come parole: ci sono title:, author:, site:, tag:, in:, lang:, before:, after: e sort:."
             )
         }
         QueryError::NoDays => "Nessun giorno viene dopo una data e prima dell’altra: after: vuole il primo giorno, \

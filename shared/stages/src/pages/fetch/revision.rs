@@ -40,7 +40,13 @@ impl Fetch {
             return Ok(Item::Done);
         }
         let directives = directives.clone();
-        let hints = EntryHints { title: None, published: record.published, author: record.author.clone() };
+        let hints = EntryHints {
+            title: None,
+            published: record.published,
+            author: record.author.clone(),
+            tags: record.tags.clone(),
+            folder: record.folder.clone(),
+        };
         let found = PageFacts { image, calls_left, ..found };
         let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
         let site_image = record.image.clone().filter(|_| record.image_of_site);

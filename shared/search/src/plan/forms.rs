@@ -1,0 +1,99 @@
+//! Spellings of a word or a phrase: the forms under which pages may have it.
+
+use crate::analyze::{Analyzers, Mode, Word};
+use crate::query::Clause;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum length of a unit of measure that follows a number, in characters.
+const MAX_UNIT: usize = 3;
+
+/// One spelling of a clause: forms and their positions.
+pub(super) type Phrasing = Vec<(usize, String)>;
+
+/// Returns the spellings of a clause under the rules of one language: with accents and without, its joined words apart
+/// and together, and in German umlauts as two letters and as one.
+pub(super) fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) -> BTreeSet<Phrasing> {
+    let mut forms = BTreeSet::new();
+    let other = (language == "de").then(|| other_umlauts(text)).flatten();
+    for text in [Some(Cow::Borrowed(text)), other.map(Cow::Owned)].into_iter().flatten() {
+        let words = analyzers.of(language).words(&text, Mode::Query);
+        let apart = || words.iter().filter(|word| word.words <= 1);
+        forms.insert(apart().map(|word| (word.position, word.form.clone())).collect());
+        forms.insert(apart().map(|word| (word.position, word.other.as_ref().unwrap_or(&word.form).clone())).collect());
+        forms.insert(together(&words));
+    }
+    forms.into_iter().filter(|form: &Phrasing| !form.is_empty()).collect()
+}
+
+/// Returns the spelling in which joined words are one.
+fn together(words: &[Word]) -> Phrasing {
+    let mut words: Vec<&Word> = words.iter().collect();
+    words.sort_by_key(|word| (word.position, Reverse(word.words)));
+    let (mut phrasing, mut from, mut joined) = (Phrasing::new(), 0, 0);
+    for word in words {
+        if word.position >= from {
+            phrasing.push((word.position - joined, word.form.clone()));
+            from = word.position + word.words;
+            joined += word.words.saturating_sub(1);
+        }
+    }
+    phrasing
+}
+
+/// Returns a German text with umlauts as two letters, and these as umlauts; `None` if it has neither.
+fn other_umlauts(text: &str) -> Option<String> {
+    const UMLAUTS: [(&str, &str); 6] = [("ä", "ae"), ("ö", "oe"), ("ü", "ue"), ("Ä", "Ae"), ("Ö", "Oe"), ("Ü", "Ue")];
+    let (mut other, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(first) = rest.chars().next() {
+        let pair = UMLAUTS.iter().find_map(|(umlaut, letters)| {
+            let after = rest.strip_prefix(letters).map(|after| (*umlaut, after));
+            rest.strip_prefix(umlaut).map(|after| (*letters, after)).or(after)
+        });
+        let one = || (&rest[..first.len_utf8()], &rest[first.len_utf8()..]);
+        let (letters, after) = pair.unwrap_or_else(one);
+        other.push_str(letters);
+        rest = after;
+    }
+    (other != text).then_some(other)
+}
+
+/// Returns the words that may be written as one with a neighbour, by the word in lower case, and how they are then
+/// written: those that a hyphen joins, and those beside a number.
+pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<String>> {
+    let mut joined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut join = |parts: &[&str]| {
+        let whole: String = parts.concat();
+        for part in parts {
+            joined.entry(part.to_lowercase()).or_default().insert(whole.clone());
+        }
+    };
+    let words = clauses.iter().filter(|clause| !clause.must);
+    for clause in words.clone() {
+        let parts: Vec<&str> = clause.text.split('-').collect();
+        if (2..=crate::pieces::MAX_JOINED).contains(&parts.len()) && parts.iter().all(|part| is_plain(part)) {
+            join(&parts);
+        }
+    }
+    for pair in clauses.windows(2).filter(|pair| pair.iter().all(|clause| !clause.must && is_plain(&clause.text))) {
+        let [one, two] = [pair[0].text.as_str(), pair[1].text.as_str()];
+        let is_joined = match (is_number(one), is_number(two)) {
+            (true, false) => two.chars().count() <= MAX_UNIT,
+            (false, true) => true,
+            _ => false,
+        };
+        if is_joined {
+            join(&[one, two]);
+        }
+    }
+    joined
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() && !crate::pieces::is_unparted(c))
+}
+
+fn is_number(text: &str) -> bool {
+    text.chars().all(char::is_numeric)
+}

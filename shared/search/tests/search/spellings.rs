@@ -1,0 +1,183 @@
+//! Tests which ways of writing a word find each other, and what is asked for by titles, labels and beginnings.
+
+use super::*;
+
+/// Returns the names of the pages that have all words of a query, sorted.
+fn found(split: &Split, text: &str) -> Vec<String> {
+    let (query, _) = Query::read(text);
+    let results = search(&[split], &Hidden::default(), first(&query, 9)).unwrap();
+    let mut names: Vec<String> =
+        results.hits.iter().map(|hit| hit.url.rsplit('/').next().unwrap().to_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Returns a page for each text, named by its place, and the split of them.
+fn pages_of(language: &str, texts: &[&str]) -> Split {
+    let page = |(place, text): (usize, &&str)| Page::new(&format!("p{place}"), language, "Notes", text);
+    split(&texts.iter().enumerate().map(page).collect::<Vec<_>>())
+}
+
+#[test]
+fn signs_belong_to_the_name_before_or_behind_them() {
+    let split = pages_of(
+        "en",
+        &[
+            "Lessons in C for beginners.",
+            "Lessons in C++ for beginners.",
+            "Lessons in C# for beginners.",
+            "Lessons in F# and C++17.",
+            "A fishing net for beginners.",
+            "The new .NET, with (.NET) tools.",
+            "We sum a+b in C.",
+        ],
+    );
+    for (query, names) in [
+        ("C++", &["p1", "p3"][..]),
+        ("\"c++\"", &["p1", "p3"]),
+        ("\"lessons in C++\"", &["p1"]),
+        ("C#", &["p2"]),
+        ("C＃", &["p2"]),
+        ("F#", &["p3"]),
+        (".NET", &["p5"]),
+        ("net", &["p4", "p5"]),
+        ("C", &["p0", "p1", "p2", "p3", "p6"]),
+        ("a+b", &["p6"]),
+        ("-C++ lessons", &["p0", "p2"]),
+        ("C/C++", &["p1", "p3"]),
+    ] {
+        assert_eq!(found(&split, query), names, "{query}");
+    }
+    let without = pages_of("en", &["The harbour plus the lighthouse."]);
+    let query = Query::parse("Harbour+").unwrap();
+    let results = search(&[&without], &Hidden::default(), Request::new(&query, 9, now())).unwrap();
+    assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "its letters stand in");
+}
+
+#[test]
+fn joined_and_parted_spellings_meet() {
+    for (language, written, queries) in [
+        ("en", "The Wi-Fi is down.", &["wifi", "Wi-Fi", "\"wi fi\"", "\"the wifi\"", "wi fi"][..]),
+        ("en", "The wifi is down.", &["wifi", "Wi-Fi", "\"Wi-Fi\"", "\"the Wi-Fi is\"", "WiFi"]),
+        ("en", "After COVID-19 came spring.", &["covid19", "COVID 19", "covid-19"]),
+        ("it", "Dopo il covid19 venne la primavera.", &["covid19", "COVID 19", "covid-19"]),
+        ("en", "A server in Node.js, they said.", &["nodejs", "node.js", "\"in nodejs\"", "Node.js"]),
+        ("en", "A server in nodejs, they said.", &["nodejs", "node.js", "\"in node.js they\""]),
+        ("en", "Send her an e-mail today.", &["email", "e-mail", "emails"]),
+        ("fr", "Elle lui envoie un email.", &["email", "e-mail"]),
+        ("en", "It costs 2,499 in all.", &["2499", "2,499"]),
+        ("de", "Es kostet 2.499,00 Mark.", &["2499", "2.499"]),
+        ("fr", "Il coûte 12\u{202f}499 francs.", &["12499"]),
+        ("en", "They built 5G masts.", &["5 G", "5G", "5-G"]),
+        ("en", "They built 5 G masts.", &["5 G", "5G"]),
+        ("en", "We walked 12 km along the shore.", &["12km", "12 km"]),
+        ("en", "The U.S.S.R. and the R&B.", &["ussr", "r&b", "rb"]),
+        ("", "Une chose anti-âge.", &["antiage", "anti-age"]),
+    ] {
+        let split = pages_of(language, &[written, "Nothing of the kind."]);
+        for query in queries {
+            assert_eq!(found(&split, query), ["p0"], "{written} {query}");
+        }
+    }
+    let split = pages_of("en", &["Version 3.50 of 2026-05-01, at 12:30."]);
+    for query in ["350", "20260501", "1230"] {
+        assert_eq!(found(&split, query), [""; 0], "{query}");
+    }
+}
+
+#[test]
+fn joined_words_are_marked_whole() {
+    let split = pages_of("en", &["We found no Wi-Fi there."]);
+    let snippet = &ask(&split, "wifi").hits[0].snippet;
+    assert_eq!(snippet.marks.iter().map(|mark| &snippet.text[mark.clone()]).collect::<Vec<_>>(), ["Wi-Fi"]);
+}
+
+#[test]
+fn letters_and_digits_of_arabic_and_persian_are_one() {
+    for (language, written, queries) in [
+        ("fa", "کتاب سال ۱۴۰۳ در خانهٔ علی", &["كتاب", "1403", "١٤٠٣", "خانه", "علي"][..]),
+        ("ar", "زار المدرسة في سنة ٢٠٢٤ مؤمن", &["المدرسه", "2024", "۲۰۲۴", "مومن"]),
+        ("ar", "مستشفى علي", &["مستشفي", "علی"]),
+        ("hi", "वर्ष २०२४ में", &["2024"]),
+    ] {
+        let split = pages_of(language, &[written, "\u{627}\u{628}"]);
+        for query in queries {
+            assert_eq!(found(&split, query), ["p0"], "{written} {query}");
+        }
+    }
+}
+
+#[test]
+fn german_umlauts_may_be_two_letters() {
+    let split = pages_of("de", &["Frau Müller ging über die Straße.", "Frau Mueller blieb.", "Das neue Feuer."]);
+    for (query, names) in [
+        ("Mueller", &["p0", "p1"][..]),
+        ("Müller", &["p0", "p1"]),
+        ("\"Frau Mueller\"", &["p0", "p1"]),
+        ("ueber", &["p0"]),
+        ("strasse", &["p0"]),
+        ("Feuer", &["p2"]),
+    ] {
+        assert_eq!(found(&split, query), names, "{query}");
+    }
+}
+
+#[test]
+fn emoji_are_words_between_which_words_are_neighbours() {
+    let split = pages_of("en", &["A release 🚀 today.", "A release today.", "Go 👍🏽 🇮🇹!"]);
+    for (query, names) in [
+        ("🚀", &["p0"][..]),
+        ("release 🚀", &["p0"]),
+        ("\"release today\"", &["p0", "p1"]),
+        ("\"release 🚀\"", &["p0"]),
+        ("👍", &["p2"]),
+        ("🇮🇹", &["p2"]),
+        ("🇫🇷", &[]),
+    ] {
+        assert_eq!(found(&split, query), names, "{query}");
+    }
+}
+
+#[test]
+fn titles_labels_and_beginnings_are_asked_for() {
+    let labelled = |page: Page, tags: &[&str], folder: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        curlew_model::Record { tags: owned(tags), folder: owned(folder), ..page.record() }
+    };
+    let records = [
+        labelled(
+            Page::en("rust", "Announcing Rust", "A language."),
+            &["Programming", "Open source"],
+            &["Tech", "Blogs"],
+        ),
+        labelled(Page::en("tide", "Low tides", "Rust on the pier, and tidal mud."), &["Sea"], &["Nature"]),
+        labelled(Page::it("marea", "La marea", "Le maree e il tidone."), &[], &[]),
+    ];
+    let split = Split::open(build_split(records.into_iter(), &BuildBudget::default()).unwrap().bytes.into()).unwrap();
+    for (query, names) in [
+        ("rust", &["rust", "tide"][..]),
+        ("title:rust", &["rust"]),
+        ("title:tide", &["tide"]),
+        ("title:\"low tide\"", &["tide"]),
+        ("rust -title:rust", &["tide"]),
+        ("title:low title:rust", &[]),
+        ("tag:sea", &["tide"]),
+        ("tag:\"open  Source\"", &["rust"]),
+        ("rust -tag:programming", &["tide"]),
+        ("in:tech", &["rust"]),
+        ("in:blogs tag:programming", &["rust"]),
+        ("in:sea", &[]),
+        ("tid*", &["marea", "tide"]),
+        ("tid* lang:en", &["tide"]),
+        ("mar* -tid*", &[]),
+        ("rust -tid*", &["rust"]),
+        ("foo:bar tide -x", &[]),
+    ] {
+        assert_eq!(found(&split, query), names, "{query}");
+    }
+    let words = |text: &str| {
+        let (query, _) = Query::read(text);
+        search(&[&split], &Hidden::default(), Request::new(&query, 9, now())).unwrap().hits.len()
+    };
+    assert_eq!([words("inurl:rust"), words("rust^3"), words("<b>rust</b>")], [2, 2, 2], "unknown signs are no phrase");
+}
