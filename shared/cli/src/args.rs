@@ -199,7 +199,7 @@ pub(crate) enum Command {
     },
     /// Search the published index
     Search {
-        /// Words, "a phrase", +word, -word, author:NAME, site:HOST, lang:it, before:2026-05-01, after:…, sort:date
+        /// Words, "a phrase", +word, -word, begin*, title:WORD, author:NAME, site:HOST, tag:TAG, in:FOLDER, lang:it, before:2026-05-01, after:…, sort:date
         #[arg(required = true)]
         query: Vec<String>,
         /// Maximum number of hits to show

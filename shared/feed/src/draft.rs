@@ -112,6 +112,9 @@ impl FeedDraft {
     }
 }
 
+/// Maximum number of tags of an entry that are kept.
+pub(crate) const MAX_TAGS: usize = 16;
+
 /// State of an entry during reading.
 #[derive(Debug, Default)]
 pub(crate) struct EntryDraft {
@@ -125,6 +128,7 @@ pub(crate) struct EntryDraft {
     pub(crate) has_author: bool,
     pub(crate) summary: Slot,
     pub(crate) content: Slot,
+    pub(crate) tags: Vec<String>,
 }
 
 impl EntryDraft {
@@ -143,6 +147,7 @@ impl EntryDraft {
             author: self.author.take().or_else(|| self.has_author.then(String::new)),
             summary: self.summary.take(),
             content: self.content.take(),
+            tags: self.tags,
         }
     }
 }
@@ -158,6 +163,7 @@ pub(crate) struct RawEntry {
     pub(crate) author: Option<String>,
     pub(crate) summary: Option<String>,
     pub(crate) content: Option<String>,
+    pub(crate) tags: Vec<String>,
 }
 
 impl RawEntry {
@@ -165,7 +171,7 @@ impl RawEntry {
     pub(crate) fn bytes(&self) -> usize {
         let title = self.title.as_ref().map_or(0, |(_, title)| title.len());
         let texts = [&self.link, &self.author, &self.summary, &self.content];
-        self.id.len() + title + texts.into_iter().flatten().map(String::len).sum::<usize>()
+        self.id.len() + title + texts.into_iter().flatten().chain(&self.tags).map(String::len).sum::<usize>()
     }
 }
 

@@ -9,6 +9,9 @@ use curlew_text::url::parse;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, HashSet};
 
+/// Maximum length of a tag, in characters.
+const MAX_TAG_CHARS: usize = 100;
+
 /// Completes a feed that has raw texts and neither title nor entries yet.
 pub(crate) fn finish(
     feed: &mut Feed,
@@ -155,6 +158,7 @@ fn complete(raw: RawEntry, limits: &Limits, repairs: &mut Vec<Repair>) -> Entry 
         author: raw.author.and_then(|a| byline(&text::plain(&a, false, limits.title_chars)?)),
         summary,
         content,
+        tags: raw.tags.iter().filter_map(|tag| text::plain(tag, false, MAX_TAG_CHARS)).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads JSON Feed 1.0 and 1.1; a field of the wrong type is lost, but not the feed.
 
-use crate::draft::{RawEntry, keep_newest};
+use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
 use crate::finish::finish;
 use crate::paging::Paging;
 use crate::work::Work;
@@ -161,6 +161,7 @@ impl JsonMender<'_> {
             author,
             summary: item.summary.take().or_else(|| html.as_ref().and(plain.clone())),
             content: html.or(plain),
+            tags: item.tags.0.iter().filter_map(LooseText::take).take(MAX_TAGS).collect(),
         }
     }
 }
@@ -202,6 +203,7 @@ struct Item {
     date_modified: LooseText,
     author: Author,
     authors: List<Author>,
+    tags: List<LooseText>,
 }
 
 #[derive(Default, Deserialize)]

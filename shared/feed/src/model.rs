@@ -128,6 +128,9 @@ pub struct Entry {
     pub summary: Option<String>,
     /// Content, HTML as in the feed: not safe to show unprocessed.
     pub content: Option<String>,
+    /// Tags (categories), as plain text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 /// Returns the places of the entries that are too many, if at most `most` are wanted: all but the newest by these

@@ -1,7 +1,7 @@
 //! Second reader: feed-rs may recognize a feed that this crate's reader does not. It is stricter about XML and handles
 //! fewer broken documents, but it is independent, and a document that both refuse is not a feed.
 
-use crate::draft::{RawEntry, keep_newest};
+use crate::draft::{MAX_TAGS, RawEntry, keep_newest};
 use crate::finish::finish;
 use crate::paging::Paging;
 use crate::work::Work;
@@ -79,6 +79,7 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
         author: entry.authors.into_iter().next().and_then(|p| p.name),
         summary: entry.summary.map(|s| s.content),
         content: entry.content.and_then(|c| c.body),
+        tags: entry.categories.into_iter().take(MAX_TAGS).map(|tag| tag.label.unwrap_or(tag.term)).collect(),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Role {
     Summary(u8),
     /// Content.
     Content(u8),
+    /// Tag, as text or in attributes.
+    Tag,
     /// Language.
     Language(u8),
     /// Address of an image, as text.
@@ -96,6 +98,7 @@ pub(crate) fn in_entry(ns: Ns, local: &str, atom: bool) -> Role {
         (Dc, "creator") => Role::Author(0),
         (Core, "author") => Role::Author(1),
         (Dc | Itunes, "author") => Role::Author(2),
+        (Core | Atom, "category") | (Dc, "subject") => Role::Tag,
         (Core, "description") => Role::Summary(0),
         (Core | Atom, "summary") => Role::Summary(u8::from(!atom)),
         (Dc, "description" | "abstract") => Role::Summary(2),

@@ -176,6 +176,7 @@ fn fit_for_programs(mut found: SearchResults) -> SearchResults {
                 title: clean(&hit.title),
                 snippet: clean(&hit.snippet),
                 site: clean(&hit.site),
+                author: hit.author.as_deref().map(clean),
                 image: hit.image.filter(|i| web_url(i).is_some()),
                 // JSON cannot express NaN or infinity.
                 score: if hit.score.is_finite() { hit.score } else { 0.0 },

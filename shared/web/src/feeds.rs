@@ -88,7 +88,10 @@ struct Entry {
     url: String,
     title: String,
     snippet: String,
-    site: String,
+    /// Its author, or else its site.
+    author: String,
+    /// Address of its main image.
+    image: Option<String>,
     /// The date that the page states, unless the search does not go by it.
     published: Option<Timestamp>,
     /// The date by which the search sorts it (RFC 4287 §4.1.2 requires one).
@@ -257,10 +260,12 @@ impl Feed<'_> {
 fn entry(hit: &SearchHit) -> Option<Entry> {
     let url = String::from(web_url(&hit.url)?);
     let title = clipped(&hit.title, MAX_TITLE);
+    let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).unwrap_or_default();
     Some(Entry {
         title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
         snippet: clean(&hit.snippet),
-        site: clipped(&hit.site, MAX_SITE),
+        author: if author.is_empty() { clipped(&hit.site, MAX_SITE) } else { author },
+        image: hit.image.as_deref().and_then(web_url).map(String::from),
         published: hit.published.filter(|published| *published <= hit.date),
         date: hit.date,
         url,
@@ -276,8 +281,11 @@ fn json_feed(feed: &Feed<'_>) -> Value {
         if let (Value::Object(fields), Some(at)) = (&mut item, entry.published) {
             fields.insert("date_published".into(), json!(at));
         }
-        if let (Value::Object(fields), false) = (&mut item, entry.site.is_empty()) {
-            fields.insert("authors".into(), json!([{"name": entry.site}]));
+        if let (Value::Object(fields), false) = (&mut item, entry.author.is_empty()) {
+            fields.insert("authors".into(), json!([{"name": entry.author}]));
+        }
+        if let (Value::Object(fields), Some(image)) = (&mut item, &entry.image) {
+            fields.insert("image".into(), json!(image));
         }
         item
     });

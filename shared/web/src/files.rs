@@ -51,7 +51,8 @@ pub(crate) async fn old_favicon() -> Response {
 
 /// `GET /robots.txt`: keeps other search engines away from our results and from other people's pictures.
 pub(crate) async fn robots() -> Response {
-    const RULES: &str = "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /thumb/\n";
+    const RULES: &str =
+        "User-agent: *\nAllow: /\nAllow: /bot\nDisallow: /?\nDisallow: /api/\nDisallow: /random\nDisallow: /thumb/\n";
     (typed(PLAIN, A_DAY), RULES).into_response()
 }
 

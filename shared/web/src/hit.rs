@@ -51,6 +51,8 @@ pub(crate) struct HitView {
     pub(crate) copies: Option<String>,
     /// Text and address of a search for more pages of the site.
     pub(crate) more: Option<(String, String)>,
+    /// Address of a search for pages with words of the title.
+    pub(crate) like: Option<String>,
 }
 
 impl HitView {
@@ -63,6 +65,7 @@ impl HitView {
         let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).filter(|name| !name.is_empty());
         let lang = hit.language.as_deref().filter(|lang| is_tag(lang)).map(str::to_owned);
         HitView {
+            like: like(&title),
             title: if title.is_empty() { clipped(&hit.url, MAX_TITLE) } else { title },
             snippet: pieces(&hit.snippet, &hit.marks),
             path: url.as_ref().map(shown_path).unwrap_or_default(),
@@ -88,6 +91,15 @@ impl HitView {
         let address = address(&with(query, &format!("site:{host}")));
         Some(((Search::of(language).more_from)(&self.site), address))
     }
+}
+
+/// Maximum number of words of a title by which pages like it are looked for.
+const LIKE_WORDS: usize = 12;
+
+/// Returns the address of a search for pages with words of a title, if it has several.
+fn like(title: &str) -> Option<String> {
+    let words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    (words.len() > 1).then(|| address(&words[..words.len().min(LIKE_WORDS)].join(" ").to_lowercase()))
 }
 
 /// Returns the address of our page about a site. Hosts that are IPv6 addresses have none.

@@ -38,6 +38,7 @@ mod page_settings;
 mod params;
 mod proxy;
 mod quota;
+mod random;
 mod refine;
 mod routes;
 mod search;

@@ -120,7 +120,7 @@ fn is_day(part: &str) -> bool {
 }
 
 fn is_filter(part: &str) -> bool {
-    is_day(part) || ["sort", "lang", "site", "author"].iter().any(|name| has_name(part, name))
+    is_day(part) || ["sort", "lang", "site", "author", "title", "tag", "in"].iter().any(|name| has_name(part, name))
 }
 
 /// True for a part such as `name:value`, in upper or lower case.

@@ -4,8 +4,8 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    admin, api, compress, contact, fallback, feeds, files, headers, hub, info, owner, search, sites, status, suggest,
-    thumb, validate, websub,
+    admin, api, compress, contact, fallback, feeds, files, headers, hub, info, owner, random, search, sites, status,
+    suggest, thumb, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
@@ -29,6 +29,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/feed/{form}", get(feeds::show))
         .route("/thumb/{id}", get(thumb::show))
         .route("/sites", get(sites::list))
+        .route("/random", get(random::show))
         .route("/site/{host}", get(sites::show))
         .route("/suggest", get(suggest::show).post(suggest::send))
         .route("/contact", get(contact::show).post(contact::send))

@@ -13,18 +13,29 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use curlew_model::{QueryError, Timestamp};
+use curlew_model::{MAX_QUERY_BYTES, QueryError, Timestamp};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
 use std::collections::HashMap;
 use std::sync::Arc;
 use url::form_urlencoded;
+
+/// Length of a query from which links do not repeat it, in bytes, but for the link to the next page: the page would be
+/// as long as all of them together.
+const LONG: usize = 256;
+/// Parameter by which a query is answered as it was typed.
+const AS_TYPED: &str = "typed";
 
 #[derive(Template)]
 #[template(path = "results.html")]
 struct Results<'a> {
     site: Site<'a>,
     t: &'static Search,
+    /// The query as it was typed.
+    typed: &'a str,
+    /// The query that is answered.
     query: &'a str,
+    /// Address of the results of the query as it was typed, if another one is answered in its place.
+    as_typed: Option<String>,
     /// A message in place of results.
     notice: Option<&'a str>,
     /// Parts of the query that were left out, a sentence each.
@@ -86,24 +97,48 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     match found {
         Ok(found) if found.before >= MAX_REACH as u64 => refused(site, query, t.only_ten_pages),
         Ok(found) => {
+            let mended = mended(&app, &found, &params).await;
+            let (meant, found) = match mended {
+                Some(mended) => (found.suggestion.unwrap_or_default(), mended),
+                None => (query.to_owned(), found),
+            };
             let is_empty = in_all(&found) == 0;
             let newest = if is_empty { home::newest(&app, PAGE_SIZE).await } else { None };
-            results(site, query, &found, &newest.unwrap_or_default(), app.clock.now())
+            results(site, query, &meant, &found, &newest.unwrap_or_default(), app.clock.now())
         }
         Err(FindError::BadQuery(wrong)) => refused(site, query, &(t.misread)(&wrong)),
         Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
     }
 }
 
-fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchResults, now: Timestamp) -> Response {
+/// Returns what is found for the query that was meant, if no page has all words of the one typed, unless this is asked
+/// for as it is.
+async fn mended(app: &App, found: &SearchResults, params: &Params) -> Option<SearchResults> {
+    let is_first = params.get("page").is_none() && params.get(AS_TYPED).is_none() && found.total == 0;
+    let meant = found.suggestion.as_deref().filter(|_| is_first)?;
+    let found = app.services.search.find(meant, Start::Offset(0), PAGE_SIZE).await;
+    found.ok().filter(|found| in_all(found) > 0)
+}
+
+fn results(
+    site: Site<'_>,
+    typed: &str,
+    query: &str,
+    found: &SearchResults,
+    newest: &SearchResults,
+    now: Timestamp,
+) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
-    let mut changes = changes(query, &found.hits, language);
+    let is_long = query.len() > LONG;
+    let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
     changes.retain(|change| change.removes || in_all(found) > 0);
     let view = Results {
         site,
         t,
-        query,
+        typed: head(typed, MAX_QUERY_BYTES),
+        query: head(query, LONG),
+        as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
         notice: None,
         notes: found.notes.iter().map(t.misread).collect(),
         meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
@@ -111,14 +146,15 @@ fn results(site: Site<'_>, query: &str, found: &SearchResults, newest: &SearchRe
         unknown: (!found.unknown.is_empty()).then(|| (t.in_no_page)(&quoted(&found.unknown))),
         total: in_all(found),
         total_shown: language.number(in_all(found)),
-        all_words: (found.partial > 0).then(|| (t.have_all_words)(found.total, &language.number(found.total))),
+        all_words: (found.partial > 0 && (found.total > 0 || found.unknown.is_empty()))
+            .then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
         parts: parts(query, found, language, now),
         pages: Pages::of(query, found),
         changes,
         // Only where nothing is found.
         examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
-        follow: site.opensearch.then(|| refine::asked(query)),
+        follow: (site.opensearch && !is_long).then(|| refine::asked(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -170,7 +206,9 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = Results {
         site,
         t: Search::of(site.language),
-        query,
+        typed: head(query, MAX_QUERY_BYTES),
+        query: head(query, LONG),
+        as_typed: None,
         notice: Some(sentence),
         notes: Vec::new(),
         meant: None,
@@ -187,6 +225,11 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         follow: None,
     };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
+}
+
+/// Returns the first bytes of a text, cut between characters.
+fn head(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Returns the address of a page of results. With a cursor it begins after the page that gave the cursor, whatever is
@@ -227,6 +270,10 @@ impl Pages {
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
         let numbered = |n: usize| link(query, n, None);
         let first = (number - 1) * PAGE_SIZE + 1;
+        if query.len() > LONG {
+            let next = (number < count).then(|| link(head(query, MAX_QUERY_BYTES), number + 1, found.next.as_deref()));
+            return Pages { next, number, cut: total > MAX_REACH, last: number >= count, ..Pages::default() };
+        }
         Pages {
             previous: (number > 1).then(|| numbered((number - 1).min(count.max(1)))),
             next: (number < count).then(|| link(query, number + 1, found.next.as_deref())),

@@ -37,6 +37,7 @@ fn entry(entry: &Entry) -> Value {
         "published": entry.published,
         "updated": entry.updated,
         "author": entry.author,
+        "tags": entry.tags,
         "summary": entry.summary,
         "content": entry.content,
     })

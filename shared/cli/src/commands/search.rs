@@ -11,8 +11,8 @@ use curlew_stages::feeds::websub::web_secret;
 const MOST: usize = 1_000;
 /// Advice where nothing is published yet.
 const EMPTY: &str = "The index is empty: name a site, as in `curlew crawl example.org --contact you@example.org`. What a crawl accepts is published at its end.";
-/// The operator whose value may contain blanks.
-const AUTHOR: &str = "author:";
+/// Operators whose value may contain blanks.
+const WITH_BLANKS: [&str; 4] = ["author:", "title:", "tag:", "in:"];
 /// Maximum number of characters of a line for people.
 const LINE: usize = 100;
 
@@ -118,14 +118,15 @@ fn show(hit: &SearchHit) -> Result<()> {
     Ok(())
 }
 
-/// Restores the quotation marks that the shell has removed from a phrase or an author's name.
+/// Restores the quotation marks that the shell has removed from a phrase or the value of an operator.
 fn quoted(word: &str) -> String {
     if !word.contains(' ') || word.contains('"') {
         return word.to_owned();
     }
     let (minus, rest) = word.split_at(usize::from(word.starts_with(['-', '+'])));
-    let (author, phrase) = rest.split_at(if rest.starts_with(AUTHOR) { AUTHOR.len() } else { 0 });
-    format!("{minus}{author}\"{phrase}\"")
+    let operator = WITH_BLANKS.iter().find(|operator| rest.starts_with(**operator));
+    let (operator, phrase) = rest.split_at(operator.map_or(0, |operator| operator.len()));
+    format!("{minus}{operator}\"{phrase}\"")
 }
 
 #[cfg(test)]
@@ -148,6 +149,7 @@ mod tests {
             ("-spring tide", "-\"spring tide\""),
             ("+spring tide", "+\"spring tide\""),
             ("author:Anna Rossi", "author:\"Anna Rossi\""),
+            ("title:spring tide", "title:\"spring tide\""),
             ("-author:Anna Rossi", "-author:\"Anna Rossi\""),
             ("author:\"Anna Rossi\"", "author:\"Anna Rossi\""),
             ("note: high tide", "\"note: high tide\""),

@@ -1,7 +1,7 @@
 //! Stores the content of elements in the draft.
 
 use super::{Mender, Place};
-use crate::draft::{Kind, Slot};
+use crate::draft::{Kind, MAX_TAGS, Slot};
 use crate::leaf::{Construct, Leaf};
 use crate::names::Ns;
 use crate::paging::Generator;
@@ -44,6 +44,7 @@ impl<'a> Mender<'a> {
             (Role::Link(rank), Some(href)) if text.trim().is_empty() => self.offer_link(rank, &href, &base),
             (Role::Id(rank), _) => self.offer_id(rank, &text, tag, &base),
             (Role::Generator, _) => self.generator(&text, tag),
+            (Role::Tag, _) => self.offer_tag(&text, tag),
             _ => self.offer(role, text, construct.kind(), &base),
         }
         Ok(())
@@ -172,6 +173,16 @@ impl<'a> Mender<'a> {
         let permalink = attribute(tag, "isPermaLink").is_none_or(|v| !v.trim().eq_ignore_ascii_case("false"));
         if permalink && !self.atom && link::is_absolute(text) {
             self.offer_link(4, text, base);
+        }
+    }
+
+    /// Stores a tag: Atom's is in attributes (RFC 4287 §4.2.2), of which `label` is for people.
+    fn offer_tag(&mut self, text: &str, tag: &Tag<'_>) {
+        let Some(entry) = self.entry.as_mut() else { return };
+        let stated = attribute(tag, "label").or_else(|| attribute(tag, "term"));
+        let name = stated.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| text.to_owned());
+        if entry.tags.len() < MAX_TAGS && !name.trim().is_empty() {
+            entry.tags.push(name);
         }
     }
 

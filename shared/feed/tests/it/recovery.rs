@@ -33,6 +33,23 @@ fn x11_bare_ampersands_and_undefined_entities_are_read() {
 }
 
 #[test]
+fn tags_are_read_in_every_dialect() {
+    let item = "<item><title>T</title><category>Sea &amp; sand</category><category domain=\"x\"> </category>\
+                <dc:subject>Birds</dc:subject></item><category>of the feed</category>";
+    let dc = "<rss version=\"2.0\" xmlns:dc=\"http://purl.org/dc/elements/1.1/\"><channel>";
+    assert_eq!(read(&format!("{dc}{item}</channel></rss>")).entries[0].tags, ["Sea & sand", "Birds"]);
+    let atom = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>W</title><entry><id>a</id><title>T</title>\
+                <category term=\"waders\"/><category term=\"x\" label=\"Tide tables\"/></entry></feed>";
+    assert_eq!(read(atom).entries[0].tags, ["waders", "Tide tables"]);
+    let json = r#"{"version": "https://jsonfeed.org/version/1.1", "title": "W",
+        "items": [{"id": "1", "content_text": "t", "tags": ["a b", "", 5, {"c": 1}]}, {"id": "2", "tags": "one"}]}"#;
+    let feed = read(json);
+    assert_eq!((&feed.entries[0].tags[..], feed.entries[1].tags.len()), (&["a b".to_owned(), "5".to_owned()][..], 0));
+    let many = "<category>x</category>".repeat(1_000);
+    assert_eq!(read(&rss(&format!("<item><title>T</title>{many}</item>"))).entries[0].tags.len(), 16);
+}
+
+#[test]
 fn bad_encodings_are_read() {
     let feed = read_bytes(b"<?xml version='1.0' encoding='utf-8'?><rss version='2.0'><channel><item><title>caf\xE9</title></item></channel></rss>");
     assert_eq!(first_title(&feed), "caf\u{e9}");

@@ -4,7 +4,7 @@ use crate::catalog::hidden::{self, HIDDEN_KEY};
 use crate::catalog::leaves::{Known, LeafCall, LeafPlan, LeafReply, Leaves, answers, ask_leaves};
 use crate::catalog::live_index::{LiveIndex, Unsearched};
 use crate::catalog::manifest::{manifest_key, parse_if_known, search_error};
-use crate::catalog::question::{Answered, Question};
+use crate::catalog::question::{Answered, Question, pages_at};
 use crate::catalog::remembered::Remembered;
 use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use crate::catalog::splits::{OpenSplit, ROUNDS, Splits, endless};
@@ -166,8 +166,23 @@ impl Finder {
                 after = Some(cursor);
             }
         }
-        let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
-        let ((results, suggestion), unsearched) = self.ask(&question).await.map_err(port_error)?;
+        let text = text.to_owned();
+        let mut question = Arc::new(Question { text, query, after, now, offset, limit, explain });
+        let mut answer = None;
+        let pages = pages_at(&question.text);
+        if !pages.is_empty() {
+            let query = Query { pages, ..Query::default() };
+            let at =
+                Arc::new(Question { text: question.text.clone(), query, after: None, now, offset, limit, explain });
+            let found = self.ask(&at).await.map_err(port_error)?;
+            if found.0.0.total > 0 {
+                (question, answer) = (at, Some(found));
+            }
+        }
+        let ((results, suggestion), unsearched) = match answer {
+            Some(answer) => answer,
+            None => self.ask(&question).await.map_err(port_error)?,
+        };
         let hits = stream::iter(results.hits).map(|hit| self.shown(hit)).buffered(THUMBNAILS_AT_ONCE);
         let hits = hits.try_collect().await?;
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);

@@ -82,7 +82,7 @@ pub struct SearchHit {
     /// The site's name.
     pub site: String,
     /// The author's name.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// URL of the feed that named the page.
     #[serde(skip)]

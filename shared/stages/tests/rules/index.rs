@@ -203,6 +203,25 @@ async fn a_year_without_a_page_is_neither_written_nor_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pasted_address_finds_its_page() {
+    let world = TestWorld::new();
+    accept(&world, "2026/tide", "A curlew probes the mud.").await;
+    accept(&world, "2026", "It links to example.org and to 2026/tide.").await;
+    world.index().publish(2026).await.unwrap();
+    for typed in [
+        "https://example.org/2026/tide",
+        " http://example.org/2026/tide/?utm_source=x#mud ",
+        "example.org/2026/tide",
+        "HTTPS://EXAMPLE.ORG/2026/tide",
+    ] {
+        let found = ask(&world, typed).await;
+        assert_eq!(found.hits[0].url, "https://example.org/2026/tide", "{typed}");
+        assert_eq!(found.total, 1, "{typed}");
+    }
+    assert_eq!(ask(&world, "https://example.org/other tide").await.total, 0, "words beside it are looked for");
+}
+
+#[tokio::test(start_paused = true)]
 async fn p04_after_compaction_the_text_of_a_removed_page_is_in_no_object() {
     let world = TestWorld::new();
     let gone = accept(&world, "gone", "The xylomarimbula of Quillfeather is secret.").await;

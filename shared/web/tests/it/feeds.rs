@@ -123,6 +123,28 @@ async fn entries_have_the_dates_by_which_they_are_sorted() {
 }
 
 #[tokio::test]
+async fn entries_have_their_authors_and_pictures() {
+    let mut signed = page("https://sea.example/", "curlew", "");
+    (signed.author, signed.image) = (Some("Bo & Ek".into()), Some("https://sea.example/a.jpg?b&c".into()));
+    let mut odd = page("https://mud.example/", "curlew", "");
+    odd.image = Some("javascript:alert(1)".into());
+    let world = World::of(backend(vec![signed, odd]));
+    let atom = world.get("/feed/atom?q=curlew").await.body;
+    let rss = world.get("/feed/rss?q=curlew").await.body;
+    for (feed, author) in
+        [(&atom, "<author><name>Bo &#38; Ek</name></author>"), (&rss, "<dc:creator>Bo &#38; Ek</dc:creator>")]
+    {
+        let image = "<media:content medium=\"image\" url=\"https://sea.example/a.jpg?b&#38;c\"/>";
+        assert!(feed.contains(author) && feed.contains(image) && feed.contains("Tidal Notes"), "{feed}");
+        assert!(feed.matches("<media:content").count() == 1 && !elements(feed).is_empty(), "{feed}");
+    }
+    let json = world.get("/feed/json?q=curlew").await.json();
+    assert_eq!(json["items"][0]["authors"], serde_json::json!([{"name": "Bo & Ek"}]));
+    assert_eq!(json["items"][0]["image"], "https://sea.example/a.jpg?b&c");
+    assert_eq!((&json["items"][1]["authors"][0]["name"], json["items"][1].get("image")), (&"Tidal Notes".into(), None));
+}
+
+#[tokio::test]
 async fn a_feed_says_what_of_its_query_was_left_out() {
     let pages = backend(vec![page("https://tide.example/a", "Curlews", "A curlew walked by.")]);
     let world = World::of(Backend { notes: vec![QueryError::Date("soon".into())], ..pages });

@@ -220,13 +220,64 @@ async fn it_is_said_where_all_words_end() {
     assert_eq!(results.all("p.notice"), ["No page here has “x<b>”."]);
     assert_eq!(world.get("/?q=curlew&lang=it").await.status, StatusCode::OK);
     let none = World::of(backend(vec![some])).get("/?q=curlew").await;
-    assert_eq!(none.all("p.quiet")[0], "No page has all of your words.");
+    assert_eq!(none.all("p.quiet").len(), 0, "it is said that a word is in no page");
     assert_eq!(none.all("h2.part"), ["Pages with some of your words"]);
     let answer = world.get("/api/search?q=curlew").await.json();
     assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(1), Some(1)));
     assert_eq!((&answer["hits"][0]["all_words"], &answer["hits"][1]["all_words"]), (&Value::Null, &false.into()));
     assert_eq!(answer["hits"][1]["missing"][0], "whimbrel");
     assert_eq!(answer["unknown"][0], "x<b>");
+}
+
+#[tokio::test]
+async fn a_slip_is_mended_in_one_line_unless_it_is_asked_for_as_typed() {
+    let pages = vec![page("https://tide.example/1", "Harbour tide", "The tide in the harbour.")];
+    let world = World::of(Backend { slip: Some(("harbor tidde", "harbour tide")), ..backend(pages) });
+    let results = world.get("/?q=harbor+tidde").await;
+    assert_eq!(results.all("p.notice"), ["Showing results for harbour tide. Search for harbor tidde instead."]);
+    assert_eq!(results.attributes("p.notice a", "href"), ["/?q=harbor+tidde&typed=1"]);
+    assert_eq!(results.attributes("form input", "value"), ["harbor tidde"]);
+    assert_eq!(results.all("h1"), ["1 page for harbour tide"]);
+    assert_eq!(results.all("p.quiet").len() + results.all(".source s").len(), 0);
+    let typed = world.get("/?q=harbor+tidde&typed=1").await;
+    assert_eq!(typed.text("h1"), "Nothing found for harbor tidde");
+    assert_eq!(typed.all("p.notice"), ["Did you mean harbour tide?"]);
+}
+
+#[tokio::test]
+async fn a_long_query_is_not_repeated_all_over_the_page() {
+    let word = "curlew ".repeat(1_500);
+    let pages = (1..=40).map(|n| {
+        let title = format!("Curlews on the mud of the long river, number {n}");
+        page(&format!("https://tide{n}.example/a/long/path/to/it"), &title, &"On the curlew's mud. ".repeat(12))
+    });
+    let world = World::of(Backend { reads_long: true, ..backend(pages.collect()) });
+    let long = |words: &str| format!("/?q={}", words.trim().replace(' ', "+"));
+    for length in [250, 600, 1_000, 10_000] {
+        let results = world.get(&long(&word[..length])).await;
+        assert_eq!((results.status, results.all("nav.pages a[rel=next]").len()), (StatusCode::OK, 1), "{length}");
+        assert!(results.body.len() <= 40 * 1024, "{length}: {}", results.body.len());
+    }
+    let short = world.get("/?q=curlew").await;
+    assert_eq!((short.all("nav.pages a.number").len(), short.all("nav.pages a[rel=next]").len()), (4, 1));
+}
+
+#[tokio::test]
+async fn a_page_is_chosen_at_random_and_pages_like_one_are_a_link_away() {
+    let pages = (1..=3).map(|n| page(&format!("https://tide{n}.example/"), "A Heron's nest", "By the mud."));
+    let world = World::of(backend(pages.collect()));
+    assert!(world.get("/").await.attributes("a", "href").contains(&"/random".to_owned()));
+    let mut led = std::collections::BTreeSet::new();
+    for _ in 0..40 {
+        let random = world.get("/random").await;
+        assert_eq!((random.status, random.header("cache-control")), (StatusCode::SEE_OTHER, "no-store"));
+        led.insert(random.header("location").to_owned());
+    }
+    assert_eq!(led.len(), 3, "{led:?}");
+    let nothing = World::of(backend(vec![])).get("/random").await;
+    assert_eq!((nothing.status, nothing.header("location")), (StatusCode::SEE_OTHER, "/"));
+    let like = world.get("/?q=heron").await.attributes("article .source cite + a", "href");
+    assert_eq!(like[0], "/?q=a+heron+s+nest");
 }
 
 #[tokio::test]
@@ -240,6 +291,7 @@ async fn nothing_found_is_said_kindly_with_examples() {
 async fn the_api_answers_as_the_command_line_does() {
     let mut hit = page("https://tide.example/1", "Curlew", "A curlew.");
     hit.image = Some("https://tide.example/1.jpg".into());
+    hit.author = Some("Anna Rossi\u{0}".into());
     let world = World::of(backend(vec![hit, page("https://tide.example/2", "Curlew too", "")]));
     let answer = world.get("/api/search?q=curlew&limit=1").await;
     assert_eq!((answer.status, answer.header("content-type")), (StatusCode::OK, "application/json"));
@@ -247,7 +299,7 @@ async fn the_api_answers_as_the_command_line_does() {
     assert_eq!(answer.header("access-control-allow-credentials"), "");
     assert_eq!(
         answer.body,
-        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
+        r#"{"total":2,"hits":[{"url":"https://tide.example/1","title":"Curlew","snippet":"A curlew.","image":"https://tide.example/1.jpg","site":"Tidal Notes","author":"Anna Rossi","published":"2026-05-01T00:00:00Z","score":1.5}],"next":"1"}"#
     );
     let after = world.get("/api/search?q=curlew&limit=1&cursor=1").await.json();
     assert_eq!(after["hits"][0]["url"], "https://tide.example/2");

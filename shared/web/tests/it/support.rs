@@ -73,6 +73,10 @@ pub struct Backend {
     pub unsearched_years: Vec<Year>,
     /// Parts of each query that were left out.
     pub notes: Vec<QueryError>,
+    /// True if a query of any length is searched for.
+    pub reads_long: bool,
+    /// A query, and the one that was meant.
+    pub slip: Option<(&'static str, &'static str)>,
 }
 
 impl Backend {
@@ -130,10 +134,10 @@ impl SearchIndex for Backend {
         self.fails()?;
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let refuse = |wrong| Err(FindError::BadQuery(wrong));
-        if query.len() > MAX_QUERY_BYTES {
+        if query.len() > MAX_QUERY_BYTES && !self.reads_long {
             return refuse(QueryError::TooLong { bytes: query.len() });
         }
-        if words.len() > MAX_QUERY_TERMS {
+        if words.len() > MAX_QUERY_TERMS && !self.reads_long {
             return refuse(QueryError::TooManyTerms);
         }
         if let Some(word) = words.iter().find(|w| w.starts_with('*') || w.starts_with('(')) {
@@ -160,6 +164,7 @@ impl SearchIndex for Backend {
             before: offset as u64,
             next,
             notes: self.notes.clone(),
+            suggestion: self.slip.filter(|(typed, _)| *typed == query).map(|(_, meant)| meant.to_owned()),
             ..SearchResults::default()
         })
     }

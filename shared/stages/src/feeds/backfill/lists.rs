@@ -46,6 +46,7 @@ impl PageAddress {
             author: self.author.clone(),
             summary: None,
             content: None,
+            tags: Vec::new(),
         }
     }
 }

@@ -1,0 +1,80 @@
+//! A page that nobody looked for.
+
+use crate::app::{App, From};
+use crate::hit::web_url;
+use crate::language::Language;
+use crate::page;
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+use curlew_stages::catalog::results::{FindError, SiteEntry, Start};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Number of newest pages of a site among which one is chosen.
+const NEWEST: u64 = 1_000;
+const NO_REFERRER: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
+
+/// `GET /random`: leads to a page of the index; every site is as likely as another.
+pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Language) -> Response {
+    let site = app.site(language);
+    if let Err(wait) = app.admit_search(from) {
+        return page::too_many(site, wait);
+    }
+    let sites = match app.services.search.sites().await {
+        Ok(sites) => sites,
+        Err(error) => return page::stage_error(site, "sites", &error.into()),
+    };
+    let seed = (app.clock.now().as_millis(), app.serial.fetch_add(1, Ordering::Relaxed));
+    let Some((host, place)) = choose(&sites, format!("{seed:?}").as_bytes()) else { return lead_to("/") };
+    match app.services.search.find(&format!("site:{host} sort:date"), Start::Offset(place), 1).await {
+        Ok(found) => {
+            let url = found.hits.first().and_then(|hit| web_url(&hit.url));
+            lead_to(url.as_ref().map_or("/", |url| url.as_str()))
+        }
+        Err(FindError::BadQuery(_)) => lead_to("/"),
+        Err(FindError::Port(error)) => page::stage_error(site, "find", &error.into()),
+    }
+}
+
+fn lead_to(address: &str) -> Response {
+    let Ok(address) = HeaderValue::from_str(address) else { return StatusCode::NOT_FOUND.into_response() };
+    let headers = [(LOCATION, address), (CACHE_CONTROL, HeaderValue::from_static("no-store")), NO_REFERRER];
+    (StatusCode::SEE_OTHER, headers).into_response()
+}
+
+/// Returns the host of a site and the place of one of its pages, the newest first.
+fn choose<'a>(sites: &'a [SiteEntry], seed: &[u8]) -> Option<(&'a str, usize)> {
+    let digest: [u8; 32] = Sha256::digest(seed).into();
+    let (one, two) = digest.split_at(8);
+    let below = |bytes: &[u8], end: u64| {
+        let number = bytes.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        number.checked_rem(end).and_then(|place| usize::try_from(place).ok())
+    };
+    let site = sites.get(below(one, sites.len() as u64)?)?;
+    Some((&site.host, below(two, site.pages.min(NEWEST))?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use curlew_model::Timestamp;
+
+    #[test]
+    fn every_site_is_chosen_and_every_page_of_it() {
+        let site = |host: &str, pages| SiteEntry { host: host.to_owned(), pages, newest: Timestamp::EPOCH };
+        let sites = [site("large.example", 3), site("small.example", 1)];
+        let mut times = std::collections::BTreeMap::new();
+        for seed in 0_u32..1_000 {
+            if let Some(chosen) = choose(&sites, &seed.to_le_bytes()) {
+                *times.entry(chosen).or_insert(0) += 1;
+            }
+        }
+        assert_eq!(times.keys().map(|(_, place)| *place).collect::<Vec<_>>(), [0, 1, 2, 0]);
+        assert!((400..600).contains(&times[&("small.example", 0)]), "{times:?}");
+        assert_eq!(choose(&[], b"seed"), None);
+    }
+}
