@@ -271,7 +271,9 @@ impl Pages {
         let numbered = |n: usize| link(query, n, None);
         let first = (number - 1) * PAGE_SIZE + 1;
         if query.len() > LONG {
-            let next = (number < count).then(|| link(head(query, MAX_QUERY_BYTES), number + 1, found.next.as_deref()));
+            // A cursor belongs to the whole query.
+            let cursor = found.next.as_deref().filter(|_| query.len() <= MAX_QUERY_BYTES);
+            let next = (number < count).then(|| link(head(query, MAX_QUERY_BYTES), number + 1, cursor));
             return Pages { next, number, cut: total > MAX_REACH, last: number >= count, ..Pages::default() };
         }
         Pages {
