@@ -202,7 +202,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn no_request_to_the_url_is_a_request_to_a_leaf() {
         let (router, finder) = opened();
-        let request = json!({"form": 2, "manifests": [], "hosts": null, "splits": {}, "requests": []});
+        let request = json!({"form": 3, "manifests": [], "hosts": null, "splits": {}, "requests": []});
         let leaf = json!({ "leaf": request });
         let answer = answered(router.clone(), &finder, leaf.clone()).await.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"answers": []}));

@@ -347,12 +347,12 @@ async fn a_leaf_opens_nothing_that_is_not_published() {
         format!(r#"{{"form":{form},"manifests":[[2026,"?"]],"hosts":null,"splits":{{"0":"{key}"}},"requests":[]}}"#)
     };
     for key in ["owners/example.org.json", "splits/2026/none.split", "../secret"] {
-        let reply = leaf.answer_as_leaf(call(2, key).as_bytes()).await.unwrap();
+        let reply = leaf.answer_as_leaf(call(3, key).as_bytes()).await.unwrap();
         assert_eq!(reply, r#""stale""#, "{key}");
     }
     let split = world.blobs.list("splits/", None, 1).await.unwrap().remove(0);
-    assert_eq!(leaf.answer_as_leaf(call(2, &split).as_bytes()).await.unwrap(), r#"{"answers":[]}"#);
-    for wrong in [&call(3, &split), "{}", "", "[1]", r#"{"smoke":true}"#] {
+    assert_eq!(leaf.answer_as_leaf(call(3, &split).as_bytes()).await.unwrap(), r#"{"answers":[]}"#);
+    for wrong in [&call(4, &split), "{}", "", "[1]", r#"{"smoke":true}"#] {
         assert!(leaf.answer_as_leaf(wrong.as_bytes()).await.is_err(), "{wrong}");
     }
 }
