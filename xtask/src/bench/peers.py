@@ -8,7 +8,8 @@ ENGINE   fts5-or   SQLite FTS5, any of the words, its own bm25()
          bm25s     with PyStemmer
 
 Each has its default settings. What has stemmers and stop words takes those of each document's language, and is told that of
-the query, which nobody would tell it. SQLite stems English alone, so it does that to all.
+the query, which nobody would tell it. SQLite stems English alone, so it does that to all. Of scripts that no spaces divide each gets
+pairs of neighbouring characters as words.
 """
 
 import json
@@ -17,13 +18,24 @@ import sqlite3
 import sys
 import tempfile
 
-LANGUAGES = {"en": "english", "it": "italian", "de": "german", "fr": "french", "es": "spanish", "nl": "dutch", "pt": "portuguese"}
+LANGUAGES = {"en": "english", "it": "italian", "de": "german", "fr": "french", "es": "spanish", "nl": "dutch", "pt": "portuguese", "ar": "arabic"}
+# Languages whose stop words bm25s has not.
+WITHOUT_STOP_WORDS = {"ar"}
 DEPTH = 10
+# Thai, kana and Chinese characters.
+RUN = re.compile("[\u0e01-\u0e4e\u3005-\u3007\u3041-\u30ff\u3400-\u9fff]+")
 
 
 def lines(path):
     with open(path, encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def paired(text):
+    """Writes each pair of a run as one word of Latin letters and digits, which each tokenizer takes whole."""
+    word = lambda pair: "".join(f"{ord(c):x}" for c in pair) + "x"
+    pairs = lambda run: " ".join(word(run[at : at + 2]) for at in range(max(len(run) - 1, 1)))
+    return RUN.sub(lambda run: f" {pairs(run[0])} ", text)
 
 
 class Fts5:
@@ -85,7 +97,7 @@ class Bm25s:
         stemmers = {language: Stemmer.Stemmer(name) for language, name in LANGUAGES.items()}
 
         def words(text, language):
-            stop_words = language if language in LANGUAGES else None
+            stop_words = language if language in LANGUAGES.keys() - WITHOUT_STOP_WORDS else None
             stemmer = stemmers.get(language)
             return bm25s.tokenize([text], stopwords=stop_words, stemmer=stemmer, return_ids=False, show_progress=False)[0]
 
@@ -113,9 +125,10 @@ ENGINES = {
 
 def main():
     docs, queries = lines(sys.argv[1]), lines(sys.argv[2])
+    docs = [{**doc, "title": paired(doc["title"]), "text": paired(doc["text"])} for doc in docs]
     engine = ENGINES[sys.argv[3]](docs)
     for query in queries:
-        ranks = engine.search(query["query"], query.get("language", docs[0]["language"]))
+        ranks = engine.search(paired(query["query"]), query.get("language", docs[0]["language"]))
         print(json.dumps({"query": query["query"], "ranks": ranks}, ensure_ascii=False))
 
 

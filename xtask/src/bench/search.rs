@@ -1,6 +1,6 @@
 //! The index: a hundred thousand short records and ten thousand long ones made of the fixture web's texts, searched
-//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, compared with other
-//! engines.
+//! warm and cold, with tantivy used directly in the same run; and the quality of the ranking, by kind of query and by language,
+//! compared with other engines.
 
 use super::table::Table;
 use super::{Bench, process};
@@ -28,6 +28,10 @@ const OF_SHORT_TEXT: f64 = 0.6;
 const WORDS: f64 = 0.973;
 const AHEAD: f64 = 0.02;
 const NOTHING: f64 = 0.03;
+/// Bar: milliseconds of processor time of a query with a misspelled word, for nineteen of twenty.
+const TYPO_MS: f64 = 20.0;
+/// Languages with documents and queries of their own, all in one index.
+const LANGUAGES: [&str; 8] = ["ar", "de", "en", "fr", "it", "ja", "th", "zh"];
 
 pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     run(cargo().args(["build", "--release", "--locked", "-p", "curlew-search", "--example", "bench_search"]))?;
@@ -35,7 +39,9 @@ pub(crate) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
     run(program(&bench.fixtureweb).args(["--texts", &TEXTS.to_string()]).stdout(texts))?;
     example(bench, "judge")?;
     ask_peers(bench)?;
-    ranking(&example(bench, "rank")?, table)?;
+    let ranks = example(bench, "rank")?;
+    ranking(&ranks, table)?;
+    languages(&ranks, table)?;
     speed(&example(bench, "speed")?, table);
     Ok(())
 }
@@ -90,6 +96,23 @@ fn ranking(told: &Value, table: &mut Table) -> Result<()> {
         let known = format!("the same, of the {} whose words are all there", number(&told[set], "/known/queries"));
         table.barred(known, number(&told[set], "/known/nothing"), "", NOTHING);
     }
+    Ok(())
+}
+
+/// Holds each language against the best peer.
+fn languages(told: &Value, table: &mut Table) -> Result<()> {
+    for language in LANGUAGES {
+        let engines = told[language]["all"].as_object().with_context(|| format!("no figures of {language}"))?;
+        let score = |engine: &str| number(&told[language], &format!("/all/{engine}/ndcg"));
+        let peers = engines.keys().filter(|engine| *engine != "curlew");
+        let best = peers.max_by(|a, b| score(a).total_cmp(&score(b))).context("no peer has answered")?;
+        let what = format!("nDCG@10 of {} queries, {language}", number(&told[language], "/all/curlew/queries"));
+        let bar = (score(best) * 1e3).floor() / 1e3;
+        table.at_least(format!("{what}, beside {best}"), score("curlew"), "", bar);
+        table.barred("the same, without any result", number(&told[language], "/all/curlew/nothing"), "", NOTHING);
+    }
+    table.figure("processor time of a query with a misspelled word, median", number(told, "/typo_ms/median"), "ms");
+    table.barred("the same, 95th percentile", number(told, "/typo_ms/p95"), "ms", TYPO_MS);
     Ok(())
 }
 

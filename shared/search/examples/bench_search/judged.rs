@@ -2,7 +2,8 @@
 //!
 //! Each query names the facts that an answering article states. `judged.jsonl` has words that a person may type,
 //! inflected differently and without accents; `habits.jsonl` has other habits: questions, typos, names, a word too
-//! many.
+//! many. `languages/` has short articles in eight languages, in one file each with its queries and the ids of what
+//! answers them.
 
 use crate::{Article, Done, lines};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,17 @@ const JUDGED: usize = 3_200;
 /// Query sets by name.
 const SETS: [(&str, &str); 2] =
     [("words", include_str!("../judged.jsonl")), ("habits", include_str!("../habits.jsonl"))];
+/// Articles and queries by language.
+const LANGUAGES: [(&str, &str); 8] = [
+    ("ar", include_str!("../languages/ar.jsonl")),
+    ("de", include_str!("../languages/de.jsonl")),
+    ("en", include_str!("../languages/en.jsonl")),
+    ("fr", include_str!("../languages/fr.jsonl")),
+    ("it", include_str!("../languages/it.jsonl")),
+    ("ja", include_str!("../languages/ja.jsonl")),
+    ("th", include_str!("../languages/th.jsonl")),
+    ("zh", include_str!("../languages/zh.jsonl")),
+];
 
 /// A query, with a grade for each article that answers it.
 #[derive(Deserialize, Serialize)]
@@ -32,6 +44,14 @@ pub(crate) struct Query {
     language: String,
     /// Grades by article id. An article without a grade is no answer.
     pub(crate) grades: BTreeMap<String, f64>,
+}
+
+/// A line of a language's file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Query(Query),
+    Article(Article),
 }
 
 /// A query as judged by a person.
@@ -64,11 +84,22 @@ impl Rule {
 pub(crate) fn judge(folder: &Path) -> Done<Value> {
     let articles = lines(&folder.join("texts.jsonl"))?.take(JUDGED).enumerate();
     let articles = articles.map(|(number, article)| Ok(Article { id: number.to_string(), ..article? }));
-    let articles: Vec<Article> = articles.collect::<Done<_>>()?;
+    let mut articles: Vec<Article> = articles.collect::<Done<_>>()?;
     let mut queries = Vec::new();
     for (set, judgements) in SETS {
         for line in judgements.lines() {
             queries.push(serde_json::from_str::<Judgement>(line)?.resolved(set, &articles)?);
+        }
+    }
+    for (language, lines) in LANGUAGES {
+        let language = language.to_owned();
+        for line in lines.lines() {
+            match serde_json::from_str(line)? {
+                Line::Query(query) => {
+                    queries.push(Query { set: language.clone(), language: language.clone(), ..query })
+                }
+                Line::Article(article) => articles.push(Article { language: language.clone(), ..article }),
+            }
         }
     }
     write(&folder.join("docs.jsonl"), &articles)?;

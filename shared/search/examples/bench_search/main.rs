@@ -49,6 +49,7 @@ fn main() -> Done<()> {
 struct Article {
     #[serde(default)]
     id: String,
+    #[serde(default)]
     language: String,
     /// Subject; articles of one subject use the same words.
     #[serde(default, skip_serializing)]

@@ -65,3 +65,19 @@ impl Plain {
         top.into_iter().map(record).collect()
     }
 }
+
+/// Returns a text whose runs of Thai, Chinese and Japanese characters are pairs of neighbours, each one word of Latin
+/// letters and digits, which the default tokenizer takes whole.
+pub(crate) fn paired(text: &str) -> String {
+    let is_unparted =
+        |c: &char| matches!(u32::from(*c), 0x0e01..=0x0e4e | 0x3005..=0x3007 | 0x3041..=0x30ff | 0x3400..=0x9fff);
+    let chars: Vec<char> = text.chars().collect();
+    let runs = chars.chunk_by(|a, b| is_unparted(a) == is_unparted(b));
+    let word = |pair: &[char]| pair.iter().map(|c| format!("{:x}", u32::from(*c))).collect::<String>() + "x ";
+    runs.map(|run| match run {
+        [c] if is_unparted(c) => format!(" {}", word(run)),
+        [c, ..] if is_unparted(c) => format!(" {}", run.windows(2).map(word).collect::<String>()),
+        _ => run.iter().collect(),
+    })
+    .collect()
+}

@@ -1,7 +1,8 @@
 //! Measures the quality of the order of results: of this engine, and of others over the same articles.
 
 use crate::judged::Query;
-use crate::plain::Plain;
+use crate::plain::{Plain, paired};
+use crate::speed::{cpu, spread};
 use crate::{Article, Done, LIMIT, lines};
 use curlew_model::{PageId, Record, Timestamp};
 use curlew_search::{BuildBudget, Hidden, Request, Results, Split, build_split, search};
@@ -25,7 +26,7 @@ struct Ranked {
 }
 
 /// Returns nDCG@10 and the share of queries without any result, by set, kind (and `all`) and engine; also that share
-/// among the queries whose words are all known.
+/// among the queries whose words are all known, and the processor time of a query with a typo.
 pub(crate) fn rank(folder: &Path) -> Done<Value> {
     let queries: Vec<Query> = lines(&folder.join("queries.jsonl"))?.collect::<Done<_>>()?;
     let articles: Vec<Article> = lines(&folder.join("docs.jsonl"))?.collect::<Done<_>>()?;
@@ -37,7 +38,7 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
         ids.insert(record.id.clone(), id);
         records.push(record);
     }
-    let (ours, is_known) = ours(&queries, &records, &ids)?;
+    let (ours, is_known, typo_ms) = ours(&queries, &records, &ids)?;
     let mut engines = plain(&queries, &records, &ids)?;
     engines.extend(peers(&queries, folder)?);
     engines.insert("curlew".to_owned(), ours);
@@ -69,39 +70,46 @@ pub(crate) fn rank(folder: &Path) -> Done<Value> {
     for (set, mean) in known {
         sets[set]["known"] = mean.told();
     }
+    sets["typo_ms"] = spread(typo_ms);
     Ok(sets)
 }
 
-/// Returns this engine's answers, and for each query whether every word is on some page. Words reported as unknown are
-/// asked for separately, since a stop word of one language may be missing on pages of another.
-fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>)> {
+/// Returns this engine's answers, for each query whether every word is on some page, and for each with a typo the
+/// milliseconds of processor time that it takes. Words reported as unknown are asked for separately, since a stop word
+/// of one language may be missing on pages of another.
+fn ours(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<(Answers, Vec<bool>, Vec<f64>)> {
     let built = build_split(records.iter().cloned(), &BuildBudget::default())?;
     let split = Split::open(built.bytes.into())?;
     let ask = |text: &str| -> Done<Results> {
         let (query, _) = curlew_search::Query::read(text);
         Ok(search(&[&split], &Hidden::default(), Request::new(&query, LIMIT, Timestamp::EPOCH))?)
     };
-    let (mut answers, mut is_known) = (Vec::new(), Vec::new());
+    let (mut answers, mut is_known, mut typo_ms) = (Vec::new(), Vec::new(), Vec::new());
     for judged in queries {
+        let began = cpu()?;
         let results = ask(&judged.query)?;
+        let spent = (cpu()? - began) * 1e3;
+        typo_ms.extend((judged.kind == "typo").then_some(spent));
         answers.push(results.hits.iter().map(|hit| ids[&hit.id].clone()).collect());
         let is_alone = |word: &String| ask(word).map(|results| results.total > 0);
         let found: Vec<bool> = results.unknown.iter().map(is_alone).collect::<Done<_>>()?;
         is_known.push(!found.contains(&false));
     }
-    Ok((answers, is_known))
+    Ok((answers, is_known, typo_ms))
 }
 
 /// tantivy used directly, by any of the words and by all of them.
 fn plain(queries: &[Query], records: &[Record], ids: &HashMap<PageId, String>) -> Done<BTreeMap<String, Answers>> {
-    let mut plain = Plain::new(records.iter().cloned().map(Ok))?;
+    let record =
+        |record: &Record| Ok(Record { title: paired(&record.title), text: paired(&record.text), ..record.clone() });
+    let mut plain = Plain::new(records.iter().map(record))?;
     let mut engines = BTreeMap::new();
     for name in ["tantivy-or", "tantivy-and"] {
         if name == "tantivy-and" {
             plain.ask_for_all_words();
         }
         let answer = |query: &Query| {
-            let found = plain.ask(&query.query)?;
+            let found = plain.ask(&paired(&query.query))?;
             Ok(found.iter().map(|record| ids[&record.id].clone()).collect())
         };
         engines.insert(name.to_owned(), queries.iter().map(answer).collect::<Done<_>>()?);

@@ -141,12 +141,12 @@ fn indexing(records: &[Record], split: usize) -> Done<Indexed> {
 }
 
 /// Returns the processor time of this thread in seconds.
-fn cpu() -> Done<f64> {
+pub(crate) fn cpu() -> Done<f64> {
     let stat = fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse::<u64>()? as f64 / 1e9)
 }
 
-fn spread(mut times: Vec<f64>) -> Value {
+pub(crate) fn spread(mut times: Vec<f64>) -> Value {
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times.get(((times.len() as f64 * share) as usize).min(times.len().saturating_sub(1)));
     json!({"median": at(0.5), "p95": at(0.95)})
