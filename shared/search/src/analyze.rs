@@ -13,7 +13,7 @@ use crate::pieces::{Piece, Pieces, continues_word, is_apostrophe, is_ideograph, 
 use foldhash::HashMap;
 use letters::{compatible, lower, without_accents};
 pub(crate) use rules::rules;
-use rules::{Apostrophe, stemmer_language, stop_words};
+use rules::{Apostrophe, QUESTION_WORDS, american, stemmer_language, stop_words};
 use std::ops::Range;
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
@@ -66,7 +66,8 @@ pub(crate) enum Mode {
     /// Indexing: single ideographs are indexed in addition to the pairs, and words without their signs in addition to
     /// those with them.
     Index,
-    /// Querying: only pairs, unless an ideograph stands alone, and only the word with its signs, if it has any.
+    /// Querying: only pairs, unless an ideograph stands alone, or alone among kana before a particle or at the end; and
+    /// only the word with its signs, if it has any.
     Query,
 }
 
@@ -89,6 +90,7 @@ pub(crate) struct Analyzer {
     stop_words: Option<TextAnalyzer>,
     apostrophe: Apostrophe,
     dotless_i: bool,
+    is_english: bool,
     /// True if a form begins with the same letter as its word. The Dutch stemmer cuts `ge` off.
     keeps_first_letter: bool,
     remembered: Remembered,
@@ -134,6 +136,7 @@ impl Analyzer {
             stop_words,
             apostrophe: Apostrophe::of(language),
             dotless_i,
+            is_english: language == "en",
             keeps_first_letter,
             remembered: Remembered::default(),
         }
@@ -276,6 +279,7 @@ impl Analyzer {
     /// Computes the forms of a word and returns their index in the cache.
     fn learn(&mut self, word: &str) -> usize {
         let lower = lower(word, self.dotless_i);
+        let lower = if self.is_english { american(lower) } else { lower };
         let bare = without_accents(&lower);
         let (form, other) = match &mut self.stemmer {
             None => (bare, None),
@@ -311,11 +315,24 @@ fn parts(text: &str, span: &Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the pairs of neighbouring characters of a run, as they are searched for.
+/// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question words,
+/// unless it has nothing else.
 pub(crate) fn pairs(run: &str) -> Vec<String> {
-    let mut pairs = Vec::new();
-    show_pairs(run, 0..run.len(), Mode::Query, &mut 0, &mut |token| pairs.push(token.form.to_owned()));
-    pairs
+    let mut is_asking = vec![false; run.len()];
+    for word in QUESTION_WORDS.split_whitespace() {
+        run.match_indices(word).for_each(|(at, word)| is_asking[at..at + word.len()].fill(true));
+    }
+    let (mut all, mut telling) = (Vec::new(), Vec::new());
+    show_pairs(run, 0..run.len(), Mode::Query, &mut 0, &mut |token| {
+        all.push(token.form.to_owned());
+        telling.extend(is_asking[token.span].contains(&false).then(|| token.form.to_owned()));
+    });
+    if telling.is_empty() { all } else { telling }
+}
+
+/// True for the kana that stand behind a noun of one character. Other kana are mostly the ending of a verb.
+fn is_particle(c: char) -> bool {
+    "をはがのにとでもへや".contains(c)
 }
 
 /// Shows pairs of neighbouring characters; each character counts as a position.
@@ -323,12 +340,22 @@ fn show_pairs(text: &str, span: Range<usize>, mode: Mode, position: &mut usize, 
     let (mut form, mut single) = (String::new(), String::new());
     let start = span.start;
     let chars = compatible(&text[span]);
+    let is_at = |number: usize| chars.get(number).is_some_and(|(c, _)| is_ideograph(*c));
+    // What has two characters is a pair already.
+    let is_lone = |number: usize| {
+        let is_beside = number.checked_sub(1).is_some_and(is_at) || is_at(number + 1);
+        mode == Mode::Query && chars.len() > 2 && is_at(number) && !is_beside
+    };
     for (number, (c, written)) in chars.iter().enumerate() {
         let keep_single = mode == Mode::Index && is_ideograph(*c);
         form.clear();
         single.clear();
         let mut end = written.end;
-        if let Some((next, written)) = chars.get(number + 1) {
+        if is_lone(number) && chars.get(number + 1).is_none_or(|(next, _)| is_particle(*next)) {
+            form.push(*c);
+        } else if is_lone(number + 1) && number + 2 == chars.len() {
+            // The last character is shown by itself.
+        } else if let Some((next, written)) = chars.get(number + 1) {
             form.extend([c, next]);
             single.extend(Some(c).filter(|_| keep_single));
             end = written.end;
@@ -379,6 +406,15 @@ mod tests {
             ("ru", "книги", "книга"),
             ("es", "canción", "canciones"),
             ("el", "ΑΘΗΝΑΣ", "Αθήνας"),
+            ("en", "colours", "color"),
+            ("en", "neighbourhoods", "neighborhood"),
+            ("en", "organising", "organize"),
+            ("en", "theatres", "theater"),
+            ("en", "catalogue", "catalogs"),
+            ("en", "cancelled", "canceling"),
+            ("en", "programmes", "program"),
+            ("en", "spelling", "spell"),
+            ("en", "hours", "hour"),
         ] {
             same(language, one, two);
         }
@@ -422,6 +458,17 @@ mod tests {
         let words = Analyzer::new("ja").words("東京都 犬 iPhone手机", Mode::Query);
         let words: Vec<_> = words.iter().map(|w| (w.position, w.form.as_str())).collect();
         assert_eq!(words, [(0, "東京"), (1, "京都"), (3, "犬"), (4, "iphone"), (5, "手机")]);
+        let words = Analyzer::new("ja").words("夜に新しい橋", Mode::Query);
+        let words: Vec<_> = words.iter().map(|w| (w.position, w.form.as_str())).collect();
+        assert_eq!(words, [(0, "夜"), (1, "に新"), (2, "新し"), (3, "しい"), (5, "橋")]);
+    }
+
+    #[test]
+    fn question_words_are_no_pairs_unless_they_are_all() {
+        assert_eq!(pairs("咖啡怎么办"), ["咖啡", "啡怎"]);
+        assert_eq!(pairs("どうして雨が降る"), ["て雨", "雨", "が降", "降る"]);
+        assert!(!pairs("น้ำคืออะไร").contains(&"ไร".to_owned()));
+        assert_eq!(pairs("为什么"), ["为什", "什么"]);
     }
 
     #[test]

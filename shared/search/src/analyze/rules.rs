@@ -94,3 +94,67 @@ const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are
     shouldn so some such than that the their theirs them themselves then there these they this those through to too under \
     until up upon us very via was wasn we were weren what when where which while who whom whose why will with without won \
     would wouldn you your yours yourself yourselves";
+
+/// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
+pub(super) const QUESTION_WORDS: &str = "\
+    为什么 怎么办 怎么样 怎么 怎样 什么 这么 如何 哪里 哪些 哪个 多少 有没有 是不是 能不能 \
+    為什麼 怎麼辦 怎麼樣 怎麼 怎樣 什麼 這麼 哪裡 哪個 有沒有 \
+    どうすれば どうやって どうして どのように どんな どこで どこに どこへ なぜ でしょうか ましたか ませんか ですか ますか \
+    ทำไม เพราะอะไร อะไร ใคร ที่ไหน อย่างไร ยังไง เมื่อไร เมื่อไหร่ เท่าไร เท่าไหร่ หรือไม่ ได้ไหม";
+
+/// British and American endings, with the minimum number of letters before them.
+const ENDINGS: [(usize, &str, &str); 20] = [
+    (3, "ise", "ize"),
+    (3, "ised", "ized"),
+    (3, "ises", "izes"),
+    (3, "iser", "izer"),
+    (3, "ising", "izing"),
+    (3, "isation", "ization"),
+    (3, "isations", "izations"),
+    (3, "yse", "yze"),
+    (3, "ysed", "yzed"),
+    (3, "ysing", "yzing"),
+    (2, "tre", "ter"),
+    (2, "tres", "ters"),
+    (2, "bre", "ber"),
+    (2, "bres", "bers"),
+    (3, "ogue", "og"),
+    (3, "ogues", "ogs"),
+    (3, "elled", "eled"),
+    (3, "elling", "eling"),
+    (3, "eller", "eler"),
+    (3, "ellers", "elers"),
+];
+/// British and American words.
+const WORDS: [(&str, &str); 12] = [
+    ("aluminium", "aluminum"),
+    ("defence", "defense"),
+    ("grey", "gray"),
+    ("jewellery", "jewelry"),
+    ("kerb", "curb"),
+    ("licence", "license"),
+    ("mould", "mold"),
+    ("offence", "offense"),
+    ("plough", "plow"),
+    ("programme", "program"),
+    ("pyjama", "pajama"),
+    ("tyre", "tire"),
+];
+
+/// Writes a lower-case English word as Americans do. What it returns may be no word (`precize`), but is one for all
+/// spellings.
+pub(super) fn american(word: String) -> String {
+    if let Some(at) = word.find("our").filter(|at| *at >= 2) {
+        return format!("{}or{}", &word[..at], &word[at + 3..]);
+    }
+    for (least, british, american) in ENDINGS {
+        if let Some(stem) = word.strip_suffix(british).filter(|stem| stem.len() >= least) {
+            return format!("{stem}{american}");
+        }
+    }
+    let singular = word.strip_suffix('s').unwrap_or(&word);
+    match WORDS.iter().find(|(british, _)| *british == singular) {
+        Some((_, american)) => american.to_string() + &word[singular.len()..],
+        None => word,
+    }
+}
