@@ -95,13 +95,6 @@ const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are
     until up upon us very via was wasn we were weren what when where which while who whom whose why will with without won \
     would wouldn you your yours yourself yourselves";
 
-/// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
-pub(super) const QUESTION_WORDS: &str = "\
-    为什么 怎么办 怎么样 怎么 怎样 什么 这么 如何 哪里 哪些 哪个 多少 有没有 是不是 能不能 \
-    為什麼 怎麼辦 怎麼樣 怎麼 怎樣 什麼 這麼 哪裡 哪個 有沒有 \
-    どうすれば どうやって どうして どのように どんな どこで どこに どこへ なぜ でしょうか ましたか ませんか ですか ますか \
-    ทำไม เพราะอะไร อะไร ใคร ที่ไหน อย่างไร ยังไง เมื่อไร เมื่อไหร่ เท่าไร เท่าไหร่ หรือไม่ ได้ไหม";
-
 /// British and American endings, with the minimum number of letters before them.
 const ENDINGS: [(usize, &str, &str); 20] = [
     (3, "ise", "ize"),

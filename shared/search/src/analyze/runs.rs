@@ -1,0 +1,43 @@
+//! Runs of characters that no spaces divide, as they are searched for.
+
+use super::{Mode, show_pairs};
+
+/// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
+const QUESTION_WORDS: &str = "\
+    为什么 怎么办 怎么样 怎么 怎样 什么 这么 如何 哪里 哪些 哪个 多少 有没有 是不是 能不能 \
+    為什麼 怎麼辦 怎麼樣 怎麼 怎樣 什麼 這麼 哪裡 哪個 有沒有 \
+    どうすれば どうやって どうして どのように どんな どこで どこに どこへ なぜ でしょうか ましたか ませんか ですか ますか \
+    ทำไม เพราะอะไร อะไร ใคร ที่ไหน อย่างไร ยังไง เมื่อไร เมื่อไหร่ เท่าไร เท่าไหร่ หรือไม่ ได้ไหม";
+
+/// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question words,
+/// unless it has nothing else.
+pub(crate) fn pairs(run: &str) -> Vec<String> {
+    let mut is_asking = vec![false; run.len()];
+    for word in QUESTION_WORDS.split_whitespace() {
+        run.match_indices(word).for_each(|(at, word)| is_asking[at..at + word.len()].fill(true));
+    }
+    let (mut all, mut telling) = (Vec::new(), Vec::new());
+    show_pairs(run, 0..run.len(), Mode::Query, &mut 0, &mut |token| {
+        all.push(token.form.to_owned());
+        telling.extend(is_asking[token.span].contains(&false).then(|| token.form.to_owned()));
+    });
+    if telling.is_empty() { all } else { telling }
+}
+
+/// True for the kana that stand behind a noun of one character. Other kana are mostly the ending of a verb.
+pub(super) fn is_particle(c: char) -> bool {
+    "をはがのにとでもへや".contains(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn question_words_are_no_pairs_unless_they_are_all() {
+        assert_eq!(pairs("咖啡怎么办"), ["咖啡", "啡怎"]);
+        assert_eq!(pairs("どうして雨が降る"), ["て雨", "雨", "が降", "降る"]);
+        assert!(!pairs("น้ำคืออะไร").contains(&"ไร".to_owned()));
+        assert_eq!(pairs("为什么"), ["为什", "什么"]);
+    }
+}
