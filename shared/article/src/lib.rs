@@ -28,6 +28,7 @@
 mod candidates;
 mod choose;
 mod explain;
+mod lists;
 mod markup;
 mod read;
 mod text;

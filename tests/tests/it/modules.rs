@@ -48,7 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("curlew-text", &["references", "url", "html", "links", "charset", "hygiene", "date"]),
-    ("curlew-article", &["text", "work", "read", "markup", "candidates", "choose", "explain"]),
+    ("curlew-article", &["text", "work", "lists", "read", "markup", "candidates", "choose", "explain"]),
     (
         "curlew-stages",
         &[

@@ -1,9 +1,9 @@
 //! Drops single lines inside an article that do not belong to it, recognized by content and position: buttons, bylines
 //! above the first paragraph, links below the last one, dumps of data.
 
-use crate::candidates::actions::ACTIONS;
 use crate::candidates::phrases;
 use crate::candidates::pointers::is_pointer;
+use crate::lists::{ACTIONS, BYLINES, CONTENTS, LIVES, TURNS};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::{HashMap, HashSet};
@@ -190,11 +190,10 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
         return Some(LINK_ALONE);
     }
     let line = text::fold(&block.text);
-    let is = |list: &[&str]| list.binary_search(&line.as_str()).is_ok();
-    if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && is(&ACTIONS) {
+    if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && ACTIONS.contains(line.as_str()) {
         return Some("a button or a label");
     }
-    if matches!(block.tag, Tag::Heading(_)) && CONTENTS.contains(&line.as_str()) {
+    if matches!(block.tag, Tag::Heading(_)) && CONTENTS.contains(line.as_str()) {
         return Some("the table of contents");
     }
     let label = block.chars < LABEL && !matches!(block.tag, Tag::Cell | Tag::Item);
@@ -229,46 +228,8 @@ fn turns(line: &str) -> bool {
 pub(crate) fn is_life(line: &str, name: &str) -> bool {
     let folded = text::folded_beginning(line, name.len());
     let Some(rest) = folded.strip_prefix(name) else { return false };
-    rest.is_empty() || IS.iter().any(|word| rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(word)))
+    rest.is_empty() || LIVES.iter().any(|word| rest.strip_prefix(' ').is_some_and(|rest| rest.starts_with(word)))
 }
-
-/// Words after a name, folded, with which a line begins to tell who that is.
-const IS: [&str; 34] = [
-    "is a ",
-    "is an ",
-    "is the ",
-    "is our ",
-    "is currently ",
-    "is senior ",
-    "is editor",
-    "is associate ",
-    "is professor ",
-    "was a ",
-    "has been ",
-    "has written ",
-    "has covered ",
-    "covers ",
-    "writes ",
-    "reports ",
-    "joined ",
-    "ist ",
-    "schreibt ",
-    "arbeitet ",
-    "è ",
-    "scrive ",
-    "est ",
-    "écrit ",
-    "couvre ",
-    "es ",
-    "escribe ",
-    "é ",
-    "escreve ",
-    "is een ",
-    "schrijft ",
-    "är ",
-    "er ",
-    "jest ",
-];
 
 /// True if a line is the page's own address and nothing else but a short label, as print views end.
 fn is_own_address(block: &Block, page: &Url) -> bool {
@@ -343,98 +304,3 @@ fn below(block: &Block, plain: bool) -> Option<Reason> {
         _ => None,
     }
 }
-
-/// Headings of tables of contents, folded.
-const CONTENTS: [&str; 14] = [
-    "contents",
-    "in this article",
-    "índice",
-    "indice",
-    "indice dei contenuti",
-    "inhalt",
-    "inhaltsverzeichnis",
-    "inhoudsopgave",
-    "on this page",
-    "sommaire",
-    "spis treści",
-    "table of contents",
-    "目次",
-    "목차",
-];
-/// Beginnings of lines, folded, that state the writer of the page or its date.
-const BYLINES: [&str; 14] = [
-    "written by ",
-    "posted by ",
-    "published by ",
-    "reviewed by ",
-    "medically reviewed by ",
-    "fact checked by ",
-    "edited by ",
-    "last updated ",
-    "last modified ",
-    "posted on ",
-    "published on ",
-    "pubblicato il ",
-    "aggiornato il ",
-    "veröffentlicht am ",
-];
-/// Labels of the previous or next post, in lower case.
-const TURNS: [&str; 57] = [
-    "previous",
-    "previous post",
-    "previous article",
-    "previous entry",
-    "previous story",
-    "previous page",
-    "prev",
-    "prev post",
-    "next",
-    "next post",
-    "next article",
-    "next entry",
-    "next story",
-    "next page",
-    "newer",
-    "newer post",
-    "older",
-    "older post",
-    "precedente",
-    "post precedente",
-    "articolo precedente",
-    "successivo",
-    "post successivo",
-    "articolo successivo",
-    "prossimo articolo",
-    "vorheriger",
-    "vorheriger beitrag",
-    "vorheriger artikel",
-    "nächster",
-    "nächster beitrag",
-    "nächster artikel",
-    "zurück",
-    "weiter",
-    "précédent",
-    "article précédent",
-    "suivant",
-    "article suivant",
-    "anterior",
-    "entrada anterior",
-    "artículo anterior",
-    "siguiente",
-    "entrada siguiente",
-    "siguiente artículo",
-    "próximo",
-    "próximo post",
-    "seguinte",
-    "vorige",
-    "vorig bericht",
-    "volgende",
-    "volgend bericht",
-    "poprzedni",
-    "następny",
-    "предыдущая",
-    "следующая",
-    "前の記事",
-    "次の記事",
-    "下一篇",
-];

@@ -1,6 +1,5 @@
 //! Candidates for the article's text, and the reasons why each leaves out lines of the page.
 
-pub(crate) mod actions;
 pub(crate) mod candidate;
 mod cards;
 pub(crate) mod entries;

@@ -1,6 +1,7 @@
 //! Recognizes lines that point to related pages.
 
 use crate::candidates::section_names::{LONGEST_NAME, section_named};
+use crate::lists::POINTERS;
 use crate::read::outline::{Block, Section, Tag};
 use crate::text;
 
@@ -53,37 +54,3 @@ fn points(line: &str, pointer: &str) -> bool {
 
 /// Maximum length of a word for related pages, up to its colon, in bytes.
 const RELATED: usize = 24;
-/// Words before a colon that point to another page.
-const POINTERS: [&str; 31] = [
-    "also check",
-    "also see",
-    "check also",
-    "you may also check",
-    "related",
-    "related article",
-    "related articles",
-    "related story",
-    "related post",
-    "related reading",
-    "see also",
-    "read also",
-    "also read",
-    "read more",
-    "read next",
-    "don’t miss",
-    "don't miss",
-    "recommended",
-    "leggi anche",
-    "approfondisci",
-    "lire aussi",
-    "à lire aussi",
-    "lees ook",
-    "lesen sie auch",
-    "mehr zum thema",
-    "lee también",
-    "te puede interesar",
-    "leia também",
-    "veja também",
-    "関連記事",
-    "관련기사",
-];

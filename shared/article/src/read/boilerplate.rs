@@ -1,9 +1,8 @@
 //! Recognizes the parts of a page that are not the article by tag names, roles, classes and ids.
 
+use crate::lists::{self, HIDING, LAYOUT, OF_WRITERS, TEXTS, WORDY};
 use crate::read::attributes::Attributes;
 use crate::read::outline::{Kind, PartName, Trust};
-use crate::read::part_names::PARTS;
-use crate::read::wordpress;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use std::sync::LazyLock;
@@ -32,30 +31,15 @@ fn ending(word: &str) -> Option<Kind> {
     })
 }
 
-/// True for class names with which CSS frameworks hide elements.
-fn hides(class: &str) -> bool {
-    matches!(
-        class,
-        "d-none"
-            | "sr-only"
-            | "visually-hidden"
-            | "visuallyhidden"
-            | "screen-reader-text"
-            | "screen-reader-only"
-            | "noprint"
-            | "print-only"
-            | "only-print"
-            | "printonly"
-            | "print-show"
-            | "visible-print"
-            | "visible-print-block"
-            | "show-for-print"
-            | "u-hidden"
-            | "is-hidden"
-            | "hidden"
-            | "hide"
-    )
-}
+/// Words anywhere in a class or id that indicate a kind.
+static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| {
+    let kind = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
+    lists::PARTS
+        .iter()
+        .filter_map(|entry| entry.split_once(' '))
+        .filter_map(|(k, part)| Some((kind(k)?, part)))
+        .collect()
+});
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
@@ -63,7 +47,7 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .match_kind(MatchKind::LeftmostLongest)
         // It takes more memory than the others, once, and a third of their steps.
         .kind(Some(AhoCorasickKind::DFA))
-        .build(PARTS.iter().map(|(part, _)| part))
+        .build(PARTS.iter().map(|(_, part)| part))
         .ok()
 });
 
@@ -93,8 +77,8 @@ impl NameMeaning {
         NameMeaning {
             kind: if short { of_names(names).map(|(kind, name)| (kind, number(name))) } else { None },
             // A name such as `md:block` shows an element again on wider screens that `hidden` hides.
-            hides: names.split_ascii_whitespace().any(hides) && !names.contains(':'),
-            content: wordpress::is_content(&lower),
+            hides: names.split_ascii_whitespace().any(|name| HIDING.contains(name)) && !names.contains(':'),
+            content: lower.split_ascii_whitespace().any(|name| TEXTS.contains(name)),
             byline: of_writers(&lower).next().is_some() || is_formatted_name(names),
             name: of_writers(&lower).any(|name| name.ends_with("name")) || is_formatted_name(names),
             date: short && is_date_class(names),
@@ -188,7 +172,7 @@ fn of_names(names: &str) -> Option<(Kind, &str)> {
         automaton
             .find_iter(names)
             .filter(|found| !is_of_subscribers(names, found.end()))
-            .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(_, kind)| (*kind, found.start())))
+            .filter_map(|found| PARTS.get(found.pattern().as_usize()).map(|(kind, _)| (*kind, found.start())))
             .min_by_key(|(kind, _)| *kind)
     });
     let part = part.map(|(kind, at)| {
@@ -214,40 +198,12 @@ fn trust(name: &str) -> Trust {
     let mut parts = name.split(['-', '_', ':']).filter(|part| !part.is_empty());
     if WORDY.iter().any(|word| name.contains(word)) {
         Trust::Wordy
-    } else if parts.any(|part| LAYOUT.contains(&part)) {
+    } else if parts.any(|part| LAYOUT.contains(part)) {
         Trust::Layout
     } else {
         Trust::Usual
     }
 }
-
-/// Parts of names of things beside the article that are running text themselves.
-const WORDY: [&str; 19] = [
-    "cookie",
-    "consent",
-    "gdpr",
-    "onetrust",
-    "didomi",
-    "usercentrics",
-    "qc-cmp",
-    "cmplz",
-    "iubenda",
-    "advert",
-    "sponsor",
-    "outbrain",
-    "taboola",
-    "comment",
-    "author",
-    "bio",
-    "disclaimer",
-    "opt-in",
-    "privacy-notice",
-];
-/// Parts of names, in lower case, that are about the layout of an element and not about its content.
-const LAYOUT: [&str; 19] = [
-    "carousel", "col", "cols", "column", "columns", "flex", "gap", "grid", "has", "layout", "margin", "no", "padding",
-    "row", "space", "spacing", "template", "width", "with",
-];
 
 /// Returns the kind that one class or id indicates by its parts.
 fn of_name(name: &str) -> Option<Kind> {
@@ -268,66 +224,22 @@ fn of_writers(lower: &str) -> impl Iterator<Item = &str> {
     const LONGEST: usize = 40;
     lower.split_ascii_whitespace().filter(|name| {
         let of_writer = || WRITERS.as_ref().is_some_and(|writers| writers.is_match(*name));
-        let of_thing = || !name.ends_with("name") && OF_AUTHOR.iter().any(|part| name.contains(part));
+        let of_thing = || !name.ends_with("name") && OF_WRITERS.iter().any(|part| name.contains(part));
         name.len() <= LONGEST && of_writer() && !of_thing()
     })
 }
 
 /// Words for writers in class names.
-static WRITERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let words = [
-        "author",
-        "autor",
-        "auteur",
-        "byline",
-        "forfatter",
-        "journalist",
-        "kirjoittaja",
-        "penulis",
-        "redacteur",
-        "reporter",
-        "skribent",
-        "szerzo",
-        "toimittaja",
-        "username",
-        "verfasser",
-        "writeby",
-        "writer",
-        "yazar",
-    ];
-    AhoCorasick::new(words).ok()
-});
+static WRITERS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(lists::WRITERS.iter()).ok());
 
 /// True if a class is that of a formatted name (hCard).
 fn is_formatted_name(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "fn")
 }
 
-/// Parts of class names of things beside an author's name.
-const OF_AUTHOR: [&str; 14] = [
-    "bio", "box", "img", "image", "avatar", "photo", "social", "desc", "link-", "card", "about", "icon", "prep",
-    "label",
-];
-
 /// True if a class marks a date.
 fn is_date_class(class: &str) -> bool {
-    let lower = |word: &str| {
-        matches!(
-            word,
-            "date"
-                | "dates"
-                | "dateline"
-                | "datetime"
-                | "pubdate"
-                | "published"
-                | "timestamp"
-                | "posted"
-                | "publish"
-                | "publication"
-                | "time"
-        )
-    };
     let may = class.bytes().any(|b| matches!(b, b'D' | b'T' | b'b'));
     let camel = may && ["Date", "Time", "ublished"].iter().any(|word| class.contains(word));
-    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(lower)
+    camel || class.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| lists::DATES.contains(word))
 }

@@ -1,5 +1,6 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
+use crate::lists::{OFFERS, PLACES, PROFILES};
 use curlew_text::url::web;
 use memchr::memchr2;
 use url::{Host, Url};
@@ -91,42 +92,12 @@ pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
 
 /// True if a reference leads to where a reader follows or supports a site, installs its program or shares the page.
 pub(crate) fn asks_to_follow(reference: &str) -> bool {
-    const PLACES: [&str; 11] = [
-        "apps.apple.com/",
-        "chat.whatsapp.com/",
-        "news.google.com/publications/",
-        "play.google.com/store/apps/",
-        "t.me/",
-        "telegram.me/",
-        "wa.me/",
-        "api.whatsapp.com/",
-        "whatsapp.com/channel/",
-        "www.whatsapp.com/channel/",
-        "www.facebook.com/sharer",
-    ];
-    /// Names of folders in which sites ask for something.
-    const OFFERS: [&str; 14] = [
-        "abo",
-        "abonnement",
-        "abonnements",
-        "donate",
-        "donation",
-        "membership",
-        "newsletter",
-        "newsletters",
-        "sign-up",
-        "signup",
-        "spenden",
-        "subscribe",
-        "subscription",
-        "subscriptions",
-    ];
     /// Maximum length of an address with such a name, in bytes.
     const LONGEST: usize = 400;
     let reference = reference.trim_start();
     let mut folders = reference.split(['/', '?', '#']).skip(1);
     after_scheme(reference).is_some_and(|place| PLACES.iter().any(|known| place.starts_with(known)))
-        || (reference.len() <= LONGEST && folders.any(|folder| OFFERS.contains(&folder)))
+        || (reference.len() <= LONGEST && folders.any(|folder| OFFERS.contains(folder)))
 }
 
 pub(crate) fn bare(host: &str) -> &str {
@@ -145,44 +116,8 @@ pub(crate) fn is_profile(href: &str) -> bool {
     let mut names = path.as_bytes().rsplit(|byte| *byte == b'/').filter(|name| !name.is_empty());
     let (Some(name), Some(folder)) = (names.next(), names.next()) else { return false };
     let is_folder = |known: &&str| known.len() == folder.len() && known.as_bytes().eq_ignore_ascii_case(folder);
-    (!name.ends_with(b".html") || name.len() > 6) && FOLDERS.iter().any(is_folder)
+    (!name.ends_with(b".html") || name.len() > 6) && PROFILES.iter().any(is_folder)
 }
-
-/// Names of folders of pages about writers, in lower case.
-const FOLDERS: [&str; 32] = [
-    "author",
-    "authors",
-    "auteur",
-    "auteurs",
-    "autor",
-    "autores",
-    "autore",
-    "autori",
-    "autoren",
-    "by",
-    "byline",
-    "columnists",
-    "contributor",
-    "contributors",
-    "experts",
-    "journalist",
-    "journalists",
-    "journaliste",
-    "journalistes",
-    "people",
-    "profile",
-    "profiles",
-    "redakteur",
-    "redakteure",
-    "redaktion",
-    "reporter",
-    "reporters",
-    "staff",
-    "team",
-    "u",
-    "writer",
-    "writers",
-];
 
 #[cfg(test)]
 mod tests {

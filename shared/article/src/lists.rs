@@ -1,0 +1,94 @@
+//! Lists of words, from the files in `lists`, whose README documents the format.
+
+use foldhash::HashSet;
+use std::sync::LazyLock;
+
+/// Words in the order of their list.
+pub(crate) type Words = LazyLock<Vec<&'static str>>;
+/// Words that are looked up.
+pub(crate) type WordSet = LazyLock<HashSet<&'static str>>;
+
+/// Declares lists, each read when it is first used.
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident: $sort:ty = $list:expr;)*) => {
+        $($(#[$doc])* pub(crate) static $name: $sort = LazyLock::new(|| entries($list).collect());)*
+    };
+}
+
+lists! {
+    /// Texts of buttons and labels: whole lines, folded. A line of an article equals one of these only by chance.
+    ACTIONS: WordSet = include_str!("../lists/actions.txt");
+    /// Phrases, in lower case, that only sentences about the page have.
+    PHRASES: Words = include_str!("../lists/phrases.txt");
+    /// Beginnings of words, folded, that say that something goes on.
+    GOES_ON: Words = include_str!("../lists/goes-on.txt");
+    /// Words, folded, that say behind what a text goes on.
+    BEHIND: WordSet = include_str!("../lists/behind.txt");
+    /// Beginnings of words, folded, for what a text goes on behind.
+    OBSTACLES: Words = include_str!("../lists/obstacles.txt");
+    /// Headings, folded, of sections that lead to other pages.
+    TEASERS: Words = include_str!("../lists/teasers.txt");
+    /// Headings, folded, of sections that are addressed to the reader.
+    NOTICES: Words = include_str!("../lists/notices.txt");
+    /// Words, in lower case, that point to another page before a colon.
+    POINTERS: Words = include_str!("../lists/pointers.txt");
+    /// Words after a name, folded, with which a line begins to tell who that is.
+    LIVES: Words = include_str!("../lists/lives.txt");
+    /// Headings of tables of contents, folded.
+    CONTENTS: WordSet = include_str!("../lists/contents.txt");
+    /// Beginnings of lines, folded, that state the writer of the page or its date.
+    BYLINES: Words = include_str!("../lists/bylines.txt");
+    /// Labels, in lower case, of the previous or next post.
+    TURNS: Words = include_str!("../lists/turns.txt");
+    /// Addresses, without schemes, at which readers follow a site, install its program or share a page.
+    PLACES: Words = include_str!("../lists/places.txt");
+    /// Names of folders in which sites ask for something.
+    OFFERS: WordSet = include_str!("../lists/offers.txt");
+    /// Names of folders of pages about writers, in lower case.
+    PROFILES: Words = include_str!("../lists/profiles.txt");
+    /// Parts of names of things beside the article that are running text themselves.
+    WORDY: Words = include_str!("../lists/wordy.txt");
+    /// Parts of names, in lower case, that are about the layout of an element and not about its content.
+    LAYOUT: WordSet = include_str!("../lists/layout.txt");
+    /// Class names with which CSS frameworks hide elements.
+    HIDING: WordSet = include_str!("../lists/hiding.txt");
+    /// Words for writers in class names.
+    WRITERS: Words = include_str!("../lists/writers.txt");
+    /// Parts of class names of things beside a writer's name.
+    OF_WRITERS: Words = include_str!("../lists/of-writers.txt");
+    /// Words of class names that mark a date.
+    DATES: WordSet = include_str!("../lists/dates.txt");
+    /// Classes and ids, in lower case, that WordPress and other systems give to the text of a post.
+    TEXTS: WordSet = include_str!("../lists/texts.txt");
+    /// Words anywhere in a class or id, each behind the kind of part that it indicates.
+    PARTS: Words = include_str!("../lists/parts.txt");
+}
+
+/// Returns the entries of a list.
+fn entries(list: &'static str) -> impl Iterator<Item = &'static str> {
+    let bare = |line: &'static str| line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).unwrap_or(line);
+    list.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::fold;
+
+    #[test]
+    fn entries_are_as_those_who_compare_them_have_them() {
+        let folded = [&TEASERS, &NOTICES, &GOES_ON, &OBSTACLES];
+        let folded = folded.into_iter().flat_map(|list| list.iter()).chain(ACTIONS.iter()).chain(CONTENTS.iter());
+        for word in folded.chain(&*BEHIND).filter(|word| !word.contains('-')) {
+            assert_eq!(fold(word), *word);
+        }
+        let beginnings = LIVES.iter().chain(BYLINES.iter());
+        assert!(
+            beginnings.clone().all(|words| !words.starts_with(' ')) && beginnings.clone().any(|w| w.ends_with(' '))
+        );
+        for list in [&PHRASES, &POINTERS, &TURNS, &PROFILES, &WORDY, &WRITERS, &OF_WRITERS, &PARTS] {
+            assert!(list.iter().all(|word| word.to_lowercase() == **word) && !list.is_empty());
+        }
+        assert!(PHRASES.contains(&"by clicking \"") && PHRASES.contains(&"image by "));
+    }
+}
