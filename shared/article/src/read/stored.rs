@@ -6,11 +6,13 @@
 //! them. All is written as HTML, which is then read as any page.
 
 use crate::read::dom::attr;
+use crate::read::elements::is_mute;
 use crate::text;
 use ego_tree::NodeRef;
 use memchr::memmem;
 use scraper::{Html, Node};
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Maximum size of data that is parsed, in bytes: parsed it takes many times as much.
@@ -155,12 +157,10 @@ fn assigned(code: &str) -> Option<Value> {
 }
 
 /// Strings that read like prose, each with the numbers of the children that lead to it.
-type Strings<'v> = Vec<(Vec<u32>, &'v str)>;
+type Strings<'v> = Vec<(Vec<u32>, Cow<'v, str>)>;
 
-/// Returns the strings that read like prose in the order of the values.
+/// Returns the strings that read like prose, and the HTML of React elements that do, in the order of the values.
 fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
-    /// Number of strings in one object from which it is a dictionary of the site's words.
-    const DICTIONARY: usize = 40;
     let mut out = Strings::new();
     let mut waiting: Vec<(Vec<u32>, &Value)> = numbered(&[], values.iter()).collect();
     waiting.reverse();
@@ -171,12 +171,17 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
         }
         let before = waiting.len();
         match value {
-            Value::String(string) if text::has_words(string, WORDS) && !is_code(string) => out.push((place, string)),
+            Value::String(string) if is_prose(string) => {
+                out.push((place, Cow::Borrowed(string)));
+            }
+            Value::Array(values) if values.iter().chain([value]).any(|value| element(value).is_some_and(is_html)) => {
+                let (html, words) = rendered(value, steps);
+                if words >= WORDS {
+                    out.push((place, Cow::Owned(html)));
+                }
+            }
             Value::Array(values) if before + values.len() <= VALUES => waiting.extend(numbered(&place, values.iter())),
-            Value::Object(object)
-                if before + object.len() <= VALUES
-                    && object.values().filter(|value| value.is_string()).count() < DICTIONARY =>
-            {
+            Value::Object(object) if before + object.len() <= VALUES && !is_dictionary(object) => {
                 waiting.extend(numbered(&place, object.values()));
             }
             _ => {}
@@ -198,6 +203,18 @@ fn numbered<'p, 'v: 'p>(
         .map(move |(at, value)| ([place, &[at]].concat(), value))
 }
 
+/// True for a string that reads like prose.
+fn is_prose(string: &str) -> bool {
+    text::has_words(string, WORDS) && !is_code(string)
+}
+
+/// True for an object with the site's words for everything, as translations have.
+fn is_dictionary(object: &Map<String, Value>) -> bool {
+    /// Number of strings in such an object.
+    const STRINGS: usize = 40;
+    object.values().filter(|value| value.is_string()).count() >= STRINGS
+}
+
 /// True for programs and style sheets.
 fn is_code(string: &str) -> bool {
     let start = text::head(string, 400);
@@ -208,11 +225,89 @@ fn is_code(string: &str) -> bool {
         || start.contains("px;")
 }
 
+/// Returns the name and the properties of an element in the notation of React's streams: `["$", "p", key, {"children": …}]`.
+fn element(value: &Value) -> Option<(&str, &Map<String, Value>)> {
+    match value.as_array()?.as_slice() {
+        [Value::String(sign), Value::String(name), _, Value::Object(properties), ..] if sign == "$" => {
+            Some((name, properties))
+        }
+        _ => None,
+    }
+}
+
+/// True for an element of HTML; the name of a component begins with a capital letter or a sign.
+fn is_html((name, _): (&str, &Map<String, Value>)) -> bool {
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+}
+
+/// Returns the HTML that React elements make, and the number of words of its text. Of a component it has the children, and those of its
+/// properties that read like prose.
+fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
+    enum Piece<'v> {
+        Child(&'v Value),
+        Property(&'v Value),
+        End(&'v str),
+    }
+    let (mut html, mut words) = (String::new(), 0);
+    let mut waiting = vec![Piece::Child(value)];
+    while let Some(piece) = waiting.pop() {
+        *steps += 1;
+        if *steps > VALUES as u64 || html.len() > HTML_BYTES {
+            break;
+        }
+        match piece {
+            Piece::End(name) => html.extend(["</", name, ">"]),
+            Piece::Child(Value::Number(number)) => html.push_str(&number.to_string()),
+            Piece::Property(Value::String(string)) => {
+                if is_prose(string) {
+                    words += WORDS;
+                    write(&mut html, string);
+                }
+            }
+            Piece::Property(Value::Object(object)) if !is_dictionary(object) => {
+                waiting.extend(object.values().rev().map(Piece::Property));
+            }
+            Piece::Property(value @ Value::Array(values)) if element(value).is_none() => {
+                waiting.extend(values.iter().rev().map(Piece::Property));
+            }
+            Piece::Child(Value::String(string)) => {
+                // A sign before a string marks a reference, and a second one that there is none.
+                let reference = string.starts_with('$') && !string.starts_with("$$");
+                let string = if reference { "" } else { string.strip_prefix('$').unwrap_or(string) };
+                words += text::words(string);
+                html.push_str(&escaped(string));
+            }
+            Piece::Child(value) | Piece::Property(value) => match element(value) {
+                Some((name, _)) if is_mute(name) || matches!(name, "head" | "title" | "meta" | "link") => {}
+                Some((name, properties)) if is_html((name, properties)) => {
+                    html.extend(["<", name]);
+                    for (key, attribute) in [("className", "class"), ("id", "id"), ("href", "href")] {
+                        if let Some(value) = properties.get(key).and_then(Value::as_str) {
+                            html.extend([" ", attribute, "=\"", &escaped(value), "\""]);
+                        }
+                    }
+                    html.push('>');
+                    waiting.push(Piece::End(name));
+                    waiting.extend(properties.get("dangerouslySetInnerHTML").map(Piece::Property));
+                    waiting.extend(properties.get("children").map(Piece::Child));
+                }
+                Some((_, properties)) => {
+                    let piece =
+                        |(key, value)| if key == "children" { Piece::Child(value) } else { Piece::Property(value) };
+                    waiting.extend(properties.iter().rev().map(piece));
+                }
+                None => waiting.extend(value.as_array().into_iter().flatten().rev().map(Piece::Child)),
+            },
+        }
+    }
+    (html, words)
+}
+
 /// Returns the strings below the last branch, from the root on, that holds most of the text.
-fn mostly<'v>(strings: &Strings<'v>) -> Vec<&'v str> {
+fn mostly<'s>(strings: &'s Strings<'_>) -> Vec<&'s str> {
     /// Share of the text, in percent, from which one branch is followed.
     const MOST: usize = 60;
-    let mut chosen: Vec<&(Vec<u32>, &'v str)> = strings.iter().collect();
+    let mut chosen: Vec<_> = strings.iter().collect();
     let mut depth = 0;
     loop {
         let mut branches: HashMap<u32, usize> = HashMap::new();
@@ -228,13 +323,13 @@ fn mostly<'v>(strings: &Strings<'v>) -> Vec<&'v str> {
         chosen.retain(|(place, _)| place.get(depth) == Some(&branch));
         depth += 1;
     }
-    chosen.into_iter().map(|(_, string)| *string).collect()
+    chosen.into_iter().map(|(_, string)| &**string).collect()
 }
 
 /// Writes a string as HTML: as it is, or each line as a paragraph.
 fn write(html: &mut String, string: &str) {
     let marked = ["<p", "<div", "<br", "<h2", "<ul", "<li"].iter().any(|tag| string.contains(tag));
-    if marked {
+    if marked || string.starts_with('<') {
         html.push_str("<div>");
         html.push_str(string);
         html.push_str("</div>");
@@ -242,7 +337,12 @@ fn write(html: &mut String, string: &str) {
     }
     for line in string.lines().filter(|line| !line.trim().is_empty()) {
         html.push_str("<p>");
-        html.push_str(&line.replace('&', "&amp;").replace('<', "&lt;"));
+        html.push_str(&escaped(line));
         html.push_str("</p>");
     }
+}
+
+/// Returns a text as it stands in HTML, also in an attribute.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }

@@ -70,6 +70,25 @@ fn the_data_of_a_pages_scripts_is_read_where_the_markup_has_no_text() {
 }
 
 #[test]
+fn the_elements_of_a_stream_are_read_as_the_markup_that_they_make() {
+    let [one, two, three] = WALK;
+    let (before, after) = one.split_at(one.find("crosses").unwrap());
+    let data = [
+        r##"1:["$","nav",null,{"className":"menu","children":["$","ul",null,{"children":[["$","li",null,{"children":"MENU"}]]}]}]"##,
+        r##"2:["$","article",null,{"className":"post","children":[["$","h2",null,{"children":"To the lock"}],["$","p","0",{"children":["BEFORE",["$","strong",null,{"children":"crosses"}],["$","$L4",null,{"href":"/m","children":" the"}]," AFTER",["$","code",null,{"children":3}]]}],"##,
+        r##"["$","$L5",null,{"post":{"body":"TWO","id":"x"}}],["$","div",null,{"dangerouslySetInnerHTML":{"__html":"<p>THREE</p>"}}],["$","style",null,{"children":"a style that has as many words as any other line here"}]]}]"##,
+    ];
+    let data = format!("{}\n{}{}\n", data[0], data[1], data[2]);
+    let (menu, rest) = (MENU, after.trim_start_matches("crosses the "));
+    let put = [("MENU", menu), ("BEFORE", before), ("AFTER", rest), ("TWO", two), ("THREE", three)];
+    let data = put.iter().fold(data, |data, (name, text)| data.replace(name, text));
+    let body = format!("<script>self.__next_f.push([1,{}])</script>", quoted(&data));
+    let article = read(&format!("<title>A walk</title>{body}"));
+    assert_eq!(article.from, "data");
+    assert_eq!(article.text, ["To the lock", &format!("{one}3"), two, three].join("\n\n"));
+}
+
+#[test]
 fn words_of_menus_in_data_are_no_text() {
     let words = (0..60).map(|n| format!("\"k{n}\":{}", quoted(&format!("{n} {MENU}")))).collect::<Vec<_>>().join(",");
     let html = format!(
