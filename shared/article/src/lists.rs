@@ -40,6 +40,8 @@ lists! {
     BYLINES: Words = include_str!("../lists/bylines.txt");
     /// Labels, in lower case, of the previous or next post.
     TURNS: Words = include_str!("../lists/turns.txt");
+    /// Words, folded, for a page of several.
+    PAGES: WordSet = include_str!("../lists/pages.txt");
     /// Addresses, without schemes, at which readers follow a site, install its program or share a page.
     PLACES: Words = include_str!("../lists/places.txt");
     /// Names of folders in which sites ask for something.

@@ -3,7 +3,7 @@
 
 use crate::candidates::phrases;
 use crate::candidates::pointers::is_pointer;
-use crate::lists::{ACTIONS, BYLINES, CONTENTS, LIVES, TURNS};
+use crate::lists::{ACTIONS, BYLINES, CONTENTS, LIVES, PAGES, TURNS};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 use std::collections::{HashMap, HashSet};
@@ -203,8 +203,25 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if label && !matches!(block.tag, Tag::Heading(_)) && phrases::says_where_it_goes_on(&line) {
         return Some("a note on where the text goes on");
     }
+    if block.tag != Tag::Cell && is_page_number(&line) {
+        return Some("the number of the page");
+    }
     let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
     notice.then_some("a copyright notice")
+}
+
+/// True if a folded line says which of several pages this one is.
+fn is_page_number(line: &str) -> bool {
+    /// Maximum number of words.
+    const FEW: usize = 4;
+    let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse::<u16>().ok());
+    let (one, all, more) = (numbers.next(), numbers.next(), numbers.next());
+    let mut words = line.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).take(FEW + 1);
+    one > Some(0)
+        && one <= all
+        && more.is_none()
+        && words.clone().count() <= FEW
+        && words.any(|word| PAGES.contains(word))
 }
 
 /// True if a line says that a link leads to the previous or next post: such a word, with an arrow before it, or a mark

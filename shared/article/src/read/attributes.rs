@@ -17,6 +17,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) itemscope: bool,
     /// True if it is hidden, or asks not to be quoted, by anything but its class.
     pub(crate) conceals: bool,
+    /// True if it is kept from screen readers, as ornaments are.
+    pub(crate) is_unspoken: bool,
 }
 
 impl<'a> Attributes<'a> {
@@ -32,6 +34,7 @@ impl<'a> Attributes<'a> {
                 "itemprop" => found.itemprop = value,
                 "property" => found.property = value,
                 "itemscope" => found.itemscope = true,
+                "aria-hidden" => found.is_unspoken = value.eq_ignore_ascii_case("true"),
                 name => found.conceals |= conceals(name, value),
             }
         }
@@ -44,7 +47,6 @@ fn conceals(name: &str, value: &str) -> bool {
     match name {
         "hidden" => !value.eq_ignore_ascii_case("until-found"),
         "data-nosnippet" => true,
-        "aria-hidden" => value.eq_ignore_ascii_case("true"),
         "style" => concealing(value),
         _ => false,
     }

@@ -134,7 +134,7 @@ impl<'a> Names<'a> {
 
     /// Returns the kind that an element declares, if that is not the article, and its name that does.
     pub(crate) fn kind(&mut self, tag: &str, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
-        if attributes.conceals || self.told(attributes.class).hides {
+        if attributes.conceals || attributes.is_unspoken || self.told(attributes.class).hides {
             return Some((Kind::Hidden, None));
         }
         let by_tag = match tag {

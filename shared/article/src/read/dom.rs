@@ -1,6 +1,7 @@
 //! Builds the tree within its limits, and reads its elements.
 
 use crate::read::gate::{Limits, Unreadable};
+use crate::read::shadow;
 use crate::read::sink::{CountingSink, Guard, TreeLimits};
 use crate::read::tokens::Tokens;
 use ego_tree::iter::Edge;
@@ -46,6 +47,9 @@ pub(crate) fn build(html: &str, limits: &Limits, steps: &mut u64) -> Result<Html
     let mut tree = guard.finish();
     if html.contains("template") && html.contains("S:") {
         settle_streamed(&mut tree, limits);
+    }
+    if html.contains("shadowrootmode") {
+        shadow::flatten(&mut tree);
     }
     Ok(tree)
 }
@@ -103,7 +107,12 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
 /// Number of bytes of a text that count as a step of the budget.
 const CHARGED_BYTES: usize = 8;
 
-/// Returns all text below a node, with a space at each beginning and end of an element, up to `max` bytes or one
+/// True for what explains the text above or beside it and is no part of it: readings of ruby, and the source of a formula.
+pub(crate) fn is_gloss(tag: &str) -> bool {
+    matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
+}
+
+/// Returns all text below a node but glosses, with a space at each beginning of a block, up to `max` bytes or one
 /// character more. Each node takes one or two steps of the budget, each attribute and each [`CHARGED_BYTES`] of text one more;
 /// reading stops when that is used up.
 pub(crate) fn text_of(node: NodeRef<'_, Node>, max: usize, budget: &mut usize) -> String {
@@ -130,7 +139,9 @@ pub(crate) fn text_without(
         match edge {
             Edge::Open(_) if without.is_some() => {}
             Edge::Open(node) => match node.value() {
-                Node::Element(element) if leaves_out(node, element) => without = Some(node.id()),
+                Node::Element(element) if is_gloss(element.name()) || leaves_out(node, element) => {
+                    without = Some(node.id());
+                }
                 Node::Text(text) => {
                     let end = text.ceil_char_boundary(max + 1 - out.len());
                     out.push_str(text.get(..end).unwrap_or_default());
@@ -149,49 +160,67 @@ pub(crate) fn text_without(
     out
 }
 
-/// True for elements within a line of text.
+/// True for elements within a line of text: all but those that CSS makes blocks, items and parts of tables (HTML, "Rendering"), and the line
+/// break. What HTML does not know is within a line, too, as custom elements are.
 pub(crate) fn is_inline(tag: &str) -> bool {
-    matches!(
+    !matches!(
         tag,
-        "a" | "abbr"
-            | "acronym"
-            | "b"
-            | "bdi"
-            | "bdo"
-            | "big"
-            | "cite"
-            | "code"
-            | "data"
-            | "del"
-            | "dfn"
-            | "em"
-            | "font"
-            | "i"
-            | "img"
-            | "ins"
-            | "kbd"
-            | "label"
-            | "mark"
-            | "nobr"
-            | "picture"
-            | "q"
-            | "rp"
-            | "rt"
-            | "ruby"
-            | "s"
-            | "samp"
-            | "small"
-            | "source"
-            | "span"
-            | "strike"
-            | "strong"
-            | "sub"
-            | "sup"
-            | "time"
-            | "tt"
-            | "u"
-            | "var"
-            | "wbr"
+        "html"
+            | "body"
+            | "address"
+            | "blockquote"
+            | "center"
+            | "dialog"
+            | "div"
+            | "figure"
+            | "figcaption"
+            | "footer"
+            | "form"
+            | "header"
+            | "hr"
+            | "legend"
+            | "listing"
+            | "main"
+            | "p"
+            | "plaintext"
+            | "pre"
+            | "search"
+            | "xmp"
+            | "article"
+            | "aside"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "hgroup"
+            | "nav"
+            | "section"
+            | "dir"
+            | "dd"
+            | "dl"
+            | "dt"
+            | "menu"
+            | "ol"
+            | "ul"
+            | "li"
+            | "table"
+            | "caption"
+            | "colgroup"
+            | "col"
+            | "thead"
+            | "tbody"
+            | "tfoot"
+            | "tr"
+            | "td"
+            | "th"
+            | "details"
+            | "summary"
+            | "fieldset"
+            | "optgroup"
+            | "option"
+            | "br"
     )
 }
 

@@ -2,7 +2,7 @@
 
 use crate::read::attributes::{Attributes, is_undisplayed};
 use crate::read::boilerplate::Names;
-use crate::read::dom::{attr, is_inline, text_of};
+use crate::read::dom::{attr, is_gloss, is_inline, text_of};
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
 use crate::text::head;
@@ -14,35 +14,35 @@ use scraper::node::Element;
 
 /// True for elements whose text is never read.
 pub(crate) fn is_mute(tag: &str) -> bool {
-    matches!(
-        tag,
-        "script"
-            | "style"
-            | "noscript"
-            | "template"
-            | "svg"
-            | "iframe"
-            | "object"
-            | "embed"
-            | "canvas"
-            | "video"
-            | "audio"
-            | "select"
-            | "datalist"
-            | "option"
-            | "button"
-            | "input"
-            | "textarea"
-            | "dialog"
-            | "map"
-            | "progress"
-            | "meter"
-            | "noembed"
-            | "noframes"
-            | "frameset"
-            | "rp"
-            | "rt"
-    )
+    is_gloss(tag)
+        || matches!(
+            tag,
+            "script"
+                | "style"
+                | "noscript"
+                | "template"
+                | "svg"
+                | "iframe"
+                | "object"
+                | "embed"
+                | "canvas"
+                | "video"
+                | "audio"
+                | "select"
+                | "datalist"
+                | "option"
+                | "button"
+                | "input"
+                | "textarea"
+                | "dialog"
+                | "map"
+                | "progress"
+                | "meter"
+                | "noembed"
+                | "noframes"
+                | "frameset"
+                | "mphantom"
+        )
 }
 
 /// True if an element is hidden until a script shows it, and may be quoted.
@@ -67,17 +67,24 @@ pub(crate) fn is_panel(element: &Element) -> bool {
     }
 }
 
-/// True for a button whose text is the heading of a panel, which it opens and shuts: one in a heading, or right before what is
-/// folded.
-pub(crate) fn labels_panel(node: NodeRef<'_, Node>, element: &Element) -> bool {
-    if element.name() != "button" || attr(element, "aria-expanded").is_none() {
+/// True for a button whose text is read: the heading of a panel, which it opens and shuts, in a heading or right before what is folded;
+/// or words in the middle of a sentence.
+pub(crate) fn is_text_button(node: NodeRef<'_, Node>, element: &Element) -> bool {
+    if element.name() != "button" {
         return false;
     }
     let named = |node: Option<NodeRef<'_, Node>>, is: fn(&Element) -> bool| {
         node.and_then(|node| node.value().as_element()).is_some_and(is)
     };
-    let next = node.next_siblings().find(|node| node.value().is_element());
-    named(node.parent(), |parent| heading(parent.name()).is_some() || parent.name() == "dt") || named(next, folds)
+    let says = |node: Option<NodeRef<'_, Node>>| {
+        node.and_then(|node| node.value().as_text()).is_some_and(|text| text.contains(char::is_alphabetic))
+    };
+    let is_panels = || {
+        named(node.parent(), |parent| heading(parent.name()).is_some() || parent.name() == "dt")
+            || named(node.next_siblings().find(|node| node.value().is_element()), folds)
+    };
+    (says(node.prev_sibling()) && says(node.next_sibling()))
+        || (attr(element, "aria-expanded").is_some() && is_panels())
 }
 
 /// True if a row holds data and not a page's layout: short cells without blocks in them.
@@ -205,17 +212,42 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
-/// True for a link within a heading to the heading itself, a sign alone, as tools for documentation put it there.
-pub(crate) fn is_own_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
-    const SIGNS: [&str; 5] = ["#", "§", "¶", "🔗", "⚓"];
-    /// Number of steps into the link.
+/// True for a link to a place in a page whose text is a sign alone: to the heading that it stands in, or back from a footnote.
+pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
+    /// Maximum length of the text in bytes, and number of steps into the link.
     const NEAR: usize = 6;
     let is_sign = || {
         let mut budget = NEAR;
         let text = text_of(node, NEAR, &mut budget);
-        SIGNS.contains(&text.trim())
+        text.len() <= NEAR && !text.trim().is_empty() && !text.contains(char::is_alphanumeric)
     };
     element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
+}
+
+/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it or behind its copy for them.
+pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
+    /// Maximum length of a letter and the marks around it in bytes, number of steps into an element, and of elements behind it.
+    const NEAR: (usize, usize, usize) = (12, 8, 3);
+    let text = |node: NodeRef<'_, Node>| match node.value() {
+        Node::Text(text) => head(text, NEAR.0).to_owned(),
+        _ => text_of(node, NEAR.0, &mut { NEAR.1 }),
+    };
+    let letter = text(node);
+    let mut behind = node.next_siblings().take(NEAR.2).map(text).filter(|text| *text != letter && !text.is_empty());
+    letter.ends_with(char::is_alphabetic)
+        && letter.chars().filter(|c| c.is_alphabetic()).count() == 1
+        && behind.next().is_some_and(|word| word.starts_with(char::is_alphabetic))
+}
+
+/// True if an element that is not shown has a formula in it of which a picture beside it is shown.
+pub(crate) fn is_pictured_formula(node: NodeRef<'_, Node>) -> bool {
+    /// Number of nodes in and beside the element that are looked at.
+    const NEAR: usize = 4;
+    let is = |name: &'static str| {
+        move |node: NodeRef<'_, Node>| node.value().as_element().is_some_and(|element| element.name() == name)
+    };
+    node.children().take(NEAR).any(is("math"))
+        && (node.next_siblings().take(NEAR).any(is("img")) || node.prev_siblings().take(NEAR).any(is("img")))
 }
 
 /// True if a class says that a link looks like a button, as many frameworks call it.

@@ -10,6 +10,7 @@ pub(crate) mod gate;
 pub(crate) mod links;
 pub(crate) mod outline;
 pub(crate) mod scan_head;
+mod shadow;
 pub(crate) mod sink;
 pub(crate) mod stored;
 pub(crate) mod tokens;

@@ -7,7 +7,8 @@ use crate::read::boilerplate::Names;
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
-    block_tag, folds, heading, is_layout, is_mute, is_own_link, is_panel, is_short_row, labels_panel, mark,
+    block_tag, folds, heading, is_initial, is_layout, is_mute, is_panel, is_pictured_formula, is_short_row,
+    is_sign_link, is_text_button, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::links;
@@ -106,6 +107,10 @@ struct Walk<'a> {
     pre: usize,
     /// An inline element that does not belong to the article and makes up the line so far, and its length in bytes.
     whole_line: Option<(Part, usize)>,
+    /// Serial number of the open element whose text is left out of the line.
+    silent: Option<usize>,
+    /// Number of open formulas.
+    formulas: usize,
     /// True if the cells of the open row are read as one line.
     joined: bool,
     /// The open tables.
@@ -153,6 +158,8 @@ impl<'a> Walk<'a> {
             home_link: false,
             pre: 0,
             whole_line: None,
+            silent: None,
+            formulas: 0,
             joined: false,
             tables: Vec::new(),
             outside: Vec::new(),
@@ -190,17 +197,15 @@ impl<'a> Walk<'a> {
                 self.script(node, element);
                 return false;
             }
-            "br" => self.break_line(),
-            "hr" => self.flush(),
             "img" | "amp-img" => self.picture(element),
             "time" => self.time(node, element),
             _ => {}
         }
-        if is_mute(tag) && !labels_panel(node, element) {
+        if is_mute(tag) && !is_text_button(node, element) {
             self.add_contents(Contents::of_mute(element));
             return false;
         }
-        if matches!(self.tags.last(), Some(Tag::Heading(_))) && is_own_link(node, element) {
+        if is_sign_link(node, element) {
             return false;
         }
         self.enter(node, element, tag);
@@ -230,14 +235,15 @@ impl<'a> Walk<'a> {
                 .filter(|outer| matches!(tag, "div" | "section") && matches!(outer, Tag::Item | Tag::Quote));
             self.tags.push(inner.unwrap_or(kind));
         }
-        if tag == "pre" {
-            self.pre += 1;
-        }
-        if matches!(tag, "td" | "th") && self.line_says {
+        self.pre += usize::from(tag == "pre");
+        self.formulas += usize::from(tag == "math");
+        if matches!(tag, "td" | "th") && self.line_says && self.silent.is_none() {
             self.line.push_str(" | ");
         }
         let attributes = Attributes::of(element);
-        let kind = self.names.kind(tag, &attributes);
+        let is_seen =
+            || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
+        let kind = self.names.kind(tag, &attributes).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
         self.annotations(node, element, &attributes);
         if let Some(level) = heading(tag) {
             self.heading(node, level);
@@ -245,6 +251,10 @@ impl<'a> Walk<'a> {
         self.next += 1;
         if kind.is_some() {
             self.outside.push(self.next);
+        }
+        let is_hidden = self.silent.is_none() && matches!(kind, Some((Kind::Hidden, _)));
+        if is_hidden && self.stays_in_line(tag) && self.is_short(node) {
+            self.silent = Some(self.next);
         }
         self.beside += usize::from(is_beside(kind));
         let item = attributes.itemscope;
@@ -258,9 +268,16 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
     }
 
-    /// True if an element begins no new block: an inline element, or a cell of a row that is read as one line.
+    /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that is read as one line.
     fn stays_in_line(&self, tag: &str) -> bool {
-        is_inline(tag) || (self.joined && matches!(tag, "td" | "th"))
+        is_inline(tag) || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
+    }
+
+    /// True if an element has no more text than a tooltip or a label for screen readers; a script may show longer text.
+    fn is_short(&mut self, node: NodeRef<'_, Node>) -> bool {
+        /// Maximum length in bytes.
+        const LONGEST: usize = 200;
+        text_of(node, LONGEST, &mut self.looks).len() <= LONGEST && self.looks > 0
     }
 
     fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
@@ -278,17 +295,23 @@ impl<'a> Walk<'a> {
         if block_tag(tag).is_some() {
             self.tags.pop();
         }
-        if tag == "pre" {
-            self.pre -= 1;
-        }
+        self.pre -= usize::from(tag == "pre");
+        self.formulas -= usize::from(tag == "math");
         let Some(open) = self.open.pop() else { return };
         if open.kind.is_some() {
             self.outside.pop();
         }
         self.beside -= usize::from(is_beside(open.kind));
         self.items -= usize::from(open.item);
-        if matches!(open.kind, Some((Kind::Hidden, _))) && in_line && open.start == self.out.blocks.len() {
-            self.drop_from_line(open.line, open.line_says);
+        let has_blocks = open.start < self.out.blocks.len();
+        if has_blocks && open.kind.is_some() {
+            // Text behind it is none of its own.
+            self.flush();
+        }
+        if self.silent == Some(open.serial) {
+            self.silent = None;
+            self.add_contents(open.contents);
+            return;
         }
         let end = self.out.blocks.len() + usize::from(self.line_says);
         if end == open.start {
@@ -309,13 +332,13 @@ impl<'a> Walk<'a> {
             self.out.parts.push(Part { kind, span, name: None, folded: false, panel: false });
         }
         self.add_contents(contents);
-        if !in_line {
+        if !in_line || has_blocks {
             self.out.spans.push(span);
         }
         if let Some((kind, name)) = open.kind {
             let folded = kind == Kind::Hidden && folds(element);
             let part = Part { kind, span, name, folded, panel: folded && is_panel(element) };
-            if !in_line || open.start < self.out.blocks.len() {
+            if !in_line || has_blocks {
                 self.out.parts.push(part);
             } else if open.line == 0 {
                 // So far the whole line; known for certain only at the end of the line.
@@ -336,17 +359,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Removes inline text that does not belong to the article from its line, such as a tooltip; long text stays.
-    fn drop_from_line(&mut self, from: usize, says: bool) {
-        const LONGEST: usize = 200;
-        if self.line.len().saturating_sub(from) <= LONGEST && self.line.is_char_boundary(from) {
-            self.line.truncate(from);
-            self.line_says = says;
-        }
-    }
-
     fn text(&mut self, text: &str) {
-        if text.is_empty() {
+        // White space between the signs of a formula is that of its markup.
+        let text = if self.formulas > 0 { text.trim_ascii() } else { text };
+        if text.is_empty() || self.silent.is_some() {
             return;
         }
         if self.links > 0 {
@@ -363,19 +379,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn break_line(&mut self) {
-        if self.line.ends_with('\u{1}') {
-            self.line.pop();
-            self.flush();
-        } else {
-            // Marks a forced line break until white space is folded; text cannot contain this control character.
-            self.line.push('\u{1}');
-            self.line_says = true;
-        }
-    }
-
     /// Ends the current block.
     fn flush(&mut self) {
+        if self.silent.is_some() {
+            return;
+        }
         let raw = std::mem::take(&mut self.line);
         let says = std::mem::take(&mut self.line_says);
         let link_chars = std::mem::take(&mut self.link_chars);
@@ -390,28 +398,32 @@ impl<'a> Walk<'a> {
             return;
         }
         let mut text = String::with_capacity(raw.len());
-        for line in raw.split(['\u{1}']) {
-            let clean = hygiene::clean(line);
-            let lines: &mut dyn Iterator<Item = &str> =
-                if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
-            for line in lines {
-                let before = text.len();
-                // White space of ASCII is found faster; `clean` leaves no other kind of it.
-                if line.is_ascii() {
-                    push_words(&mut text, line.split_ascii_whitespace());
-                } else {
-                    push_words(&mut text, line.split_whitespace());
-                }
-                if text.len() > before {
-                    text.push('\n');
-                }
+        let clean = hygiene::clean(&raw);
+        let lines: &mut dyn Iterator<Item = &str> =
+            if self.pre > 0 { &mut clean.lines() } else { &mut std::iter::once(clean.as_ref()) };
+        for line in lines {
+            let before = text.len();
+            // White space of ASCII is found faster; `clean` leaves no other kind of it.
+            if line.is_ascii() {
+                push_words(&mut text, line.split_ascii_whitespace());
+            } else {
+                push_words(&mut text, line.split_whitespace());
+            }
+            if text.len() > before {
+                text.push('\n');
             }
         }
         text.truncate(text.trim_end().len());
         let tag = self.tags.last().copied().unwrap_or(Tag::Other);
         let chars = text::width(&text);
         // Paragraphs that only end have no tag that is counted.
-        if chars > 0 && self.out.blocks.len() < self.out.limits.tags {
+        let block = self.out.blocks.len();
+        if chars > 0 && block < self.out.limits.tags {
+            // An element that began behind other text of the block has its own from the next one on.
+            for open in self.open.iter_mut().rev().take_while(|open| open.start == block) {
+                open.start += usize::from(open.line_says);
+                open.line_says = false;
+            }
             self.out.blocks.push(Block {
                 text,
                 chars,

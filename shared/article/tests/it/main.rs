@@ -4,6 +4,7 @@
 mod below;
 mod fixtures;
 mod hostile;
+mod inline;
 mod programs;
 mod scripts;
 mod sorts;

@@ -5,7 +5,7 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
 use crate::read::elements::{
-    instant, instant_in, is_button, is_called, is_label, is_long_property, is_own_link, profiles_in, property_value,
+    instant, instant_in, is_button, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
         if self.out.headings.len() >= MANY {
             return;
         }
-        let is_beside = |node: NodeRef<'_, Node>, element: &Element| is_label(element) || is_own_link(node, element);
+        let is_beside = |node: NodeRef<'_, Node>, element: &Element| is_label(element) || is_sign_link(node, element);
         let line = text_without(node, BYTES, &mut self.looks, is_beside);
         let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
         let text = hygiene::line(&line, self.out.limits.title_chars);

@@ -1,0 +1,197 @@
+//! What stands within a line: elements that HTML does not know, formulas, readings beside characters, what is hidden; and shadow trees.
+
+use curlew_article::{Limits, extract};
+
+const FIRST: &str = "<p>The walk along the weir begins at the old mill, crosses the meadow where herons stand in winter, and ends at \
+    the bridge, from where a bus leads back to the station every hour until six.</p>";
+const LAST: &str = "<p>Whoever has more time can go on to the lock, where the keeper opens the gates by hand for two or three boats a \
+    day and likes to be asked about the floods that he has seen.</p>";
+
+fn text_of(html: &str) -> String {
+    extract(html, &"https://site.example.org/news/a".parse().unwrap(), &Limits::default()).unwrap().text
+}
+
+/// Returns the paragraphs of an article between its first and its last one.
+fn between(markup: &str) -> Vec<String> {
+    let text =
+        text_of(&format!("<title>A walk</title><article><h1>A walk at the weir</h1>{FIRST}{markup}{LAST}</article>"));
+    let mut lines: Vec<String> = text.split("\n\n").map(str::to_owned).collect();
+    assert!(
+        lines.len() >= 2 && lines[0].starts_with("The walk") && lines[lines.len() - 1].starts_with("Whoever"),
+        "{text}"
+    );
+    lines.pop();
+    lines.split_off(1)
+}
+
+#[test]
+fn elements_that_html_does_not_know_are_part_of_their_line() {
+    let rest = "and the clerk of the town wrote it into the ledger before the bells rang for noon.";
+    for (markup, line) in [
+        ("The <term-note>paddle gate</term-note> stood open,", "The paddle gate stood open,"),
+        (
+            "At <clock-time at=5>ten past five</clock-time>, <a-person><b>Mrs Weir</b></a-person> came,",
+            "At ten past five, Mrs Weir came,",
+        ),
+        ("In <st1:place><st1:City>Weirham</st1:City></st1:place> it rained<o:p></o:p>,", "In Weirham it rained,"),
+        (
+            "It made <output>12</output> turns <g-emoji>🐟</g-emoji> <blink>at once</blink>,",
+            "It made 12 turns 🐟 at once,",
+        ),
+        ("A boat <meta itemprop=x content=y><link itemprop=z href=/>came by,", "A boat came by,"),
+        (
+            "The <button aria-expanded=false>paddle</button> gate, a <button>board</button>, opened,",
+            "The paddle gate, a board, opened,",
+        ),
+        ("It <ins><x-y>was <z-z>not</z-z></x-y></ins> shut,", "It was not shut,"),
+    ] {
+        assert_eq!(between(&format!("<p>{markup} {rest}</p>")), [format!("{line} {rest}")], "{markup}");
+    }
+    let boxes = format!("<x-part><p>One of them, {rest}</p><p>Another one, {rest}</p></x-part>");
+    assert_eq!(between(&boxes), [format!("One of them, {rest}"), format!("Another one, {rest}")]);
+    let page = format!("<title>A walk</title><x-menu><a href=/a>Menu</a></x-menu><x-main>{FIRST}{LAST}</x-main>");
+    assert!(text_of(&page).starts_with("The walk") && text_of(&page).ends_with("has seen."), "{}", text_of(&page));
+}
+
+#[test]
+fn what_is_hidden_within_a_line_takes_nothing_but_itself() {
+    let rest = "was opened at dawn by the keeper, who had not slept, and by both of his sons.";
+    for hidden in [
+        "<span hidden><div>a board that lets water through</div></span>",
+        "<span style='display:none'><x-note>a board</x-note></span>",
+        "<span aria-hidden=true><x-icon name=gate></x-icon></span>",
+        "<i class=sr-only><ul><li>a board</li><li>a gate</li></ul></i>",
+        "<span class=visually-hidden>a board<br>of wood</span>",
+        "<a href=#x aria-hidden=true><svg></svg><x-i></x-i></a>",
+    ] {
+        assert_eq!(
+            between(&format!("<div>The paddle gate{hidden} {rest}</div>")),
+            [format!("The paddle gate {rest}")],
+            "{hidden}"
+        );
+        let listed = format!(
+            "<h2>The gate {hidden}</h2><p>It {rest}</p><ul><li>The north gate {hidden}</li><li>{hidden} The south gate</li></ul>"
+        );
+        assert_eq!(
+            between(&listed),
+            ["The gate", &format!("It {rest}"), "The north gate", "The south gate"],
+            "{hidden}"
+        );
+    }
+    // Longer text may be shown by a script, but it is not what stands before and behind it.
+    let long = "Nobody sees this until the button is pressed, which few do. ".repeat(5);
+    for hidden in [format!("<span hidden><div>{long}</div></span>"), format!("<span hidden><p>{long}</p>{long}</span>")]
+    {
+        let kept = between(&format!("<div>The paddle gate of the mill {hidden} {rest}</div>")).join("\n");
+        assert!(kept.starts_with("The paddle gate of the mill") && kept.ends_with(rest), "{hidden}: {kept}");
+    }
+    // Other parts within a line are no different.
+    let counted =
+        format!("<div>The paddle gate <span class=comments-count><div>12 comments</div></span></div><p>It {rest}</p>");
+    assert_eq!(between(&counted), ["The paddle gate", &format!("It {rest}")]);
+}
+
+#[test]
+fn an_initial_that_screen_readers_do_not_get_begins_its_word() {
+    let rest = "upon a time the keeper of the weir wrote the height of the water into a book.";
+    for initial in [
+        "<span aria-hidden=true>O</span>nce",
+        "<span aria-hidden=true class=initial>O</span><span class=sr-only>O</span>nce",
+        "<span class=sr-only>O</span><span aria-hidden=true>O</span><span>nce</span>",
+        "<span>O</span>nce",
+    ] {
+        assert_eq!(between(&format!("<p>{initial} {rest}</p>")), [format!("Once {rest}")], "{initial}");
+    }
+    for icon in ["<i aria-hidden=true>add</i>", "<i aria-hidden=true>✓</i>", "<i aria-hidden=true>x</i> "] {
+        assert_eq!(between(&format!("<p>{icon}Once {rest}</p>")), [format!("Once {rest}")], "{icon}");
+    }
+}
+
+#[test]
+fn formulas_are_read_once_and_in_their_sentence() {
+    let math = "<math>\n  <semantics>\n    <mrow> <mi>Q</mi> <mo>=</mo> <msub><mi>A</mi><mn>1</mn></msub> <mi>v</mi> </mrow>\n    \
+        <annotation-xml encoding=MathML-Content><apply><csymbol>subscript</csymbol></apply></annotation-xml>\
+        <annotation encoding=application/x-tex>Q = A_{1}\\,v</annotation></semantics></math>";
+    let rest = "by the rule that the clerks had learned at school and then forgotten again.";
+    for formula in [
+        math.to_owned(),
+        format!(
+            "<span class=katex><span class=katex-mathml>{math}</span><span class=katex-html aria-hidden=true><span>Q</span><span>=</span></span></span>"
+        ),
+        format!(
+            "<mjx-container><mjx-math aria-hidden=true><mjx-mi><mjx-c>Q</mjx-c></mjx-mi></mjx-math><mjx-assistive-mml>{math}</mjx-assistive-mml></mjx-container>"
+        ),
+        format!(
+            "<span><span style='display: none'>{math}</span><img src=/q.svg aria-hidden=true alt='Q = A_1 v'></span>"
+        ),
+    ] {
+        assert_eq!(
+            between(&format!("<p>The flow is {formula} {rest}</p>")),
+            [format!("The flow is Q=A1v {rest}")],
+            "{formula}"
+        );
+    }
+    let table = "<table><tr><th>Gate</th><th>Error</th></tr><tr><td>North</td><td><math><mn>2</mn><mo>×</mo><mn>3</mn></math></td></tr></table>";
+    assert_eq!(between(table), ["Gate | Error", "North | 2×3"]);
+    let page = format!("<h1>On {math} and <ruby>水<rt>みず</rt></ruby></h1>{FIRST}{LAST}");
+    let title = extract(&page, &"https://site.example.org/news/a".parse().unwrap(), &Limits::default()).unwrap().title;
+    assert!(
+        title.as_deref().is_some_and(|title| title.starts_with("On Q") && title.ends_with("v and 水")),
+        "{title:?}"
+    );
+}
+
+#[test]
+fn readings_beside_characters_are_no_text() {
+    let rest =
+        "は毎朝その高さを帳面に書きとめたが、春の洪水まで誰もそれを見せてくれとは言わなかったという話が残っている。";
+    for ruby in [
+        "<ruby><rb>水門番</rb><rp>（</rp><rt>すいもんばん</rt><rp>）</rp></ruby>",
+        "<ruby>水<rt>すい</rt>門<rt>もん</rt>番<rtc><rt>みずもり</rt></rtc></ruby>",
+        "<ruby><rb>水</rb><rb>門番</rb><rtc>すいもんばん</rtc></ruby>",
+    ] {
+        assert_eq!(between(&format!("<p>第一の{ruby}{rest}</p>")), [format!("第一の水門番{rest}")], "{ruby}");
+    }
+}
+
+#[test]
+fn links_that_are_signs_and_numbers_of_pages_are_no_text() {
+    let note = "His letter of complaint is bound into the back of the book that the clerk kept.";
+    for sign in ["↩", "↩︎", "↑", "[^]", "⏎"] {
+        assert_eq!(between(&format!("<p>{note} <a href=#ref1>{sign}</a></p>")), [note], "{sign}");
+    }
+    for number in ["Page 1 of 3", "Seite 2/7", "Pagina 1 di 3", "1 / 4 ページ", "第1页，共3页"] {
+        assert_eq!(between(&format!("<p>{number}</p>")), [""; 0], "{number}");
+    }
+    for text in ["On page 1 of the 3 books it stands", "Page 3 of 1", "Lock 1 of 3"] {
+        assert_eq!(between(&format!("<p>{text}</p><p>{note}</p>")), [text, note], "{text}");
+    }
+}
+
+#[test]
+fn a_declared_shadow_tree_is_read_with_its_slots_filled() {
+    let whole = |body: &str| text_of(&format!("<title>A walk</title>{body}"));
+    let lines = format!("{FIRST}{LAST}");
+    let bare = whole(&format!("<main>{lines}</main>"));
+    for body in [
+        format!(
+            "<x-app><template shadowrootmode=open><style>p{{}}</style><main>{lines}<slot></slot></main></template></x-app>"
+        ),
+        format!(
+            "<x-app><template shadowrootmode=closed><main><slot>Nothing here</slot></main></template>{lines}</x-app>"
+        ),
+        format!(
+            "<x-app>{LAST}<template shadowrootmode=OPEN><main><slot name=a></slot><slot></slot></main></template><div slot=a>{FIRST}</div></x-app>"
+        ),
+        format!(
+            "<x-app><template shadowrootmode=open><main>{FIRST}<x-in><template shadowrootmode=open><slot></slot></template><slot name=b></slot></x-in></main></template><div slot=b>{LAST}</div></x-app>"
+        ),
+        format!("<x-app><template shadowrootmode=open><main>{FIRST}<slot>{LAST}</slot></main></template>\n</x-app>"),
+        format!(
+            "<x-app><template shadowrootmode=open><main>{lines}</main></template><p>Please switch on the scripts of your browser.</p></x-app>"
+        ),
+    ] {
+        assert_eq!(whole(&body), bare, "{body}");
+    }
+    assert_eq!(whole(&format!("<template><p>Row</p></template><template shadowrootmode=x>{lines}</template>")), "");
+}
