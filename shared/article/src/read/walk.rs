@@ -332,7 +332,8 @@ impl<'a> Walk<'a> {
             self.out.parts.push(Part { kind, span, name: None, folded: false, panel: false });
         }
         self.add_contents(contents);
-        if !in_line || has_blocks {
+        // A custom element is a box if it has blocks in it.
+        if !in_line || (has_blocks && tag.contains('-')) {
             self.out.spans.push(span);
         }
         if let Some((kind, name)) = open.kind {
