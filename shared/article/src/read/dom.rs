@@ -107,7 +107,8 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
 /// Number of bytes of a text that count as a step of the budget.
 const CHARGED_BYTES: usize = 8;
 
-/// True for what explains the text above or beside it and is no part of it: readings of ruby, and the source of a formula.
+/// True for what explains the text above or beside it and is no part of it: readings of ruby, and the source of a
+/// formula.
 pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
 }
@@ -160,8 +161,8 @@ pub(crate) fn text_without(
     out
 }
 
-/// True for elements within a line of text: all but those that CSS makes blocks, items and parts of tables (HTML, "Rendering"), and the line
-/// break. What HTML does not know is within a line, too, as custom elements are.
+/// True for elements within a line of text: all but those that CSS makes blocks, items and parts of tables (HTML,
+/// "Rendering"), and the line break. What HTML does not know is within a line, too, as custom elements are.
 pub(crate) fn is_inline(tag: &str) -> bool {
     !matches!(
         tag,

@@ -67,8 +67,8 @@ pub(crate) fn is_panel(element: &Element) -> bool {
     }
 }
 
-/// True for a button whose text is read: the heading of a panel, which it opens and shuts, in a heading or right before what is folded;
-/// or words in the middle of a sentence.
+/// True for a button whose text is read: the heading of a panel, which it opens and shuts, in a heading or right before
+/// what is folded; or words in the middle of a sentence.
 pub(crate) fn is_text_button(node: NodeRef<'_, Node>, element: &Element) -> bool {
     if element.name() != "button" {
         return false;
@@ -212,7 +212,8 @@ pub(crate) fn is_label(element: &Element) -> bool {
     })
 }
 
-/// True for a link to a place in a page whose text is a sign alone: to the heading that it stands in, or back from a footnote.
+/// True for a link to a place in a page whose text is a sign alone: to the heading that it stands in, or back from a
+/// footnote.
 pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
     /// Maximum length of the text in bytes, and number of steps into the link.
     const NEAR: usize = 6;
@@ -224,9 +225,11 @@ pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
     element.name() == "a" && attr(element, "href").is_some_and(|href| href.contains('#')) && is_sign()
 }
 
-/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it or behind its copy for them.
+/// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it or behind
+/// its copy for them.
 pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
-    /// Maximum length of a letter and the marks around it in bytes, number of steps into an element, and of elements behind it.
+    /// Maximum length of a letter and the marks around it in bytes, number of steps into an element, and of elements
+    /// behind it.
     const NEAR: (usize, usize, usize) = (12, 8, 3);
     let text = |node: NodeRef<'_, Node>| match node.value() {
         Node::Text(text) => head(text, NEAR.0).to_owned(),

@@ -225,7 +225,7 @@ fn is_code(string: &str) -> bool {
         || start.contains("px;")
 }
 
-/// Returns the name and the properties of an element in the notation of React's streams: `["$", "p", key, {"children": …}]`.
+/// Returns the name and the properties of an element in a stream of React's: `["$", "p", key, {"children": …}]`.
 fn element(value: &Value) -> Option<(&str, &Map<String, Value>)> {
     match value.as_array()?.as_slice() {
         [Value::String(sign), Value::String(name), _, Value::Object(properties), ..] if sign == "$" => {
@@ -240,8 +240,8 @@ fn is_html((name, _): (&str, &Map<String, Value>)) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// Returns the HTML that React elements make, and the number of words of its text. Of a component it has the children, and those of its
-/// properties that read like prose.
+/// Returns the HTML that React elements make, and the number of words of its text. Of a component it has the children,
+/// and those of its properties that read like prose.
 fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
     enum Piece<'v> {
         Child(&'v Value),

@@ -268,7 +268,8 @@ impl<'a> Walk<'a> {
         self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
     }
 
-    /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that is read as one line.
+    /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that
+    /// is read as one line.
     fn stays_in_line(&self, tag: &str) -> bool {
         is_inline(tag) || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
