@@ -38,6 +38,7 @@ pub use choose::dates::{Confidence, DateSource};
 pub use explain::{Explanation, Line, ScoredCandidate};
 pub use read::gate::{Limits, Unreadable};
 pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
+pub use text::text_words;
 pub use work::Work;
 
 use choose::{author, body, dates, head, image, language, title};
@@ -51,7 +52,7 @@ use url::Url;
 /// Minimum number of characters in a valid page's text, unless it has [`MIN_TEXT_WORDS`] words (design, "valid page").
 pub const MIN_TEXT_CHARS: usize = 250;
 /// Minimum number of words in a valid page's text, unless it has [`MIN_TEXT_CHARS`] characters (design, "valid page").
-/// Two characters of Chinese or Japanese count as a word.
+/// [`text_words`] counts them.
 pub const MIN_TEXT_WORDS: usize = 50;
 
 /// An article extracted from a page. Every text is plain text: NFC, without control characters and bidi overrides.
@@ -79,6 +80,9 @@ pub struct Article {
     pub author: Option<String>,
     /// The site's name for itself.
     pub site_name: Option<String>,
+    /// True if the page's data say that the article, or a part of it, is not free (schema.org, `isAccessibleForFree`). The
+    /// text is then only what the page shows.
+    pub is_paywalled: bool,
     /// Page directives: the name of each robots meta tag in lower case, and its content.
     pub robots_meta: Vec<(String, String)>,
     /// Rule that found the text; empty if none did.
@@ -135,13 +139,14 @@ fn read<T>(
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
-    let outline = walk::walk(&tree, page, limits)?;
+    let mut outline = walk::walk(&tree, page, limits)?;
     work.walk = outline.steps;
     let head = head::read(html, &outline, limits, page)?;
     let graph = opengraph::read(&outline);
     let linked = jsonld::read(&outline, limits);
     let micro = microdata::read(&tree, &outline);
     work.data = linked.steps + micro.steps;
+    outline.is_paywalled = linked.is_paywalled || micro.is_paywalled;
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
@@ -186,6 +191,7 @@ fn read<T>(
         modified: dated.modified.map(|(at, _)| at),
         author,
         site_name,
+        is_paywalled: outline.is_paywalled,
         robots_meta: head.robots_meta,
         from: chosen.from,
         text: chosen.text,
@@ -205,8 +211,7 @@ pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<
         return Err(Rejection::NoTitle);
     }
     let long = text.trim().chars().nth(MIN_TEXT_CHARS - 1).is_some();
-    let wordy = text::has_words(text, MIN_TEXT_WORDS);
-    if !long && !wordy {
+    if !long && text_words(text) < MIN_TEXT_WORDS {
         return Err(Rejection::ShortText);
     }
     if !filled(image) {

@@ -31,8 +31,15 @@ fn a_valid_page_has_a_title_a_text_and_an_image() {
     assert_eq!(validity(Some("T"), &long, None), Err(Rejection::NoImage));
     let japanese = "港の古い灯台が開いた。".repeat(10);
     assert_eq!(validity(Some("T"), &japanese, image), Ok(()));
-    assert_eq!(validity(Some("T"), &"橋".repeat(99), image), Ok(()));
-    assert_eq!(validity(Some("T"), &"橋".repeat(97), image), Err(Rejection::ShortText));
+    for (letter, fewest) in [("橋", 75), ("あ", 100), ("다", 100), ("ส", 150), ("ປ", 150), ("ក", 150), ("မ", 150)]
+    {
+        assert_eq!(validity(Some("T"), &letter.repeat(fewest), image), Ok(()), "{letter}");
+        assert_eq!(validity(Some("T"), &letter.repeat(fewest - 2), image), Err(Rejection::ShortText), "{letter}");
+    }
+    assert_eq!(
+        (text_words("The bridge fell"), text_words("橋が落ちた。 2 昨日"), text_words("다리가 무너졌다")),
+        (3, 5, 3)
+    );
 }
 
 #[test]
@@ -147,6 +154,36 @@ fn the_main_image_has_second_choices_and_what_a_template_left_is_none() {
 }
 
 #[test]
+fn what_a_page_hides_behind_a_paywall_is_no_text_of_it() {
+    let hidden =
+        "In the third year the keeper of the lock wrote down what nobody else had seen, the otters under the gate. "
+            .repeat(9);
+    let sold = |said: &str| {
+        format!(
+            r#"<script type="application/ld+json">{{"@type":"NewsArticle","headline":"A lock",{said},"articleBody":"{hidden}"}}</script>"#
+        )
+    };
+    let data = format!(r#"<script type="application/json">{{"body":"{hidden}"}}</script>"#);
+    let behind = format!("<article><h1>A lock</h1>{TEXT}<div class=rest hidden><p>{hidden}</p></div></article>{data}");
+    for said in [
+        r#""isAccessibleForFree":false"#,
+        r#""isAccessibleForFree":"False""#,
+        r#""isAccessibleForFree":"http://schema.org/False""#,
+        r#""hasPart":[{"@type":"WebPageElement","isAccessibleForFree":"false","cssSelector":".rest"}]"#,
+    ] {
+        let article = read(&format!("<title>A lock</title>{}{behind}", sold(said)));
+        assert!(article.is_paywalled && article.text.starts_with("The bridge"), "{said}: {}", article.text);
+        assert!(!article.text.contains("otters"), "{said}: {}", article.text);
+    }
+    let free =
+        read(&format!("<title>A lock</title>{}<article>{TEXT}</article>", sold(r#""isAccessibleForFree":true"#)));
+    assert!(!free.is_paywalled && free.text.contains("otters"), "{}", free.text);
+    let micro =
+        "<article itemscope itemtype=https://schema.org/Article><meta itemprop=isAccessibleForFree content=False>";
+    assert!(read(&format!("{micro}{TEXT}</article>")).is_paywalled);
+}
+
+#[test]
 fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
     for (html, want) in [
         ("<meta property=og:image content='/told.jpg'><img src=/other.jpg>", Some("https://site.example.org/told.jpg")),
@@ -186,6 +223,36 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             r#"<script type="application/ld+json">{"@type":"Article","image":{"@id":"/a#primaryimage"}}</script><img src=/own.jpg>"#,
             Some("https://site.example.org/own.jpg"),
         ),
+        // What a loader leaves in its place, and where the image is then.
+        ("<img src=/grey.gif data-orig-file=/lock.jpg>", Some("https://site.example.org/lock.jpg")),
+        ("<img src=/t.jpg lazy-src=/lock.jpg>", Some("https://site.example.org/lock.jpg")),
+        ("<img src=data:, data-thumb=/s.jpg data-echo=/lock.jpg>", Some("https://site.example.org/lock.jpg")),
+        ("<img src=data:, data-name=IMG_1.jpg data-lazy=/i/7>", Some("https://site.example.org/i/7")),
+        ("<img src=/own.jpg data-pin-media=/tall.jpg data-url=/news/a-lock>", Some("https://site.example.org/own.jpg")),
+        ("<img src=/own.jpg data-src='/lock_{width}.jpg'>", Some("https://site.example.org/own.jpg")),
+        (
+            "<picture><source srcset=/a.avif type=image/avif><source data-srcset='/s.webp 480w,/l.webp 1200w'><img src=data:,></picture>",
+            Some("https://site.example.org/l.webp"),
+        ),
+        ("<picture><source srcset=/l.webp><img src=/own.jpg></picture>", Some("https://site.example.org/own.jpg")),
+        (
+            "<img src=/grey.gif><noscript><img src='/scale?u=lock&amp;w=9'></noscript>",
+            Some("https://site.example.org/scale?u=lock&w=9"),
+        ),
+        (
+            "<noscript><img src=//count.example/p?x=1><img src=/hit.gif></noscript><noscript><img src=/lock.jpg></noscript>",
+            Some("https://site.example.org/lock.jpg"),
+        ),
+        (
+            "<img srcset='/s/fit,w_480/l.jpg 480w,/m/fit,w_1200/l.jpg 1200w, /x.jpg 6000w'>",
+            Some("https://site.example.org/m/fit,w_1200/l.jpg"),
+        ),
+        (
+            "<div style='color:red; background: #eee url(\"/hero.jpg\")'></div>",
+            Some("https://site.example.org/hero.jpg"),
+        ),
+        ("<div style='background:url(/wall.jpg)'></div><img src=/own.jpg>", Some("https://site.example.org/own.jpg")),
+        ("<section data-bg=/hero.jpg></section>", Some("https://site.example.org/hero.jpg")),
         (
             "<img src=javascript:alert(1)><img src=//user@cdn.example.com/x.png#f>",
             Some("https://cdn.example.com/x.png"),

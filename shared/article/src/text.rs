@@ -49,18 +49,25 @@ pub(crate) fn has_no_marks(text: &str) -> bool {
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// True if a text has at least `many` words. White space separates words; in Chinese and Japanese, which have none
-/// between words, every two characters count as one.
-pub(crate) fn has_words(text: &str, many: usize) -> bool {
-    let mut sum = 0;
-    many == 0
-        || text.split_whitespace().any(|run| {
-            sum += words_of(run);
-            sum >= many
-        })
+/// Returns the number of words that English would take for a running text. White space separates words, but scripts
+/// without white space between words, and Korean, whose words take their particles along, are counted by characters: three
+/// of Chinese are two words, two of kana and of Korean one, and three of Thai, Lao, Khmer and Burmese one.
+pub fn text_words(text: &str) -> usize {
+    const PARTS: usize = 6;
+    let parts = |run: &str| {
+        let of_characters = run.chars().map(|c| match c {
+            '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' if c.is_alphanumeric() => 2,
+            '\u{3041}'..='\u{30FF}' | '\u{AC00}'..='\u{D7A3}' => 3,
+            _ if is_unspaced(c) => 4,
+            _ => 0,
+        });
+        Some(of_characters.sum()).filter(|parts| *parts > 0).unwrap_or(PARTS)
+    };
+    text.split_whitespace().map(parts).sum::<usize>() / PARTS
 }
 
-/// Returns the number of words of a text, counted as in [`has_words`].
+/// Returns the number of words of a text. White space separates words; in Chinese and Japanese, which have none between
+/// words, every two characters count as one.
 pub(crate) fn words(text: &str) -> usize {
     text.split_whitespace().map(words_of).sum()
 }

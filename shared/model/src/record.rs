@@ -92,6 +92,10 @@ pub struct Record {
     /// `noarchive`: the text may be searched but not offered as a copy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_archive: bool,
+    /// True if the page says that its article, or a part of it, is not free (schema.org, `isAccessibleForFree`); the text
+    /// is then only what the page shows to everybody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paywalled: bool,
     /// Instant after which it must not be found (`unavailable_after`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable_after: Option<Timestamp>,
@@ -131,6 +135,7 @@ impl Record {
             fetched_at,
             snippet_limit: SnippetLimit(None),
             no_archive: false,
+            paywalled: false,
             unavailable_after: None,
             preferences: StatedPreferences::default(),
             simhash: None,

@@ -164,7 +164,7 @@ fn an_owner_is_told_what_was_found_and_why() {
     }
     let short = explained("<title>Too little</title><meta name=robots content=nosnippet><p>Nothing.</p>");
     for part in [
-        "its text has 8 characters; it needs 250, or 50 words",
+        "its text has 8 of the 250 characters or 1 of the 50 words that it needs",
         "It has no main image",
         "does not say what its right address is",
         "does not say when it was published",

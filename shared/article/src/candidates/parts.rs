@@ -32,8 +32,11 @@ fn sorted(outline: &Outline<'_>) -> (Vec<Part>, impl Fn(&Part) -> bool) {
     let mut parts = outline.parts.clone();
     parts.sort_unstable_by_key(|part| (part.name, part.span.start, usize::MAX - part.span.end));
     let (names, panels) = (wrong_names(outline, &parts), panels(outline));
-    let before = before_main(outline);
+    let (before, is_paywalled) = (before_main(outline), outline.is_paywalled);
     let wrong = move |part: &Part| {
+        if is_paywalled && part.kind == Kind::Hidden {
+            return false;
+        }
         let most = all > 0 && part.span.end > before && between(&prose, part.span.start, part.span.end) * 2 >= all;
         most || panels.contains(&part.span.serial) || part.name.is_some_and(|name| names.contains(&name))
     };

@@ -212,7 +212,7 @@ pub(crate) fn text(
             width = others;
         }
     }
-    if width < LITTLE {
+    if width < LITTLE && !outline.is_paywalled {
         chosen = or_stored(chosen, tree, outline, title, limits);
     }
     chosen

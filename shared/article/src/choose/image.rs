@@ -5,17 +5,11 @@ use crate::candidates::parts;
 use crate::choose::body::Body;
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
-use crate::read::dom::attr;
-use crate::read::elements::sources;
 use crate::read::gate::Limits;
 use crate::read::links::{is_ornament, resolve};
 use crate::read::outline::{Outline, Picture};
 use curlew_text::references;
-use scraper::node::Element;
 use url::Url;
-
-/// Minimum side length of a main image, in CSS pixels, if the markup states it.
-const SMALLEST: u32 = 100;
 
 /// Maximum number of images that are named.
 const CHOICES: usize = 3;
@@ -51,7 +45,7 @@ pub(crate) fn choose(
     choices
 }
 
-/// Returns the first large enough picture of the text, or else of the page.
+/// Returns the first picture of the text, or else of the page; an image behind an element only where the text has none.
 fn of_body(
     outline: &Outline<'_>,
     chosen: &Body,
@@ -65,11 +59,12 @@ fn of_body(
     };
     let misnamed = parts::misnamed(outline);
     let inside = |picture: &&Picture<'_>| picture.outside.iter().all(|part| misnamed.contains(part));
-    let from = |picture: &Picture<'_>| sources(picture.element).into_iter().find_map(&usable);
-    let pictures = || outline.pictures.iter().filter(|picture| large_enough(picture.element)).filter(inside);
-    let of = |url: &Url| !is_emblem(url);
-    let told = |picture| from(picture).filter(of);
-    pictures().filter(near).find_map(told).or_else(|| pictures().find_map(told)).or_else(|| pictures().find_map(from))
+    let from = |picture: &Picture<'_>| picture.sources.iter().find_map(|source| usable(source));
+    let pictures = |behind| outline.pictures.iter().filter(move |picture| picture.is_behind == behind).filter(inside);
+    let told = |picture| from(picture).filter(|url| !is_emblem(url));
+    let near = |behind| pictures(behind).filter(near).find_map(told);
+    let of_page = || pictures(false).find_map(told).or_else(|| pictures(false).find_map(from));
+    near(false).or_else(|| near(true)).or_else(of_page)
 }
 
 /// True if two addresses are of one file, whatever size of it they ask for. Where the path names no file, as of a service
@@ -82,19 +77,6 @@ fn same_file(one: &Url, two: &Url) -> bool {
 
 /// Maximum number of addresses that are examined.
 const TOLD: usize = 16;
-
-/// True unless the markup says that the image is an icon, a pixel or an avatar.
-fn large_enough(element: &Element) -> bool {
-    let side = |key| attr(element, key).and_then(|v| v.trim().trim_end_matches("px").parse::<u32>().ok());
-    let small = [side("width"), side("height")].into_iter().flatten().any(|pixels| pixels < SMALLEST);
-    let named = ["class", "alt", "id"].iter().filter_map(|key| attr(element, key)).any(|names| {
-        let names = names.to_ascii_lowercase();
-        ["avatar", "logo", "icon", "emoji", "gravatar", "author", "badge", "spinner", "pixel"]
-            .iter()
-            .any(|word| names.contains(word))
-    });
-    !small && !named
-}
 
 /// True if an address is that of the site's own emblem, which says nothing about the article: a logo or default by its
 /// file name, or a file of the theme, which is the same on all pages.

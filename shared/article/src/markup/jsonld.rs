@@ -32,6 +32,8 @@ pub(crate) struct JsonLd {
     pub(crate) publisher: Option<String>,
     /// The first organisation named.
     pub(crate) organization: Option<String>,
+    /// True if it says that the article, or a part of it, is not free.
+    pub(crate) is_paywalled: bool,
     /// Number of values examined.
     pub(crate) steps: u64,
 }
@@ -62,6 +64,8 @@ pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     if let Some(work) = works.first().filter(|_| found.headline.is_none()) {
         reader.article(work, &mut found);
     }
+    // What the page does not show to everybody is not for everybody to find.
+    found.body.take_if(|_| found.is_paywalled);
     found.steps = (limits.json_values - reader.left) as u64;
     found
 }
@@ -246,8 +250,24 @@ impl<'v> Reader<'v> {
         fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated", "uploadDate"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));
+        found.is_paywalled |= self.is_paywalled(value);
         let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
         fill(&mut found.image, || images.iter().find_map(|key| self.image(value.get(*key))));
+    }
+
+    /// True if a work says that it is not free, or that one of its parts is not (schema.org, "isAccessibleForFree").
+    fn is_paywalled(&mut self, work: &'v Value) -> bool {
+        let parts = match work.get("hasPart") {
+            Some(Value::Array(parts)) => parts.as_slice(),
+            Some(part) => std::slice::from_ref(part),
+            None => &[],
+        };
+        let mut works = std::iter::once(work).chain(parts).take_while(|_| self.charge(0));
+        works.any(|work| match work.get("isAccessibleForFree") {
+            Some(Value::Bool(is_free)) => !is_free,
+            Some(Value::String(is_free)) => is_false(is_free),
+            _ => false,
+        })
     }
 
     /// Returns the first of the properties that is a text.
@@ -336,6 +356,11 @@ fn fill(slot: &mut Option<String>, value: impl FnOnce() -> Option<String>) {
     if slot.is_none() {
         *slot = value().filter(|text| !text.trim().is_empty());
     }
+}
+
+/// True if a text is schema.org's `False`, with the vocabulary's address or without it.
+pub(crate) fn is_false(text: &str) -> bool {
+    text.trim().rsplit('/').next().is_some_and(|value| value.eq_ignore_ascii_case("false"))
 }
 
 /// Returns the types of an object, without the vocabulary's address.

@@ -4,7 +4,7 @@
 //! An item has the properties below it up to the next item, which is itself a value, and those of the elements that its
 //! `itemref` names. So a comment's author is not taken for the article's. The body is a mark of `outline`.
 
-use crate::markup::jsonld::{AUTHORS, is_article};
+use crate::markup::jsonld::{AUTHORS, is_article, is_false};
 use crate::read::dom::attr;
 use crate::read::elements::{is_long_property, property_value};
 use crate::read::outline::Outline;
@@ -22,6 +22,8 @@ pub(crate) struct Microdata {
     pub(crate) author: Option<String>,
     pub(crate) site_name: Option<String>,
     pub(crate) language: Option<String>,
+    /// True if it says that the article is not free.
+    pub(crate) is_paywalled: bool,
     /// Number of steps that reading the items took.
     pub(crate) steps: u64,
 }
@@ -156,6 +158,7 @@ impl<'a> Items<'a> {
             author: (!authors.is_empty()).then(|| authors.join(", ")),
             site_name: text(&["publisher"]),
             language: text(&["inLanguage"]),
+            is_paywalled: text(&["isAccessibleForFree"]).is_some_and(|is_free| is_false(&is_free)),
             steps: self.steps,
         }
     }

@@ -1,5 +1,6 @@
 //! Reads the attributes of an element that say what it is, once for all who ask.
 
+use crate::read::images::{background, is_photo};
 use scraper::node::Element;
 
 /// The attributes of an element that say what it is; texts are empty where there is none.
@@ -19,6 +20,8 @@ pub(crate) struct Attributes<'a> {
     pub(crate) conceals: bool,
     /// True if it is kept from screen readers, as ornaments are.
     pub(crate) is_unspoken: bool,
+    /// Image behind it.
+    pub(crate) background: Option<&'a str>,
 }
 
 impl<'a> Attributes<'a> {
@@ -35,6 +38,11 @@ impl<'a> Attributes<'a> {
                 "property" => found.property = value,
                 "itemscope" => found.itemscope = true,
                 "aria-hidden" => found.is_unspoken = value.eq_ignore_ascii_case("true"),
+                "style" => {
+                    found.conceals |= concealing(value);
+                    found.background = found.background.or_else(|| background(value));
+                }
+                name if name.starts_with("data-b") && is_photo(value) => found.background = Some(value),
                 name => found.conceals |= conceals(name, value),
             }
         }
@@ -47,7 +55,6 @@ fn conceals(name: &str, value: &str) -> bool {
     match name {
         "hidden" => !value.eq_ignore_ascii_case("until-found"),
         "data-nosnippet" => true,
-        "style" => concealing(value),
         _ => false,
     }
 }

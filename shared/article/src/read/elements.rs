@@ -3,6 +3,7 @@
 use crate::read::attributes::{Attributes, is_undisplayed};
 use crate::read::boilerplate::Names;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
+use crate::read::images::sources;
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
 use crate::text::head;
@@ -303,41 +304,6 @@ pub(crate) fn mark<'a>(tag: &str, attributes: &Attributes<'a>, names: &mut Names
     }
 }
 
-/// Returns the addresses of an image, the best first: lazy loaders keep the real one in `data-…`.
-pub(crate) fn sources(element: &Element) -> Vec<&str> {
-    let mut found = Vec::new();
-    for key in ["data-src", "data-lazy-src", "data-original", "data-orig-file", "data-full-url"] {
-        found.extend(attr(element, key));
-    }
-    for key in ["srcset", "data-srcset", "data-lazy-srcset"] {
-        found.extend(attr(element, key).and_then(largest));
-    }
-    found.extend(attr(element, "src"));
-    found.retain(|source| !source.trim_start().starts_with("data:"));
-    found
-}
-
-/// Returns the largest of the candidates of a `srcset` (HTML, "parsing a srcset attribute").
-fn largest(srcset: &str) -> Option<&str> {
-    // Addresses may contain commas, so only a comma before white space separates them, if there is one.
-    let parted = if srcset.contains(", ") || srcset.contains(",\n") {
-        srcset.split(", ").flat_map(|s| s.split(",\n")).collect::<Vec<_>>()
-    } else {
-        srcset.split(" ,").collect()
-    };
-    parted
-        .into_iter()
-        .filter_map(|entry| {
-            let mut words = entry.split_whitespace();
-            let source = words.next()?.trim_matches(',');
-            let size =
-                words.next().and_then(|d| d.trim_end_matches(['w', 'x', ',']).parse::<f64>().ok()).unwrap_or(1.0);
-            (!source.is_empty()).then_some((source, size))
-        })
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(source, _)| source)
-}
-
 /// Maximum length of a value, in bytes of text, and of one that an attribute gives.
 const VALUE_BYTES: usize = 1_024;
 const GIVEN_BYTES: usize = 4_096;
@@ -362,7 +328,7 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     let given = match element.name() {
         "link" => attr(element, "href"),
         "a" | "area" if address => attr(element, "href"),
-        "img" | "amp-img" => sources(element).into_iter().next(),
+        "img" | "amp-img" => sources(node).into_iter().next(),
         "audio" | "embed" | "iframe" | "source" | "track" | "video" => attr(element, "src"),
         "object" => attr(element, "data"),
         "data" | "meter" => attr(element, "value"),

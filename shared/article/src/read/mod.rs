@@ -7,6 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod dom;
 pub(crate) mod elements;
 pub(crate) mod gate;
+pub(crate) mod images;
 pub(crate) mod links;
 pub(crate) mod outline;
 pub(crate) mod scan_head;

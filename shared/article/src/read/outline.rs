@@ -5,7 +5,6 @@
 
 use crate::read::gate::Limits;
 use ego_tree::NodeId;
-use scraper::node::Element;
 use std::cell::{Cell, OnceCell};
 use url::Url;
 
@@ -208,11 +207,13 @@ pub(crate) enum Trust {
     Wordy,
 }
 
-/// An image of the body.
+/// An image of the body that may be a main image.
 #[derive(Debug)]
 pub(crate) struct Picture<'a> {
-    /// The element.
-    pub(crate) element: &'a Element,
+    /// Its addresses, best first.
+    pub(crate) sources: Vec<&'a str>,
+    /// True if it lies behind an element.
+    pub(crate) is_behind: bool,
     /// Number of blocks before it.
     pub(crate) block: usize,
     /// Serial numbers of the elements around it whose names exclude them from the article.
@@ -306,6 +307,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
     /// Parts that do not belong to the article.
     pub(crate) parts: Vec<Part>,
+    /// True if the page's data say that its article is not free. What is hidden stays so then, however much it is.
+    pub(crate) is_paywalled: bool,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,
     /// Number of lines and words that rules have looked at again and again, such as those below each heading.
@@ -361,6 +364,7 @@ impl<'a> Outline<'a> {
             spans: Vec::new(),
             marks: Vec::new(),
             parts: Vec::new(),
+            is_paywalled: false,
             steps: 0,
             looks: Cell::new(0),
             contents: OnceCell::new(),

@@ -205,7 +205,7 @@ fn numbered<'p, 'v: 'p>(
 
 /// True for a string that reads like prose.
 fn is_prose(string: &str) -> bool {
-    text::has_words(string, WORDS) && !is_code(string)
+    text::text_words(string) >= WORDS && !is_code(string)
 }
 
 /// True for an object with the site's words for everything, as translations have.

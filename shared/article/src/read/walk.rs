@@ -11,6 +11,7 @@ use crate::read::elements::{
     is_sign_link, is_text_button, mark,
 };
 use crate::read::gate::{Limits, Unreadable, is_formatting};
+use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
 use crate::read::links;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag};
 use crate::text;
@@ -197,7 +198,9 @@ impl<'a> Walk<'a> {
                 self.script(node, element);
                 return false;
             }
-            "img" | "amp-img" => self.picture(element),
+            "img" | "amp-img" if is_large(pairs(element)) => self.picture(sources(node), false),
+            // Most of the others in there only count readers.
+            "noscript" => self.picture(without_scripts(node).filter(|address| is_photo(address)).collect(), false),
             "time" => self.time(node, element),
             _ => {}
         }
@@ -251,6 +254,9 @@ impl<'a> Walk<'a> {
         self.next += 1;
         if kind.is_some() {
             self.outside.push(self.next);
+        }
+        if let Some(address) = attributes.background.filter(|_| !matches!(tag, "html" | "body")) {
+            self.picture(vec![address], true);
         }
         let is_hidden = self.silent.is_none() && matches!(kind, Some((Kind::Hidden, _)));
         if is_hidden && self.stays_in_line(tag) && self.is_short(node) {

@@ -1,6 +1,6 @@
 use super::{Answer, CheckError, Question, fields};
 use curlew_article::{
-    Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, validity,
+    Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, text_words, validity,
 };
 use curlew_model::Rejection;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
@@ -40,6 +40,7 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
         "author": article.author,
         "site_name": article.site_name,
         "directives": directives.names(),
+        "paywalled": article.is_paywalled,
         "valid": verdict.is_ok(),
     }));
     if let Some(explanation) = explanation {
@@ -62,8 +63,10 @@ fn in_sentences(
     let mut out = vec![match rejected {
         None => "The page would be taken.".to_owned(),
         Some(Rejection::ShortText) => format!(
-            "The page would be kept out: its text has {} characters; it needs {MIN_TEXT_CHARS}, or {MIN_TEXT_WORDS} words.",
-            article.text.chars().count()
+            "The page would be kept out: its text has {} of the {MIN_TEXT_CHARS} characters or {} of the {MIN_TEXT_WORDS} \
+             words that it needs.",
+            article.text.chars().count(),
+            text_words(&article.text)
         ),
         Some(Rejection::NoImage) => {
             "The page by itself would be kept out, for it has no main image; in a crawl, the image of \

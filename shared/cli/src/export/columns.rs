@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
 /// Version of the schema.
-pub(crate) const SCHEMA: i64 = 1;
+pub(crate) const SCHEMA: i64 = 2;
 
 /// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ const fn optional(name: &'static str, of: ColumnType, cell: fn(&Record) -> Cell<
 }
 
 /// All columns, in the order in which they are written.
-pub(crate) static COLUMNS: [Column; 23] = [
+pub(crate) static COLUMNS: [Column; 24] = [
     required("schema", ColumnType::Integer, |_| Cell::Integer(SCHEMA)),
     required("id", ColumnType::Text, |record| Cell::text(record.id.as_str())),
     required("url", ColumnType::Text, |record| Cell::text(&record.url)),
@@ -118,6 +118,7 @@ pub(crate) static COLUMNS: [Column; 23] = [
         record.snippet_limit.0.map_or(Cell::Absent, |most| Cell::Integer(most.into()))
     }),
     required("no_archive", ColumnType::Boolean, |record| Cell::Boolean(record.no_archive)),
+    required("paywalled", ColumnType::Boolean, |record| Cell::Boolean(record.paywalled)),
     optional("unavailable_after", ColumnType::Time, |record| Cell::any_time(record.unavailable_after)),
     optional("content_signal", ColumnType::Text, |record| Cell::any_text(record.preferences.content_signal.as_ref())),
     optional("license", ColumnType::Text, |record| Cell::any_text(record.preferences.license.as_ref())),

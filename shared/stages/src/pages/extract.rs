@@ -280,8 +280,8 @@ impl Extract {
             return Ok(Err(Rejection::SoftNotFound(title.chars().take(ANNOUNCED).collect())));
         }
         let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
-        let own_image =
-            best_image(job, article.image.into_iter().chain(article.other_images).map(String::from).collect());
+        let choices = article.image.into_iter().chain(article.other_images).map(String::from).collect();
+        let own_image = self.best_image(job, choices, pictures).await?;
         let feed = feed.as_ref();
         let site_image = job.site_image.clone().or_else(|| feed?.image.clone());
         let any_image = own_image.as_deref().or(site_image.as_deref());
@@ -335,11 +335,35 @@ impl Extract {
             fetched_at: job.fetched_at,
             snippet_limit: directives.snippet_limit(),
             no_archive: directives.noarchive,
+            paywalled: article.is_paywalled,
             unavailable_after: directives.unavailable_after,
             preferences: job.preferences.clone(),
             replaces: job.replaces.clone(),
         };
         Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
+    }
+
+    /// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was
+    /// not called in vain, with it or in a visit of its own.
+    async fn best_image(
+        &self,
+        job: &ExtractJob,
+        choices: Vec<String>,
+        pictures: &mut Pictures,
+    ) -> Result<Option<String>, StageError> {
+        let came = job.image.as_ref().filter(|image| image.thumbnail.is_some());
+        for url in &choices {
+            let Some(id) = image_id_of(url) else { continue };
+            let is_best = match (came, &job.image) {
+                (Some(came), _) => came.id == id,
+                (None, Some(failed)) if failed.id == id => false,
+                (None, _) => pictures.get(self.blobs.as_ref(), &id).await? != Some(None),
+            };
+            if is_best {
+                return Ok(Some(url.clone()));
+            }
+        }
+        Ok(choices.into_iter().next())
     }
 
     /// Returns the facts that the record of a page takes from its feed.
@@ -539,15 +563,6 @@ fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
         Some(tried) if tried.id == id => tried.thumbnail.clone().map_or(Thumbnail::None, Thumbnail::Beside),
         _ => Thumbnail::Object(id),
     }
-}
-
-/// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was not
-/// called with it in vain.
-fn best_image(job: &ExtractJob, choices: Vec<String>) -> Option<String> {
-    let called = |url: &&String| job.image.as_ref().is_some_and(|image| image_id_of(url).as_ref() == Some(&image.id));
-    let came = job.image.as_ref().is_some_and(|image| image.thumbnail.is_some());
-    let best = if came { choices.iter().find(called) } else { choices.iter().find(|url| !called(url)) };
-    best.or(choices.first()).cloned()
 }
 
 pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {

@@ -304,3 +304,23 @@ async fn the_second_choice_of_an_image_that_failed_is_called_a_day_later() {
     let jpeg = curlew_stages::catalog::thumbnails::thumbnail(world.blobs.as_ref(), &id).await.unwrap();
     assert!(jpeg.is_some());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_image_elsewhere_that_gave_none_gives_way_on_later_pages() {
+    let world = TestWorld::new();
+    let elsewhere = "https://cdn.example.net/card.png";
+    let mut images = Vec::new();
+    for bird in ["godwit", "curlew"] {
+        let url = format!("https://example.org/{bird}");
+        let page = String::from_utf8(about(bird, "").body.to_vec()).unwrap();
+        let page = page.replace("https://example.org/i.png", elsewhere);
+        world.web.keep(&url, document(page.replace("<article>", &format!("<article><img src=/{bird}.png>"))));
+        world.fetch(&visit("example.org", &[&url], &new())).await;
+        work(&world).await;
+        wait(&world, 1).await;
+        work(&world).await;
+        images.push(record(&world, &url).await.image.unwrap());
+    }
+    assert_eq!(images, [elsewhere, "https://example.org/curlew.png"]);
+    assert_eq!(images_called(&world), images, "each is called once");
+}

@@ -144,10 +144,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn picture(&mut self, element: &'a Element) {
-        if self.out.pictures.len() < self.out.limits.images {
-            let outside = self.outside.clone();
-            self.out.pictures.push(Picture { element, block: self.out.blocks.len(), outside });
+    /// Records an image that is neither a pixel nor an icon.
+    pub(super) fn picture(&mut self, sources: Vec<&'a str>, is_behind: bool) {
+        if self.out.pictures.len() < self.out.limits.images && !sources.is_empty() {
+            let (block, outside) = (self.out.blocks.len(), self.outside.clone());
+            self.out.pictures.push(Picture { sources, is_behind, block, outside });
         }
     }
 

@@ -1,0 +1,172 @@
+//! Reads the tags of images: their addresses and their size.
+
+use crate::read::dom::attr;
+use crate::read::gate::Limits;
+use curlew_text::html::{Piece, Pieces};
+use ego_tree::NodeRef;
+use scraper::Node;
+use scraper::node::Element;
+
+/// Minimum side length of a main image, in CSS pixels, if the markup states it.
+const SMALLEST: u32 = 100;
+
+/// Ranks of the addresses that the tags of an image give, best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// That of a program, which loads the image when it is scrolled to.
+    Loader,
+    Set,
+    Src,
+    /// A photograph in an attribute of another name.
+    Other,
+    /// That of a `<source>` beside it.
+    Beside,
+    /// A small copy, what is there until the image is loaded, or a file that is not decoded.
+    Last,
+}
+
+/// Returns the names and values of an element's attributes.
+pub(crate) fn pairs(element: &Element) -> impl Iterator<Item = (&str, &str)> + Clone {
+    element.attrs.iter().map(|(name, value)| (&*name.local, &**value))
+}
+
+/// Returns the addresses of an image, best first: those for browsers without scripts behind it, those of its own tag, and
+/// those of the sources of the `<picture>` around it.
+pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
+    /// Maximum number of nodes beside it that are looked at.
+    const BESIDE: usize = 16;
+    let named = |node: &NodeRef<'_, Node>, name: &str| node.value().as_element().is_some_and(|e| e.name() == name);
+    let next = image.next_siblings().take(BESIDE).find(|node| node.value().is_element());
+    let scriptless = next.filter(|next| named(next, "noscript")).into_iter().flat_map(without_scripts);
+    let around = image.parent().filter(|parent| named(parent, "picture"));
+    let beside = around.into_iter().flat_map(|around| around.children().take(BESIDE));
+    let beside = beside.filter(|node| named(node, "source")).filter_map(|node| node.value().as_element());
+    let beside = beside.flat_map(|source| {
+        let is_read = attr(source, "type").is_none_or(|kind| !kind.contains("avif"));
+        let rank = if is_read { Rank::Beside } else { Rank::Last };
+        pairs(source).filter_map(ranked).map(move |(own, address)| (own.max(rank), address))
+    });
+    let own = image.value().as_element().into_iter().flat_map(pairs).filter_map(ranked);
+    scriptless.chain(in_order(own.chain(beside))).collect()
+}
+
+/// Returns the addresses of the images that a `<noscript>` has for browsers without scripts.
+pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<Item = &'a str> {
+    noscript.children().filter_map(|child| child.value().as_text()).flat_map(|text| {
+        let mut pieces = Pieces::new(text, Limits::default().attributes);
+        let mut found = Vec::new();
+        while let Some(piece) = pieces.next_without_tree() {
+            let attributes = || pieces.attributes().iter().copied();
+            let is_image = matches!(piece, Piece::Start(tag) if tag.name.eq_ignore_ascii_case("img"));
+            if is_image && is_large(attributes()) {
+                found.extend(in_order(attributes().filter_map(ranked)));
+            }
+        }
+        found
+    })
+}
+
+fn in_order<'a>(found: impl Iterator<Item = (Rank, &'a str)>) -> Vec<&'a str> {
+    let mut found: Vec<_> = found.collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.into_iter().map(|(_, address)| address).collect()
+}
+
+/// Returns the address of an image that an attribute of its tag gives, whatever loader has named the attribute.
+fn ranked<'a>((name, value): (&str, &'a str)) -> Option<(Rank, &'a str)> {
+    /// Words in the names of small or other copies.
+    const COPIES: [&str; 13] = [
+        "thumb",
+        "small",
+        "low",
+        "medium",
+        "mini",
+        "tiny",
+        "mobile",
+        "blur",
+        "placeholder",
+        "preview",
+        "hover",
+        "fallback",
+        "error",
+    ];
+    const WEB: [&str; 3] = ["/", "http://", "https://"];
+    let value = value.trim();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let is_named = value.contains('/') && is_photo(value);
+    let (rank, address) = match name {
+        "src" if is_file(value, &[".gif"]) => (Rank::Last, value),
+        "src" => (Rank::Src, value),
+        _ if name.ends_with("srcset") || name.ends_with("src-set") => (Rank::Set, widest(value)?),
+        _ if has(&COPIES) && is_named => (Rank::Last, value),
+        _ if has(&COPIES) => return None,
+        _ if name.ends_with("src") => (Rank::Loader, value),
+        _ if has(&["lazy", "orig"]) && WEB.iter().any(|start| value.starts_with(start)) => (Rank::Loader, value),
+        _ if !is_named => return None,
+        _ if has(&["src", "url", "large", "full"]) => (Rank::Loader, value),
+        _ => (Rank::Other, value),
+    };
+    let rank = if is_file(address, &[".avif"]) { Rank::Last } else { rank };
+    (!address.is_empty() && !address.starts_with("data:")).then_some((rank, address))
+}
+
+/// True if an address has the name of a photograph's file.
+pub(crate) fn is_photo(address: &str) -> bool {
+    is_file(address, &[".jpg", ".jpeg", ".png", ".webp", ".avif"])
+}
+
+/// True if the path of an address ends so.
+fn is_file(address: &str, ends: &[&str]) -> bool {
+    let path = address.split(['?', '#']).next().unwrap_or_default().as_bytes();
+    ends.iter().any(|end| {
+        path.len() > end.len()
+            && path.get(path.len() - end.len()..).is_some_and(|it| it.eq_ignore_ascii_case(end.as_bytes()))
+    })
+}
+
+/// Returns the widest reasonable image of a `srcset` (HTML, "parse a srcset attribute").
+fn widest(srcset: &str) -> Option<&str> {
+    /// Widest image that is asked for if there is another one, in pixels.
+    const WIDEST: f64 = 2_560.0;
+    let is_blank = |c: char| c.is_ascii_whitespace();
+    let mut best: Option<(f64, &str)> = None;
+    let mut rest = srcset;
+    loop {
+        rest = rest.trim_start_matches(|c| is_blank(c) || c == ',');
+        if rest.is_empty() {
+            return best.map(|(_, address)| address);
+        }
+        let (written, after) = rest.split_at(rest.find(is_blank).unwrap_or(rest.len()));
+        let address = written.trim_end_matches(',');
+        let descriptors = if address.len() < written.len() { "" } else { after.split(',').next().unwrap_or_default() };
+        rest = after.get(descriptors.len()..).unwrap_or_default();
+        let sizes = descriptors.split_ascii_whitespace().filter_map(|one| one.strip_suffix(['w', 'x'])?.parse().ok());
+        let size: f64 = sizes.into_iter().next().unwrap_or(1.0);
+        let fitness = if size > WIDEST { -size } else { size };
+        if best.is_none_or(|(known, _)| fitness > known) {
+            best = Some((fitness, address));
+        }
+    }
+}
+
+/// Returns the image behind an element that its style gives.
+pub(crate) fn background(style: &str) -> Option<&str> {
+    let (_, rest) = style.split_once("background")?;
+    let (_, address) = rest.split_once("url(")?;
+    address.split(')').next().map(|address| address.trim_matches(['"', '\'', ' ']))
+}
+
+/// True unless an image's tag says that it is an icon, a pixel or an avatar.
+pub(crate) fn is_large<'a>(mut attributes: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    const SMALL: [&str; 9] = ["avatar", "logo", "icon", "emoji", "gravatar", "author", "badge", "spinner", "pixel"];
+    attributes.all(|(name, value)| match name {
+        "width" | "height" => {
+            value.trim().trim_end_matches("px").parse::<u32>().ok().is_none_or(|pixels| pixels >= SMALLEST)
+        }
+        "class" | "alt" | "id" => {
+            let names = value.to_ascii_lowercase();
+            !SMALL.iter().any(|word| names.contains(word))
+        }
+        _ => true,
+    })
+}
