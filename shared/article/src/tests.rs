@@ -133,6 +133,10 @@ fn the_main_image_has_second_choices_and_what_a_template_left_is_none() {
         "http://127.0.0.1/a.png",
         "http://192.168.1.7/a.png",
         "https://site.examplehttps://cdn.example/a.png",
+        "https://site.exampleundefined",
+        "https://site.example.org/https://cdn.example/a.png",
+        "http://blog.local/a.png",
+        "http://[fd00::1]/a.png",
         "/icon.ico",
         "/drawing.svg",
     ] {
@@ -252,6 +256,7 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             Some("https://site.example.org/hero.jpg"),
         ),
         ("<div style='background:url(/wall.jpg)'></div><img src=/own.jpg>", Some("https://site.example.org/own.jpg")),
+        ("<video poster=/still.jpg></video>", Some("https://site.example.org/still.jpg")),
         ("<section data-bg=/hero.jpg></section>", Some("https://site.example.org/hero.jpg")),
         (
             "<img src=javascript:alert(1)><img src=//user@cdn.example.com/x.png#f>",

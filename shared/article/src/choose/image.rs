@@ -45,7 +45,7 @@ pub(crate) fn choose(
     choices
 }
 
-/// Returns the first picture of the text, or else of the page; an image behind an element only where the text has none.
+/// Returns the first picture of the text, or else of the page; one behind an element or of a video only where the text has none.
 fn of_body(
     outline: &Outline<'_>,
     chosen: &Body,

@@ -188,27 +188,14 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
 
 /// True if a class says that an element within a heading is a label before or behind it, such as the section.
 pub(crate) fn is_label(element: &Element) -> bool {
-    const LABELS: [&str; 12] = [
-        "antetitulo",
-        "badge",
-        "dachzeile",
-        "eyebrow",
-        "flag",
-        "flair",
-        "kicker",
-        "label",
-        "occhiello",
-        "overline",
-        "prefix",
-        "volanta",
-    ];
+    const LABELS: &str = "antetitulo badge dachzeile eyebrow flag flair kicker label occhiello overline prefix volanta";
     /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
     const LONGEST: usize = 256;
     attr(element, "class").is_some_and(|class| {
         head(class, LONGEST).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
-            ends.into_iter().flatten().any(|part| LABELS.iter().any(|label| part.eq_ignore_ascii_case(label)))
+            ends.into_iter().flatten().any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
         })
     })
 }

@@ -75,35 +75,20 @@ fn in_order<'a>(found: impl Iterator<Item = (Rank, &'a str)>) -> Vec<&'a str> {
 /// Returns the address of an image that an attribute of its tag gives, whatever loader has named the attribute.
 fn ranked<'a>((name, value): (&str, &'a str)) -> Option<(Rank, &'a str)> {
     /// Words in the names of small or other copies.
-    const COPIES: [&str; 13] = [
-        "thumb",
-        "small",
-        "low",
-        "medium",
-        "mini",
-        "tiny",
-        "mobile",
-        "blur",
-        "placeholder",
-        "preview",
-        "hover",
-        "fallback",
-        "error",
-    ];
+    const COPIES: &str = "thumb small low medium mini tiny mobile blur placeholder preview hover fallback error";
     const WEB: [&str; 3] = ["/", "http://", "https://"];
     let value = value.trim();
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let has = |words: &str| words.split(' ').any(|word| name.contains(word));
     let is_named = value.contains('/') && is_photo(value);
     let (rank, address) = match name {
         "src" if is_file(value, &[".gif"]) => (Rank::Last, value),
         "src" => (Rank::Src, value),
         _ if name.ends_with("srcset") || name.ends_with("src-set") => (Rank::Set, widest(value)?),
-        _ if has(&COPIES) && is_named => (Rank::Last, value),
-        _ if has(&COPIES) => return None,
+        _ if has(COPIES) => (Rank::Last, Some(value).filter(|_| is_named)?),
         _ if name.ends_with("src") => (Rank::Loader, value),
-        _ if has(&["lazy", "orig"]) && WEB.iter().any(|start| value.starts_with(start)) => (Rank::Loader, value),
+        _ if has("lazy orig") && WEB.iter().any(|start| value.starts_with(start)) => (Rank::Loader, value),
         _ if !is_named => return None,
-        _ if has(&["src", "url", "large", "full"]) => (Rank::Loader, value),
+        _ if has("src url large full") => (Rank::Loader, value),
         _ => (Rank::Other, value),
     };
     let rank = if is_file(address, &[".avif"]) { Rank::Last } else { rank };
@@ -140,8 +125,9 @@ fn widest(srcset: &str) -> Option<&str> {
         let address = written.trim_end_matches(',');
         let descriptors = if address.len() < written.len() { "" } else { after.split(',').next().unwrap_or_default() };
         rest = after.get(descriptors.len()..).unwrap_or_default();
-        let sizes = descriptors.split_ascii_whitespace().filter_map(|one| one.strip_suffix(['w', 'x'])?.parse().ok());
-        let size: f64 = sizes.into_iter().next().unwrap_or(1.0);
+        let mut sizes =
+            descriptors.split_ascii_whitespace().filter_map(|one| one.strip_suffix(['w', 'x'])?.parse().ok());
+        let size: f64 = sizes.next().unwrap_or(1.0);
         let fitness = if size > WIDEST { -size } else { size };
         if best.is_none_or(|(known, _)| fitness > known) {
             best = Some((fitness, address));

@@ -27,14 +27,17 @@ pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
         ["{", "%7b", "[object", "%5bobject"].iter().any(|mark| url.as_str().to_ascii_lowercase().contains(mark));
     let is_of_nobody = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local(),
         // Two addresses that were put together have the scheme of the second one in the name of the first.
         Some(Host::Domain(name)) => {
-            !name.contains('.') || name.ends_with(".localhost") || name.ends_with("http") || name.ends_with("https")
+            let ends = ["http", "https", "undefined", "null", ".localhost", ".local", ".internal", ".lan"];
+            !name.contains('.') || ends.iter().any(|end| name.ends_with(end))
         }
         None => true,
     };
+    let is_doubled = || url.host() == base.host() && (path.starts_with("/http://") || path.starts_with("/https://"));
     kind || empty
+        || is_doubled()
         || is_of_template
         || (is_of_nobody && url.host() != base.host())
         || words.iter().any(|word| name.contains(word))

@@ -212,7 +212,7 @@ pub(crate) enum Trust {
 pub(crate) struct Picture<'a> {
     /// Its addresses, best first.
     pub(crate) sources: Vec<&'a str>,
-    /// True if it lies behind an element.
+    /// True if it lies behind an element or is the still of a video.
     pub(crate) is_behind: bool,
     /// Number of blocks before it.
     pub(crate) block: usize,

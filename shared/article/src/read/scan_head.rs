@@ -342,6 +342,8 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
 /// True if a meta tag carries directives for robots: `robots`, or a robot's own name.
 /// The names of robots are unknown here, so any name counts if its content begins with a directive.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
+    const DIRECTIVES: &str = "noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \
+        noimageindex notranslate unavailable_after noai noimageai";
     if name == "robots" {
         return true;
     }
@@ -349,25 +351,6 @@ pub(crate) fn is_directive(name: &str, content: &str) -> bool {
     token
         && content.split(',').any(|word| {
             let word = word.split(':').next().unwrap_or_default().trim();
-            [
-                "noindex",
-                "index",
-                "nofollow",
-                "follow",
-                "none",
-                "all",
-                "noarchive",
-                "nosnippet",
-                "max-snippet",
-                "max-image-preview",
-                "max-video-preview",
-                "noimageindex",
-                "notranslate",
-                "unavailable_after",
-                "noai",
-                "noimageai",
-            ]
-            .iter()
-            .any(|known| word.eq_ignore_ascii_case(known))
+            DIRECTIVES.split(' ').any(|known| word.eq_ignore_ascii_case(known))
         })
 }

@@ -199,6 +199,7 @@ impl<'a> Walk<'a> {
                 return false;
             }
             "img" | "amp-img" if is_large(pairs(element)) => self.picture(sources(node), false),
+            "video" => self.picture(attr(element, "poster").into_iter().collect(), true),
             // Most of the others in there only count readers.
             "noscript" => self.picture(without_scripts(node).filter(|address| is_photo(address)).collect(), false),
             "time" => self.time(node, element),
