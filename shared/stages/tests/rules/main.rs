@@ -171,9 +171,12 @@ async fn a_page_that_leads_on_without_delay_is_the_page_that_it_leads_to_within_
     let refresh = |seconds: u32| format!("<meta http-equiv=refresh content='{seconds}; url=/b'>");
     let short =
         |seconds: u32| format!("<html><head><title>A</title>{}</head><body>Moved</body></html>", refresh(seconds));
+    let mut by_header = Reply { body: html("").into(), ..status(200) };
+    by_header.headers.refresh = Some("0; url=/b".into());
     for (first, called) in [
         (Ok(Reply { body: short(0).into(), ..status(200) }), vec![a, b]),
         (Ok(Reply { body: refresh(0).into(), ..status(200) }), vec![a, b]),
+        (Ok(by_header), vec![a, b]),
         // What can be read until then may be meant to be.
         (Ok(Reply { body: html(&refresh(3)).into(), ..status(200) }), vec![a]),
         (moved(302, "/c"), vec![a, "https://example.org/c"]),
