@@ -238,7 +238,11 @@ fn the_main_image_is_the_one_told_else_a_large_one_of_the_text() {
             "<picture><source srcset=/a.avif type=image/avif><source data-srcset='/s.webp 480w,/l.webp 1200w'><img src=data:,></picture>",
             Some("https://site.example.org/l.webp"),
         ),
-        ("<picture><source srcset=/l.webp><img src=/own.jpg></picture>", Some("https://site.example.org/own.jpg")),
+        ("<picture><source srcset=/l.webp><img src=/grey.png></picture>", Some("https://site.example.org/l.webp")),
+        (
+            "<picture><source srcset=/l.jxl type=image/jxl><img src=/own.jpg></picture>",
+            Some("https://site.example.org/own.jpg"),
+        ),
         (
             "<img src=/grey.gif><noscript><img src='/scale?u=lock&amp;w=9'></noscript>",
             Some("https://site.example.org/scale?u=lock&w=9"),

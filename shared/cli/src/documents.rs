@@ -349,6 +349,7 @@ fn the_page_about_records_has_every_field() {
         fetched_at: now,
         snippet_limit: SnippetLimit(Some(1)),
         no_archive: true,
+        paywalled: true,
         unavailable_after: Some(now),
         preferences,
         simhash: Some(Fingerprint(1)),

@@ -16,11 +16,11 @@ enum Rank {
     /// That of a program, which loads the image when it is scrolled to.
     Loader,
     Set,
+    /// That of a `<source>` beside it, which browsers prefer to its `src`.
+    Beside,
     Src,
     /// A photograph in an attribute of another name.
     Other,
-    /// That of a `<source>` beside it.
-    Beside,
     /// A small copy, what is there until the image is loaded, or a file that is not decoded.
     Last,
 }
@@ -42,7 +42,8 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
     let beside = around.into_iter().flat_map(|around| around.children().take(BESIDE));
     let beside = beside.filter(|node| named(node, "source")).filter_map(|node| node.value().as_element());
     let beside = beside.flat_map(|source| {
-        let is_read = attr(source, "type").is_none_or(|kind| !kind.contains("avif"));
+        let is_read =
+            attr(source, "type").is_none_or(|kind| ["jpeg", "jpg", "png", "webp"].iter().any(|it| kind.contains(it)));
         let rank = if is_read { Rank::Beside } else { Rank::Last };
         pairs(source).filter_map(ranked).map(move |(own, address)| (own.max(rank), address))
     });

@@ -97,7 +97,7 @@ const fn optional(name: &'static str, of: ColumnType, cell: fn(&Record) -> Cell<
 }
 
 /// All columns, in the order in which they are written.
-pub(crate) static COLUMNS: [Column; 24] = [
+pub(crate) static COLUMNS: [Column; 23] = [
     required("schema", ColumnType::Integer, |_| Cell::Integer(SCHEMA)),
     required("id", ColumnType::Text, |record| Cell::text(record.id.as_str())),
     required("url", ColumnType::Text, |record| Cell::text(&record.url)),
