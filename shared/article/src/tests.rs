@@ -152,6 +152,9 @@ fn the_main_image_has_second_choices_and_what_a_template_left_is_none() {
         let head = scan_head(&html, &page, &Limits::default()).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(head.image.map(String::from), Some(format!("{site}/card.jpg")), "{left}");
     }
+    let undecoded = read("<meta property=og:image content=/a.avif?w=9><img src=/body.jpg>");
+    let choices: Vec<_> = undecoded.image.iter().chain(&undecoded.other_images).map(Url::path).collect();
+    assert_eq!(choices, ["/body.jpg", "/a.avif"]);
     let three = read(&format!("<meta property=og:image content=/a.jpg><meta property=og:image content=/b.jpg>{good}"));
     let choices: Vec<_> = three.image.iter().chain(&three.other_images).map(Url::path).collect();
     assert_eq!(choices, ["/a.jpg", "/b.jpg", "/body.jpg"], "the last one is the text's");

@@ -6,6 +6,7 @@ use crate::choose::body::Body;
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::read::gate::Limits;
+use crate::read::images::is_undecoded;
 use crate::read::links::{is_ornament, resolve};
 use crate::read::outline::{Outline, Picture};
 use curlew_text::references;
@@ -42,6 +43,7 @@ pub(crate) fn choose(
     choices.dedup_by(|(two, _), (one, _)| same_file(one, two));
     choices.truncate(CHOICES - 1);
     choices.extend(of_body.into_iter().chain(emblems).take(1));
+    choices.sort_by_key(|(url, _)| is_undecoded(url.as_str()));
     choices
 }
 

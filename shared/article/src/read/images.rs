@@ -92,13 +92,18 @@ fn ranked<'a>((name, value): (&str, &'a str)) -> Option<(Rank, &'a str)> {
         _ if has("src url large full") => (Rank::Loader, value),
         _ => (Rank::Other, value),
     };
-    let rank = if is_file(address, &[".avif"]) { Rank::Last } else { rank };
+    let rank = if is_undecoded(address) { Rank::Last } else { rank };
     (!address.is_empty() && !address.starts_with("data:")).then_some((rank, address))
 }
 
 /// True if an address has the name of a photograph's file.
 pub(crate) fn is_photo(address: &str) -> bool {
     is_file(address, &[".jpg", ".jpeg", ".png", ".webp", ".avif"])
+}
+
+/// True if an address has the name of an image's file that gives no thumbnail.
+pub(crate) fn is_undecoded(address: &str) -> bool {
+    is_file(address, &[".avif"])
 }
 
 /// True if the path of an address ends so.

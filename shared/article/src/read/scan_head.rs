@@ -1,6 +1,7 @@
 //! Scans the tags in one cheap pass, for the facts that the fetch stage needs before its next call.
 
 use crate::read::gate::{Limits, Unreadable, admit};
+use crate::read::images::is_undecoded;
 use crate::read::links::{is_ornament, resolve};
 use crate::read::stored::may_tell;
 use crate::text::head;
@@ -292,7 +293,7 @@ impl Scan {
         let (canonical, canonical_conflict) = one_of(self.canonicals.iter().map(String::as_str), &base, max);
         let title = line(&references::decode(&self.title), self.limits.title_chars);
         let images = self.images.iter().flatten().filter_map(|src| resolve(&base, src, max));
-        let mut images = images.filter(|image| !is_ornament(&base, image));
+        let mut images = images.filter(|image| !is_ornament(&base, image) && !is_undecoded(image.as_str()));
         HeadScan {
             canonical,
             canonical_conflict,
