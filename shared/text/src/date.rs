@@ -5,6 +5,7 @@
 
 mod digits;
 mod field;
+mod hijri;
 mod names;
 mod parts;
 mod running;
@@ -17,10 +18,8 @@ pub use self::running::DaySpan;
 use curlew_model::Timestamp;
 use std::ops::RangeInclusive;
 
-/// First year of an instant that a page states with its time and its zone.
+/// First year of a date that markup states, or of an instant that a page states with its time and its zone.
 const OLDEST: i16 = 1800;
-/// Milliseconds of a day.
-const A_DAY: u64 = 86_400_000;
 /// Number of years by which the Buddhist era, used in Thailand, is ahead.
 const BUDDHIST: i16 = 543;
 /// Maximum length of text that is parsed, in bytes; a longer field is truncated.
@@ -72,6 +71,11 @@ impl Hints {
         Hints { accept: Accept::Anywhere, order, years: 1990..=2100, language: None }
     }
 
+    /// Returns the same hints for what markup states: archives date what was printed before the web.
+    pub fn of_markup(self) -> Hints {
+        Hints { years: OLDEST..=*self.years.end(), ..self }
+    }
+
     /// Returns the same hints for a text in this language, given by a tag such as `hr` or `hr-HR` (BCP 47).
     pub fn of_language(self, tag: Option<&str>) -> Hints {
         let code = tag.and_then(|tag| tag.split(['-', '_']).next()?.to_ascii_lowercase().as_bytes().try_into().ok());
@@ -98,8 +102,17 @@ pub struct Moment {
 pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     parse_instant(text, hints).or_else(|| {
         let day = (hints.accept == Accept::Anywhere).then(|| find(text, hints).into_iter().next())??;
-        Some(field::with_time(day.at, ascii_digits(text).get(day.end..)?, hints))
+        Some(moment(text, &day, hints)).filter(|moment| !is_unset(moment.at))
     })
+}
+
+/// Returns the instant of a day in a text: with the time that follows it there, or stands right before it, or else its midnight.
+pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
+    let text = ascii_digits(text);
+    let (before, after) = (text.get(..day.start).unwrap_or_default(), text.get(day.end..).unwrap_or_default());
+    let last = before.trim_end_matches(|c: char| !c.is_alphanumeric()).rsplit(' ').next().unwrap_or_default();
+    let timed = field::with_time(day.at, after, hints).or_else(|| field::with_time(day.at, last, hints));
+    timed.unwrap_or(Moment { at: day.at, zone: None })
 }
 
 /// As [`parse`], for a text that is a date as a whole. With [`Accept::Anywhere`] only machine-readable forms count: ISO
@@ -107,16 +120,27 @@ pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
 /// print them.
 pub fn parse_instant(text: &str, hints: &Hints) -> Option<Moment> {
     let text = text.trim();
+    // A date as older libraries for the web wrote it into JSON.
+    let text = text.strip_prefix("/Date(").and_then(|rest| rest.split([')', '+', '-']).next()).unwrap_or(text);
     if hints.accept != Accept::Field && text.len() > MAX_BYTES {
         return None;
     }
-    // Archives state the instants of what was printed before the web; a counter that was never set states its zero.
     let older = || {
-        let hints = Hints { accept: Accept::Exact, years: OLDEST..=*hints.years.start(), ..hints.clone() };
-        let is_set = |moment: &Moment| moment.zone.is_some() && moment.at.as_millis().unsigned_abs() > A_DAY;
-        field::parse(text, &hints).filter(is_set)
+        let hints = Hints { accept: Accept::Exact, ..hints.clone().of_markup() };
+        field::parse(text, &hints).filter(|moment| moment.zone.is_some())
     };
-    field::parse(text, hints).or_else(|| (hints.accept == Accept::Anywhere).then(older)?)
+    match hints.accept {
+        Accept::Anywhere => field::parse(text, hints).or_else(older).filter(|moment| !is_unset(moment.at)),
+        Accept::Field | Accept::Exact => field::parse(text, hints),
+    }
+}
+
+/// True for a date that was never set: the zero of a counter in some time zone, or the first day of a calendar of
+/// spreadsheets and databases.
+pub fn is_unset(at: Timestamp) -> bool {
+    /// Milliseconds of a day.
+    const A_DAY: u64 = 86_400_000;
+    at.as_millis().unsigned_abs() <= A_DAY || matches!(at.day().as_str(), "1899-12-30" | "1900-01-01")
 }
 
 /// Returns every day written in a text of at most a few lines, in order.

@@ -1,14 +1,16 @@
 //! Dates that a page or a feed states about itself.
 
 use curlew_model::{Millis, Timestamp};
+use curlew_text::date::is_unset;
 
 /// Maximum distance of a stated date in the future: no two zones are further apart, and clocks are wrong by less.
 const MAX_AHEAD: Millis = Millis::from_days(1);
 
 /// Returns the date to store for a stated one. A date slightly after `now`, the effect of a wrong zone or clock,
-/// becomes `now`; a later one is rejected: it is a mistake, a coming event, or an attempt to stay on top.
+/// becomes `now`; a later one is rejected: it is a mistake, a coming event, or an attempt to stay on top. A date that
+/// was never set is rejected, too.
 pub fn plausible(stated: Timestamp, now: Timestamp) -> Option<Timestamp> {
-    (stated <= now + MAX_AHEAD).then(|| stated.min(now))
+    (stated <= now + MAX_AHEAD && !is_unset(stated)).then(|| stated.min(now))
 }
 
 #[cfg(test)]
@@ -21,6 +23,7 @@ mod tests {
         let minute = Millis::from_mins(1);
         assert_eq!(plausible(now - minute, now), Some(now - minute));
         assert_eq!(plausible(Timestamp::MIN, now), Some(Timestamp::MIN));
+        assert_eq!(plausible(Timestamp::from_millis(0), now), None);
         assert_eq!(plausible(now + MAX_AHEAD, now), Some(now));
         assert_eq!(plausible(now + MAX_AHEAD + minute, now), None);
         assert_eq!(plausible(Timestamp::MAX, Timestamp::MAX), Some(Timestamp::MAX));

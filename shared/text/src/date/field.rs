@@ -37,8 +37,8 @@ pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     words(&normal, &exact)?.moment(&exact).filter(|moment| moment.zone.is_some())
 }
 
-/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day.
-pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Moment {
+/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day; `None` if it has none.
+pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Moment> {
     /// Maximum number of words before the time, and after it.
     const MOST: usize = 3;
     let text = normalise(text);
@@ -46,14 +46,41 @@ pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Moment {
     let is_time = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut words = text.split([' ', ',', '|']).filter(|word| !word.is_empty()).peekable();
     let mut read = Words::new(hints);
+    let mut before = "";
     for _ in 0..MOST {
-        words.next_if(|word| !is_time(word)).map(|word| read.name(word));
+        if let Some(word) = words.next_if(|word| !is_time(word)) {
+            read.name(word);
+            before = word;
+        }
     }
-    let time = words.next_if(|word| word.contains(':')).and_then(|word| read.time(word));
+    let time = words.next()?;
+    let after = words.peek().copied().unwrap_or_default();
+    read.time(&clock_time(before, time, after)?)?;
     words.take(MOST).take_while(|word| !is_time(word)).for_each(|word| read.word(word));
-    let parts = time.and(read.finish_time()).unwrap_or_default();
+    let parts = read.finish_time()?;
     let millis = (parts.seconds - parts.offset.unwrap_or(0)) * 1_000 + parts.millis;
-    Moment { at: Timestamp::from_millis(day.as_millis() + millis), zone: parts.zone() }
+    Some(Moment { at: Timestamp::from_millis(day.as_millis() + millis), zone: parts.zone() })
+}
+
+/// Returns a time of day with its colons: `10:30`, `10h30`, `10h`, or `10.30` beside a word for the hour.
+fn clock_time(before: &str, time: &str, after: &str) -> Option<String> {
+    const HOURS: [&str; 12] = ["uhr", "ore", "alle", "uur", "um", "om", "h", "kl", "kl.", "klo", "am", "pm"];
+    if time.contains(':') {
+        return Some(time.to_owned());
+    }
+    let end = time.find(|c: char| !c.is_ascii_digit())?;
+    let (hour, rest) = time.split_at_checked(end).filter(|(hour, _)| (1..=2).contains(&hour.len()))?;
+    let (mark, minute) = rest.split_at_checked(1)?;
+    let (digits, half) = minute.split_at_checked(2).unwrap_or((minute, ""));
+    let is_minute = digits.len() == 2 && digits.bytes().all(|b| b.is_ascii_digit());
+    match mark {
+        "h" if minute.is_empty() => Some(format!("{hour}:00")),
+        "h" if is_minute => Some(format!("{hour}:{minute}")),
+        "." if is_minute && [before, after, half].iter().any(|word| HOURS.contains(word)) => {
+            Some(format!("{hour}:{minute}"))
+        }
+        _ => None,
+    }
 }
 
 /// Removes comments (RFC 5322 §3.2.2, at any depth), and normalizes case, spaces and East Asian units.

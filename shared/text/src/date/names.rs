@@ -36,6 +36,12 @@ pub(super) fn month(word: &str, hints: &Hints) -> Option<i8> {
     NUMBERS.get(word.as_str()).or_else(of_language).and_then(|number| i8::try_from(*number).ok())
 }
 
+/// Returns the month of the solar Hijri calendar that a word names.
+pub(super) fn hijri_month(word: &str) -> Option<i8> {
+    static NUMBERS: LazyLock<HashMap<&str, i16>> = LazyLock::new(|| rows(MONTHS, " * ").collect());
+    NUMBERS.get(word).and_then(|number| i8::try_from(*number).ok())
+}
+
 /// As [`month`], or else by the word's beginning, in lower case; only for texts that are known to be dates.
 pub(super) fn month_by_beginning(word: &str, hints: &Hints) -> Option<i32> {
     static BEGINNINGS: LazyLock<Vec<(&str, i16)>> = LazyLock::new(|| rows(MONTHS, " ~ ").collect());

@@ -1,7 +1,8 @@
 //! Finds days in running text, in many languages.
 
 use super::digits::ascii_digits;
-use super::names::{era, is_filler, month};
+use super::hijri::common_day;
+use super::names::{era, hijri_month, is_filler, month};
 use super::parts::midnight;
 use super::{Hints, Order};
 use curlew_model::Timestamp;
@@ -87,7 +88,8 @@ fn numeric(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
         return None;
     }
     let date = match (a.len(), b.len(), c.len()) {
-        (4, 1..=2, 1..=2) => civil(hints, a, b, c),
+        (4, 1..=2, 1..=2) => civil(hints, a, b, c)
+            .or_else(|| b.parse().ok().filter(|_| hints.language == Some(*b"fa")).and_then(|b| common_day(a, b, c))),
         (1..=2, 1..=2, 4) if mark != '/' || hints.order == Order::DayFirst => {
             civil(hints, c, b, a).or_else(|| civil(hints, c, a, b))
         }
@@ -110,8 +112,11 @@ fn named(words: &[Word<'_>], hints: &Hints) -> Option<(Date, usize)> {
         let (at, year) = next()?;
         (civil(hints, year, third, first), at)
     } else if is_digits(first) && first.len() <= 2 {
-        let month = month(second, hints).filter(|_| is_digits(third) && third.len() == 4);
-        (month.and_then(|month| civil_of(hints, third, month, first)), third_at)
+        let day = || match month(second, hints) {
+            Some(month) => civil_of(hints, third, month, first),
+            None => common_day(third, hijri_month(second)?, first),
+        };
+        ((is_digits(third) && third.len() == 4).then(day).flatten(), third_at)
     } else if is_digits(first) && first.len() == 4 {
         let month = month(second, hints).filter(|_| is_digits(third) && third.len() <= 2);
         (month.and_then(|month| civil_of(hints, first, month, third)), third_at)

@@ -352,6 +352,19 @@ fn the_time_after_a_day_of_a_page_is_read() {
     let zone = |text| parse(text, &Hints::page(Order::DayFirst)).and_then(|moment| moment.zone);
     assert_eq!(zone("Fri May 01 2026 16:30:00 GMT+0200 (CEST)"), Some(120));
     assert_eq!(zone("1 мая 2026, 14:30"), None);
+    for text in [
+        "1. Mai 2026, 10.15 Uhr",
+        "1er mai 2026 à 10h15",
+        "1 maggio 2026 ore 10.15",
+        "1 mei 2026 om 10.15 uur",
+        "1 de maio de 2026, às 10h15",
+        "1 мая 2026 г. в 10:15",
+        "10:15, 1 мая 2026",
+        "1 May 2026, 10.15am",
+    ] {
+        assert_eq!(page(text), "2026-05-01T10:15:00Z", "{text}");
+    }
+    assert_eq!(page("1 May 2026, 10.15 miles"), "2026-05-01T00:00:00Z");
     for text in
         ["1 May 2026, 14 comments", "1 May 2026 to 3 May 2026 10:00", "1 May 2026, read by all who came at 10:00"]
     {
@@ -376,6 +389,26 @@ fn a_page_may_state_an_instant_before_the_web_but_not_a_zero() {
     ] {
         assert_eq!(page(text), "", "{text}");
     }
+}
+
+#[test]
+fn markup_may_state_a_day_before_the_web() {
+    let stated = |text: &str| shown(text, &Hints::page(Order::DayFirst).of_markup());
+    assert_eq!(stated("1923-05-04"), "1923-05-04T00:00:00Z");
+    assert_eq!(stated("4 May 1923"), "1923-05-04T00:00:00Z");
+    for unset in ["1970-01-01", "1969-12-31", "1900-01-01", "1899-12-30T00:00:00", "0000-00-00", "1234-05-06"] {
+        assert_eq!(stated(unset), "", "{unset}");
+    }
+    assert_eq!(stated("/Date(1777629600000)/"), "2026-05-01T10:00:00Z");
+}
+
+#[test]
+fn days_of_the_calendar_of_iran_are_read() {
+    let persian = |text: &str| shown(text, &Hints::page(Order::DayFirst).of_language(Some("fa")));
+    assert_eq!(page("۱۱ اردیبهشت ۱۴۰۵"), "2026-05-01T00:00:00Z");
+    assert_eq!(persian("جمعه ۱۱ ارديبهشت ۱۴۰۵ ساعت ۱۰:۳۰"), "2026-05-01T10:30:00Z");
+    assert_eq!(persian("۱۴۰۵/۰۲/۱۱"), "2026-05-01T00:00:00Z");
+    assert_eq!(page("1405/02/11"), "");
 }
 
 #[test]
