@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use url::{Host, Url};
 
+pub use curlew_text::leftovers::is_leftover_address;
+
 /// Maximum length of an accepted URL in bytes.
 pub const MAX_URL: usize = 2_048;
 /// Maximum number of path segments, and of query parameters, of an accepted URL; traps have more.
@@ -144,16 +146,6 @@ pub fn current_version(url: &Url) -> Url {
     let mut page = url.clone();
     page.set_query((!kept.is_empty()).then(|| kept.join("&")).as_deref());
     page
-}
-
-/// True if an address is what a template leaves of one that it does not know: `/undefined`, `/[slug]`, `/{{ url }}`.
-pub fn is_template_leftover(url: &Url) -> bool {
-    let (path, query) = (url.path().to_ascii_lowercase(), url.query().unwrap_or_default().to_ascii_lowercase());
-    let is_left = |segment: &str| matches!(segment, "undefined" | "null" | "nan") || segment.starts_with([':', '$']);
-    let marks = ["{", "%7b", "<", "%3c"];
-    path.split('/').any(is_left)
-        || ["[", "%5b"].iter().chain(&marks).any(|mark| path.contains(mark))
-        || marks.iter().any(|mark| query.contains(mark))
 }
 
 /// True if a canonical link only leaves out parameters of the address that answered, none of which looks like the name
@@ -380,19 +372,6 @@ fn hashed<T>(text: &str, id: fn(&str) -> Result<T, curlew_model::InvalidId>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_template_left_is_no_address() {
-        let url = |path: &str| Url::parse(&format!("https://example.org{path}")).expect("the path of an address");
-        for left in
-            ["/undefined", "/blog/null", "/blog/[slug]", "/{{ page.url }}", "/blog/:slug", "/a?p={{id}}", "/<url>"]
-        {
-            assert!(is_template_leftover(&url(left)), "{left}");
-        }
-        for right in ["/", "/a/b.html", "/undefined-behaviour", "/a?x[]=1", "/null-island/"] {
-            assert!(!is_template_leftover(&url(right)), "{right}");
-        }
-    }
 
     #[test]
     fn a_link_that_drops_what_a_feed_added_is_told_from_one_that_drops_the_article() {

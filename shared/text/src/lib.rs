@@ -6,6 +6,7 @@ pub mod charset;
 pub mod date;
 pub mod html;
 pub mod hygiene;
+pub mod leftovers;
 pub mod links;
 pub mod references;
 pub mod url;

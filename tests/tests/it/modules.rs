@@ -47,7 +47,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "polling",
         ],
     ),
-    ("curlew-text", &["references", "url", "html", "links", "charset", "hygiene", "date"]),
+    ("curlew-text", &["references", "url", "html", "leftovers", "links", "charset", "hygiene", "date"]),
     ("curlew-article", &["text", "work", "lists", "read", "markup", "candidates", "choose", "explain"]),
     (
         "curlew-stages",

@@ -1,6 +1,7 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
 use crate::lists::{OFFERS, PLACES, PROFILES};
+use curlew_text::leftovers::is_leftover_address;
 use curlew_text::url::web;
 use memchr::memchr2;
 use url::{Host, Url};
@@ -21,10 +22,8 @@ pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let kind = [".svg", ".ico", ".mp4", ".webm", ".mp3", ".pdf", ".js"].iter().any(|end| name.ends_with(end));
     let words =
         ["spacer", "pixel.", "1x1", "blank.", "placeholder", "favicon", "sprite", "gravatar", "spinner", "loading."];
-    // A template that was left empty names the front page, or nothing.
-    let empty = (path == "/" && url.query().is_none()) || matches!(name, "undefined" | "null" | "false");
-    let is_of_template =
-        ["{", "%7b", "[object", "%5bobject"].iter().any(|mark| url.as_str().to_ascii_lowercase().contains(mark));
+    // A template that was left empty names the front page.
+    let empty = path == "/" && url.query().is_none();
     let is_of_nobody = match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
         Some(Host::Ipv6(ip)) => ip.is_loopback() || ip.is_unspecified() || ip.is_unique_local(),
@@ -38,7 +37,7 @@ pub(crate) fn is_ornament(base: &Url, url: &Url) -> bool {
     let is_doubled = || url.host() == base.host() && (path.starts_with("/http://") || path.starts_with("/https://"));
     kind || empty
         || is_doubled()
-        || is_of_template
+        || is_leftover_address(url)
         || (is_of_nobody && url.host() != base.host())
         || words.iter().any(|word| name.contains(word))
         || path.contains("/avatar")

@@ -504,7 +504,7 @@ pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Opti
     let is_home = link.path() == "/" && link.query().is_none();
     // A canonical link to the home page on every page is a common mistake of templates.
     let plausible =
-        link != *answered && same_host && (!is_home || answered.path() == "/") && !address::is_template_leftover(&link);
+        link != *answered && same_host && (!is_home || answered.path() == "/") && !address::is_leftover_address(&link);
     (plausible && politeness.fetch.vet(link.as_str()).is_ok()).then_some(link)
 }
 

@@ -1,0 +1,125 @@
+//! Recognizes what templates and scripts leave in a page where they had no value to put in.
+
+use url::Url;
+
+/// Whole values, in lower case, one a line. An ellipsis stands for any number of full stops.
+const VALUES: &str = include_str!("../data/leftovers.txt");
+/// Marks around the name of a value in the languages of templates.
+const MARKS: [(&str, &str); 8] =
+    [("{", "}"), ("${", "}"), ("#{", "}"), ("<%", "%>"), ("<?", "?>"), ("[[", "]]"), ("[object ", "]"), ("@{", "}")];
+
+/// Marks between a title and the name of its site.
+const SEPARATORS: [&str; 5] = [" | ", " - ", " – ", " — ", " · "];
+
+/// True if a text is what is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`, `Loading...`.
+pub fn is_leftover(text: &str) -> bool {
+    /// Maximum length of such a text in bytes.
+    const LONGEST: usize = 120;
+    let text = text.trim();
+    if text.len() > LONGEST {
+        return false;
+    }
+    // The site's name may follow.
+    let first = SEPARATORS.iter().fold(text, |text, mark| text.split(mark).next().unwrap_or(text));
+    let has_marks =
+        |(open, close): &(&str, &str)| [text, first].iter().any(|text| text.starts_with(open) && text.ends_with(close));
+    // `%title%`, of older systems for forums and letters.
+    let is_variable = || {
+        let name = text.strip_prefix('%').and_then(|rest| rest.strip_suffix('%'));
+        name.is_some_and(|name| !name.trim_matches('%').is_empty() && !name.contains(char::is_whitespace))
+    };
+    let is_value = || {
+        let bare = text.trim_end_matches(['.', '…']);
+        let dots = if bare.len() < text.len() { "…" } else { "" };
+        let value = format!("{}{dots}", bare.trim_end().to_lowercase());
+        VALUES.lines().any(|known| known == value)
+    };
+    MARKS.iter().any(has_marks) || is_variable() || is_value()
+}
+
+/// True if an address has such a value in its path or its query: `/undefined`, `/blog/[slug]`, `/?p={{ id }}`.
+pub fn is_leftover_address(url: &Url) -> bool {
+    let decoded = |part: &str| {
+        let marks = [("%7b", "{"), ("%7d", "}"), ("%3c", "<"), ("%3e", ">"), ("%5b", "["), ("%5d", "]"), ("%20", " ")];
+        marks.iter().fold(part.to_ascii_lowercase(), |part, (code, mark)| part.replace(code, mark))
+    };
+    let (path, query) = (decoded(url.path()), decoded(url.query().unwrap_or_default()));
+    let is_left = |segment: &str| {
+        let is_name = segment.starts_with('[') && segment.ends_with(']');
+        is_name || segment == "false" || segment.starts_with([':', '$']) || is_leftover(segment)
+    };
+    path.split('/').any(is_left)
+        || [path, query].iter().any(|part| part.contains(['{', '<']) || part.contains("[object"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_value_is_none() {
+        for left in [
+            "undefined",
+            " NULL ",
+            "NaN",
+            "[object Object]",
+            "[object HTMLDivElement]",
+            "{{ page.title }}",
+            "{% block title %}",
+            "<%= title %>",
+            "<?php the_title(); ?>",
+            "${title}",
+            "[[title]]",
+            "{{ page.title }} | The Weir",
+            "%title%",
+            "%%title%%",
+            "Loading...",
+            "Loading …",
+            "Please wait.....",
+            "Wird geladen…",
+            "Загрузка...",
+            "読み込み中…",
+        ] {
+            assert!(is_leftover(left), "{left}");
+        }
+        for right in [
+            "",
+            "Undefined behaviour",
+            "null - a value",
+            "Loading",
+            "Loading bays of the docks...",
+            "How to use {{ braces }}",
+            "{{ braces }} and how to use them",
+            "100 %",
+            "%",
+            "[Updated] The weir",
+            "The <template> element",
+        ] {
+            assert!(!is_leftover(right), "{right}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_what_is_left_of_a_value_is_none() {
+        let url = |path: &str| Url::parse(&format!("https://example.org{path}")).expect("the path of an address");
+        for left in [
+            "/undefined",
+            "/blog/null",
+            "/img/false",
+            "/blog/[slug]",
+            "/docs/[[...slug]]",
+            "/{{ page.url }}",
+            "/blog/:slug",
+            "/a?p={{id}}",
+            "/<url>",
+            "/i/[object Object]",
+            "/i/gate-[object%20Object].jpg",
+            "/i/gate_{width}.jpg",
+        ] {
+            assert!(is_leftover_address(&url(left)), "{left}");
+        }
+        for right in ["/", "/a/b.html", "/undefined-behaviour", "/a?x[]=1", "/null-island/", "/i/gate[1].jpg"] {
+            assert!(!is_leftover_address(&url(right)), "{right}");
+        }
+    }
+}
