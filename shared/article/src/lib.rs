@@ -34,7 +34,7 @@ mod read;
 mod text;
 mod work;
 
-pub use choose::dates::{Confidence, DateSource};
+pub use choose::dates::DateSource;
 pub use explain::{Explanation, Line, ScoredCandidate};
 pub use read::gate::{Limits, Unreadable};
 pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};

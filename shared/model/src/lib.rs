@@ -46,7 +46,7 @@ pub use language::primary_language;
 pub use ownership::{
     Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, ReportedState, Way,
 };
-pub use page::{Gone, Page, PageState, Rejection, Screened, Year};
+pub use page::{Confidence, Gone, Page, PageState, Rejection, Screened, Year};
 pub use poll_group::{GroupLease, PollGroup, Unchanged};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};

@@ -9,6 +9,28 @@ use std::fmt;
 /// Calendar year (UTC) whose index a page belongs to: the year in which it was accepted.
 pub type Year = i16;
 
+/// Reliability of a date that a page states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// A guess: a date in running text, or the time of another event.
+    Low,
+    /// A date shown near the headline, or part of the address.
+    Medium,
+    /// Markup that names the event of the date.
+    High,
+}
+
+impl Confidence {
+    /// Returns its name in answers: `low`, `medium`, `high`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Medium => "medium",
+            Confidence::High => "high",
+        }
+    }
+}
+
 /// Row of one URL.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Page {

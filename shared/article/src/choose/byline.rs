@@ -1,63 +1,16 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
 use crate::markup::jsonld::AUTHORS;
+use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
 use crate::text::{fold, head};
 use curlew_text::date::{Hints, Order, find};
-use curlew_text::{hygiene::line, references};
+use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 
-/// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they begin with.
-const WRITTEN_BY: [&str; 48] = [
-    "written by",
-    "posted by",
-    "words by",
-    "reviewed by",
-    "article by",
-    "story by",
-    "published by",
-    "submitted by",
-    "by",
-    "eingestellt von",
-    "erstellt von",
-    "geschrieben von",
-    "verfasst von",
-    "veröffentlicht von",
-    "écrit par",
-    "posté par",
-    "publié par",
-    "rédigé par",
-    "inserito da",
-    "pubblicato da",
-    "scritto da",
-    "escrito por",
-    "postado por",
-    "publicado por",
-    "escrit per",
-    "geplaatst door",
-    "geschreven door",
-    "ingediend door",
-    "skriven av",
-    "skrivet av",
-    "publicerad av",
-    "skrevet av",
-    "skrevet af",
-    "kirjoittanut",
-    "napisane przez",
-    "opublikowane przez",
-    "dodane przez",
-    "napsal uživatel",
-    "napsal",
-    "napísal",
-    "írta",
-    "scris de",
-    "написано автором",
-    "γράφει ο",
-    "γράφει η",
-    "ditulis oleh",
-    "بقلم",
-    "yazan",
-];
+/// Phrases, folded, one a line, between which and a writer's name stands a blank or a colon. Longer ones are before those that
+/// they begin with.
+const WRITTEN_BY: &str = include_str!("../../data/byline_phrases.txt");
 /// Words, folded, for a writer: a colon stands between them and the name.
 const WRITER: [&str; 11] =
     ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
@@ -75,13 +28,13 @@ const WORDS: usize = 8;
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    label == "de" || WRITTEN_BY.iter().chain(&WRITER).chain(&OF).any(|known| *known == label)
+    label == "de" || WRITTEN_BY.lines().chain(WRITER).chain(OF).any(|known| known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
-    let phrase = WRITTEN_BY.iter().filter_map(|phrase| after_word(text, phrase));
-    let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']));
+    let phrase = WRITTEN_BY.lines().filter_map(|phrase| after_word(text, phrase));
+    let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']) || is_glued(text, rest));
     let writer = WRITER.iter().chain(&TEXT).filter_map(|word| after_word(text, word));
     let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
     parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
@@ -89,7 +42,19 @@ pub(super) fn after_by(text: &str) -> Option<&str> {
 
 /// Returns what follows the short word before a writer's name that a byline begins with.
 pub(super) fn after_of(text: &str) -> Option<&str> {
-    OF.iter().find_map(|word| after_word(text, word)?.strip_prefix([' ', '\u{A0}'])).map(str::trim_start)
+    OF.iter().find_map(|word| {
+        let rest = after_word(text, word)?;
+        // Names such as "DiAngelo" begin with the shorter ones.
+        let is_apart = word.len() > 2 || text.starts_with(char::is_lowercase);
+        let glued = || Some(rest).filter(|rest| is_apart && is_glued(text, rest));
+        rest.strip_prefix([' ', '\u{A0}']).map(str::trim_start).or_else(glued)
+    })
+}
+
+/// True if a name in capital and small letters follows a word without a blank: only style parts the two.
+fn is_glued(text: &str, rest: &str) -> bool {
+    let word = text.strip_suffix(rest).unwrap_or_default();
+    word.ends_with(char::is_lowercase) && rest.starts_with(char::is_uppercase)
 }
 
 /// True if a line begins with the words before a writer's name, and goes on like one if these are short words.
@@ -139,90 +104,123 @@ fn ends_with_initial(name: &str) -> bool {
 
 /// True if a name is that of an editorial office, or of whoever works there.
 pub(super) fn is_office(name: &str) -> bool {
-    const OFFICES: [&str; 22] = [
-        "admin",
-        "administrator",
-        "desk",
-        "editorial",
-        "editors",
-        "newsroom",
-        "press",
-        "redacción",
-        "redactie",
-        "redakce",
-        "redakcja",
-        "redaktion",
-        "redaktionen",
-        "redação",
-        "redazione",
-        "redaksi",
-        "rédaction",
-        "staff",
-        "team",
-        "webmaster",
-        "редакция",
-        "редакція",
-    ];
-    fold(name).split(' ').any(|word| OFFICES.contains(&word))
+    const OFFICES: &str = include_str!("../../data/offices.txt");
+    fold(name).split(' ').any(|word| OFFICES.lines().any(|office| office == word))
 }
 
 /// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
 pub(super) fn is_person(text: &str) -> bool {
     /// Minimum and maximum number of words.
     const WORDS: std::ops::RangeInclusive<usize> = 2..=4;
-    let is_name = |word: &str| {
-        let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
-        letters && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
-    };
     let text = after_by(text).unwrap_or(text);
     let mut words = text.split_whitespace();
-    WORDS.contains(&words.clone().count())
-        && words.all(is_name)
-        && !fold(text).split(' ').any(|word| NO_NAMES.contains(&word))
+    WORDS.contains(&words.clone().count()) && words.all(is_part_of_name)
 }
+
+/// True if a word may be part of a person's name.
+fn is_part_of_name(word: &str) -> bool {
+    let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
+    letters
+        && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
+        && !fold(word).split(' ').any(|word| NO_NAMES.lines().any(|other| other == word))
+}
+
+/// Returns the names of persons that a byline begins with, without what follows and is no name: what they do, a place,
+/// the age of the text, those who helped. `None` if it does not begin with the name of a person.
+fn persons(byline: &str) -> Option<&str> {
+    /// Words of organisations' names, which go on behind them.
+    const GOING_ON: [&str; 8] = ["of", "für", "zur", "des", "pour", "para", "per", "voor"];
+    let byline = before_event(byline);
+    let byline = find(byline, &any_day()).first().map_or(byline, |day| head(byline, day.start));
+    let (mut end, mut at) = (0, 0);
+    for _ in 0..AUTHORS {
+        let (name, next) = one_person(byline.get(at..)?);
+        if name == 0 {
+            break;
+        }
+        (end, at) = (at + name, at + next);
+        if next == 0 {
+            break;
+        }
+    }
+    let rest = byline.get(end..)?.split_whitespace().next().unwrap_or_default();
+    (end > 0 && !GOING_ON.contains(&rest) && !is_office(rest)).then(|| byline.get(..end))?
+}
+
+/// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or the
+/// word that leads to another one, 0 if there is none.
+fn one_person(text: &str) -> (usize, usize) {
+    let (mut words, mut end) = (0, 0);
+    for word in text.split_whitespace() {
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        let name = word.trim_end_matches([',', ';']);
+        let is_joint = JOINTS.contains(&name) && words >= PERSON;
+        if is_joint {
+            return (end, start + word.len());
+        }
+        if !is_part_of_name(name) || is_role(name) {
+            break;
+        }
+        words += 1;
+        // A particle is not the end of a name.
+        if !PARTICLES.contains(&name) {
+            end = start + name.len();
+        }
+        if name.len() < word.len() {
+            return (if words >= PERSON { end } else { 0 }, start + word.len());
+        }
+    }
+    (if words >= PERSON { end } else { 0 }, 0)
+}
+
+/// Returns a byline up to the word that says when its text was published or changed.
+fn before_event(byline: &str) -> &str {
+    let lower = byline.to_lowercase();
+    // Some letters have another length in lower case.
+    if lower.len() != byline.len() {
+        return byline;
+    }
+    let begins = |at: usize| {
+        let before = byline.get(..at).and_then(|before| before.chars().next_back());
+        let is_capital = byline.get(at..).is_some_and(|rest| rest.starts_with(char::is_uppercase));
+        before.is_some_and(|c| !c.is_alphabetic() || (c.is_lowercase() && is_capital))
+    };
+    let events = event_words().filter_map(|word| lower.match_indices(word).map(|(at, _)| at).find(|at| begins(*at)));
+    events.min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
+}
+
+/// Returns what follows the words for a writer's work that a byline begins with: "our education correspondent Ada Example".
+fn after_role(byline: &str) -> Option<&str> {
+    /// Maximum number of such words.
+    const MOST: usize = 6;
+    let mut is_work = byline.starts_with(char::is_lowercase);
+    byline.split_whitespace().take(MOST).find_map(|word| {
+        is_work |= is_role(word);
+        let ends = is_role(word) || word.starts_with(char::is_lowercase);
+        let at = word.as_ptr().addr() - byline.as_ptr().addr() + word.len();
+        let rest = byline.get(at..)?.trim_start();
+        Some(rest).filter(|rest| is_work && ends && rest.starts_with(char::is_uppercase) && persons(rest).is_some())
+    })
+}
+
+/// True if a word is for what people do who write, or who make pictures.
+fn is_role(word: &str) -> bool {
+    fold(word).split(' ').any(|word| ROLES.lines().any(|role| word.starts_with(role)))
+}
+
+/// Minimum number of words of a person's name.
+const PERSON: usize = 2;
+/// Words between the names of two persons.
+const JOINTS: [&str; 20] = [
+    "and", "with", "&", "und", "mit", "et", "avec", "e", "ed", "con", "com", "y", "en", "met", "og", "och", "med", "и",
+    "та", "с",
+];
 
 /// Words in lower case within names.
 const PARTICLES: [&str; 16] =
     ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
-/// Words that begin with a capital letter in labels, and are no part of a name.
-const NO_NAMES: [&str; 36] = [
-    "about",
-    "all",
-    "article",
-    "articles",
-    "best",
-    "blog",
-    "breaking",
-    "by",
-    "category",
-    "editorial",
-    "guide",
-    "home",
-    "how",
-    "in",
-    "last",
-    "latest",
-    "more",
-    "news",
-    "on",
-    "our",
-    "photo",
-    "post",
-    "posts",
-    "posted",
-    "press",
-    "published",
-    "read",
-    "release",
-    "report",
-    "reviews",
-    "staff",
-    "team",
-    "the",
-    "updated",
-    "view",
-    "your",
-];
+/// Words that begin with a capital letter in labels, and are no part of a name, folded, one a line.
+const NO_NAMES: &str = include_str!("../../data/no_names.txt");
 
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
@@ -238,13 +236,26 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     // No name is longer.
     let plain = without_tags(head(text, 4 * LONGEST));
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
-    // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
-    text = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| text.get(at + 1..)).unwrap_or(text);
+    let after = |text| after_by(text).or_else(|| if signed { after_of(text) } else { None });
     let whole = text;
-    while let Some(rest) = after_by(text).or_else(|| if signed { after_of(text) } else { None }) {
+    while let Some(rest) = after(text) {
         text = rest;
     }
-    let introduced = text.len() < whole.len();
+    let mut introduced = text.len() < whole.len();
+    let names = |text| persons(text).or_else(|| persons(after_role(text)?));
+    let small = |text: &str| text.trim_start().starts_with(char::is_lowercase);
+    // Organisations have words between their names, too, and seldom small ones after that.
+    let has_helpers = |names: &str| {
+        let rest = text.strip_prefix(names).and_then(|rest| rest.trim_start().split_once(' '));
+        small(text) || rest.is_some_and(|(joint, helpers)| JOINTS.contains(&joint) && small(helpers))
+    };
+    if let Some(names) = names(text).filter(|names| signed || introduced || has_helpers(names)) {
+        text = names;
+    } else if let Some(rest) = text.find(" by ").filter(|at| *at <= MADE).and_then(|at| after(text.get(at + 1..)?)) {
+        // "Recipe by", "View all posts by": a name follows, whatever the kind of work.
+        introduced = true;
+        text = names(rest).unwrap_or(rest);
+    }
     // Numbers that nothing parts from a name are those of the next label, such as the time that reading takes.
     let glued =
         text.char_indices().zip(text.chars().skip(1)).find(|((_, c), next)| c.is_alphabetic() && next.is_ascii_digit());
@@ -282,25 +293,19 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         && name.chars().any(char::is_alphabetic)
         && (2..=LONGEST).contains(&name.chars().count())
         && !introduces(name)
-        && !matches!(
-            fold(name).as_str(),
-            "admin"
-                | "authors"
-                | "the author"
-                | "about the author"
-                | "staff"
-                | "editor"
-                | "guest"
-                | "share"
-                | "sign in"
-                | "log in"
-                | "null"
-                | "undefined"
-                | "username"
-                | "user name"
-        );
+        && !is_nobody(name);
     (is_name && !has_day(name)).then(|| name.to_owned())
 }
+
+/// True if a name is one that software gives to an account, or a label.
+fn is_nobody(name: &str) -> bool {
+    let name = fold(name);
+    let account = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
+    is_leftover(&name) || NOBODY.lines().any(|nobody| nobody == account)
+}
+
+/// Names of accounts and labels, folded, one a line.
+const NOBODY: &str = include_str!("../../data/nobody.txt");
 
 /// True if what stands behind a name and a stroke is a place: one word in capital letters.
 fn is_place(text: &str) -> bool {
@@ -310,62 +315,19 @@ fn is_place(text: &str) -> bool {
 
 /// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
 fn without_role(names: &str) -> &str {
-    let is_role = |part: &str| fold(part).split(' ').any(|word| ROLES.contains(&word));
     let mut ends = names.match_indices(", ").map(|(at, _)| at);
     let end = ends.find(|at| names.get(at + 2..).is_some_and(|rest| is_role(rest.split(", ").next().unwrap_or(rest))));
     end.and_then(|end| names.get(..end)).unwrap_or(names)
 }
 
-/// Words for what people do who write, folded.
-const ROLES: [&str; 38] = [
-    "analyst",
-    "attorney",
-    "autorin",
-    "ceo",
-    "chefredakteur",
-    "chefredakteurin",
-    "columnist",
-    "consultant",
-    "contributing",
-    "contributor",
-    "correspondant",
-    "correspondent",
-    "corresponsal",
-    "corrispondente",
-    "director",
-    "editor",
-    "editora",
-    "engineer",
-    "founder",
-    "freelance",
-    "freelancer",
-    "giornalista",
-    "jornalista",
-    "journalist",
-    "journaliste",
-    "journalistin",
-    "lawyer",
-    "manager",
-    "periodista",
-    "professor",
-    "redactor",
-    "redactora",
-    "redakteur",
-    "redakteurin",
-    "redaktör",
-    "reporter",
-    "specialist",
-    "writer",
-];
+/// Beginnings of words for what people do who write, or who make pictures, folded, one a line.
+const ROLES: &str = include_str!("../../data/roles.txt");
 
 /// True if a name ends with the form of a company.
 pub(super) fn is_company(name: &str) -> bool {
-    const FORMS: [&str; 22] = [
-        "ab", "ag", "as", "b v", "bv", "corp", "gmbh", "inc", "limited", "llc", "ltd", "oy", "plc", "pty", "s a",
-        "s l", "s p a", "s r l", "s r o", "sp z o o", "srl", "z ú",
-    ];
+    const FORMS: &str = include_str!("../../data/companies.txt");
     let name = fold(name);
-    FORMS.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
+    FORMS.lines().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
 }
 
 /// Returns a person's name without that of the paper behind it.
@@ -416,16 +378,46 @@ mod tests {
             ("By Ada Example.", "Ada Example"),
             ("Ada Example, Ben Example, staff writer", "Ada Example, Ben Example"),
             ("Article by: Ada Example", "Ada Example"),
+            ("By our education correspondent Ada Example", "Ada Example"),
+            ("By political reporter Ada Example and Ben Example", "Ada Example and Ben Example"),
+            ("Health Editor Ada Example", "Ada Example"),
+            ("Von unserem Korrespondenten Ben Beispiel", "Ben Beispiel"),
+            ("dal nostro inviato Ada Esempio", "Ada Esempio"),
+            ("De notre correspondant Ada de la Exemple", "Ada de la Exemple"),
+            ("Специальный корреспондент Ада Пример", "Ада Пример"),
+            ("By Ada Example in Weirstead", "Ada Example"),
+            ("Por Ada Ejemplo en Ríoseco", "Ada Ejemplo"),
+            ("Von Ada Beispiel, Brüssel", "Ada Beispiel"),
+            ("By Ada Example and staff", "Ada Example"),
+            ("Par Ada Exemple avec AFP", "Ada Exemple"),
+            ("Words by Ada Example, photographs by Ben Example", "Ada Example"),
+            ("di Ada Esempio, foto di Ben Esempio", "Ada Esempio"),
+            ("Ada Example is a senior writer. She covers weirs.", "Ada Example"),
+            ("By Ada Example Updated 3 hours ago", "Ada Example"),
+            ("Par Ada Exemple Mis à jour il y a 2 jours", "Ada Exemple"),
+            ("Door Ada Voorbeeld 5 min leestijd", "Ada Voorbeeld"),
+            ("Por Ada Exemplo há 3 horas", "Ada Exemplo"),
+            ("ByAda ExampleUpdated May 3, 2026", "Ada Example"),
+            ("diAda EsempioAggiornato il 3 maggio 2026", "Ada Esempio"),
+            ("By Ada Example December 15, 2025", "Ada Example"),
+            ("Ada Example Writer", "Ada Example"),
+            ("By Ada DiExample", "Ada DiExample"),
+            ("By Royal Society of Weirs", "Royal Society of Weirs"),
+            ("By Weir Stone Team", "Weir Stone Team"),
+            ("Ada Example with Ben Example", "Ada Example with Ben Example"),
             ("Ada Example <img src=x", "Ada Example"),
             ("Ada Example<img alt='' src=https://a.example/x.png>", "Ada Example"),
         ] {
             assert_eq!(of(line, true).as_deref(), Some(want), "{line}");
         }
         assert_eq!(of("Von Miller", false).as_deref(), Some("Von Miller"));
+        assert_eq!(of("Ada Example and staff", false).as_deref(), Some("Ada Example"));
+        assert_eq!(of("political reporter Ada Example", false).as_deref(), Some("Ada Example"));
+        assert_eq!(of("Bridge Weir and Lock Works", false).as_deref(), Some("Bridge Weir and Lock Works"));
         assert_eq!(of("By Von Miller", false).as_deref(), Some("Von Miller"));
         assert_eq!(of("May 1, 2026", true), None);
         let life = "Ada Example, gardener, has been writing about the weir and all who live beside it for thirty years";
-        assert_eq!(of(life, true), None);
+        assert_eq!(of(life, true).as_deref(), Some("Ada Example"));
         assert!(is_reporter("김하늘 기자 | 입력 2026.05.01") && is_reporter("山田花子記者　2026年5月1日"));
         for (name, paper, want) in [
             ("Ada Example - The Harbour", "The Harbour", Some("Ada Example")),

@@ -1,13 +1,15 @@
 //! Chooses the dates of publication and last change: markup first, then the URL, then the text near the top.
 
 use crate::choose::body::Body;
+use crate::choose::byline::{is_person, starts_with_by};
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
 use crate::read::changes::{LineDates, says_published, stated};
-use crate::read::outline::{Block, Kind, Moment, Outline};
+use crate::read::outline::{Block, Kind, Moment, Outline, Tag};
 use crate::read::stored::DATES;
-use curlew_model::Timestamp;
+use crate::text::{fold, head, words};
+use curlew_model::{Confidence, Timestamp};
 use curlew_text::date::{self, Hints, Order, parse};
 use std::borrow::Cow;
 use url::Url;
@@ -32,28 +34,6 @@ pub struct DateSource {
     pub zone: Option<i16>,
 }
 
-/// Reliability of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// A guess: a date in running text, or the time of another event.
-    Low,
-    /// A date shown near the headline, or part of the address.
-    Medium,
-    /// Markup that names the event of the date.
-    High,
-}
-
-impl Confidence {
-    /// Returns its name in answers: `low`, `medium`, `high`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
-    }
-}
-
 /// Sources that the dates are chosen from.
 pub(crate) struct Evidence<'a> {
     pub(crate) outline: &'a Outline<'a>,
@@ -69,8 +49,8 @@ pub(crate) struct Evidence<'a> {
 /// Chooses the dates.
 pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
     let hints = &Hints::page(order(told.outline, told.language)).of_language(told.language);
-    let modified = modified(told, hints);
-    let published = match marked(told, hints) {
+    let modified = modified(told, &hints.clone().of_markup());
+    let published = match marked(told, &hints.clone().of_markup()) {
         Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
         // A guessed date must not be later than the last change.
         None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
@@ -97,7 +77,7 @@ fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     read("opengraph", told.graph.published)
         .or_else(|| read("jsonld", told.linked.published.as_deref()))
         .or_else(|| read("microdata", told.micro.published.as_deref()))
-        .or_else(|| PUBLISHED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| PUBLISHED.lines().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| {
             let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
             moment(told.outline, hints, Confidence::High, own)
@@ -109,15 +89,27 @@ fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let outline = told.outline;
     let place = Place::of(outline, told.chosen);
     let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
-    of_url(told.page)
-        .map(plain("url", Confidence::Medium))
-        .or_else(|| moment(outline, hints, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)))
-        .or_else(|| {
-            let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
-            moment(outline, hints, Confidence::Medium, own)
-        })
-        .or_else(|| dateline(outline, &place, hints).map(plain("text", Confidence::Low)))
-        .or_else(|| moment(outline, hints, Confidence::Low, |m| !m.outside && place.below_top(m.block)))
+    let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
+    let claims = [
+        of_url(told.page).map(plain("url", Confidence::Medium)),
+        moment(outline, hints, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)),
+        moment(outline, hints, Confidence::Medium, own),
+        dateline(outline, &place, hints),
+        moment(outline, hints, Confidence::Low, |m| !m.outside && place.below_top(m.block)),
+    ];
+    first_reliable(claims.into_iter().flatten(), Confidence::Medium)
+}
+
+/// Returns the first claim that is as reliable as wanted, or else the first one.
+fn first_reliable(claims: impl Iterator<Item = Claim>, wanted: Confidence) -> Option<Claim> {
+    let mut first = None;
+    for claim in claims {
+        if claim.1.confidence >= wanted {
+            return Some(claim);
+        }
+        first.get_or_insert(claim);
+    }
+    first
 }
 
 /// Replaces dates stamped by the build. Systems that rebuild pages write the time of the last build as the publication
@@ -127,38 +119,39 @@ fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
     let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
     let place = Place::of(told.outline, told.chosen);
     let beside = || {
-        moment(told.outline, hints, Confidence::Medium, |m| !m.modified && !m.outside && place.near(m.block)).or_else(
-            || {
-                let at = dateline(told.outline, &place, hints)?;
-                Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
-            },
-        )
+        let stated = |m: &Moment| !m.modified && !m.outside && place.near(m.block);
+        moment(told.outline, hints, Confidence::Medium, stated).or_else(|| dateline(told.outline, &place, hints))
     };
     match stamped.then(beside).flatten() {
-        Some(shown) if shown.0 < found.0 && shown.0.day() != found.0.day() => shown,
+        Some(shown) if shown.1.confidence > Confidence::Low && shown.0 < found.0 && shown.0.day() != found.0.day() => {
+            shown
+        }
         _ => found,
     }
 }
 
-/// Replaces the date of a redated page. Sites that rewrite a page show one day beside the headline, without mentioning
-/// a change, and it is that of the last change. The publisher stands by that day, so it wins, unless the older one is
-/// shown there, too, or in the address.
+/// Replaces the date of a redated page. Sites that rewrite a page show one day in its byline, without mentioning a
+/// change, and it is that of the last change. The publisher stands by that day, so it wins, unless the older one is
+/// shown near the headline, too, or in the address, or the byline's day may be that of the latest entry of a live blog.
 fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
     let Some((at, source)) =
         modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
     else {
         return found;
     };
-    if of_url(told.page).is_some_and(|day| day.day() == local_day(found.0, found.1.zone)) {
+    let first_day = local_day(found.0, found.1.zone);
+    if told.linked.is_live || of_url(told.page).is_some_and(|day| day.day() == first_day) {
         return found;
     }
-    let place = Place::of(told.outline, told.chosen);
-    let moments = told.outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
-    let mut days: Vec<String> =
-        moments.filter_map(|m| parse(&m.value, hints)).map(|shown| local_day(shown.at, shown.zone)).collect();
-    days.extend(of_text(told.outline, &place, hints).filter_map(|(_, stated)| Some(stated.published?.day())));
-    let shows = |day: String| days.contains(&day);
-    if shows(local_day(at, source.zone)) && !shows(local_day(found.0, found.1.zone)) {
+    let (outline, place) = (told.outline, Place::of(told.outline, told.chosen));
+    let moments = outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
+    let moments = moments.filter_map(|m| Some((m.block, parse(&m.value, hints)?)));
+    let lines = of_text(outline, &place, hints).filter_map(|(at, stated)| Some((at, stated.published?)));
+    let days: Vec<(usize, String)> =
+        moments.chain(lines).map(|(block, shown)| (block, local_day(shown.at, shown.zone))).collect();
+    let last_day = local_day(at, source.zone);
+    let is_in_byline = days.iter().any(|(block, day)| *day == last_day && is_beside_byline(outline, *block, hints));
+    if is_in_byline && days.iter().all(|(_, day)| *day != first_day) {
         return (at, DateSource { from: "redated", confidence: Confidence::Medium, ..source });
     }
     found
@@ -186,26 +179,38 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     read("opengraph", told.graph.modified)
         .or_else(|| read("jsonld", told.linked.modified.as_deref()))
         .or_else(|| read("microdata", told.micro.modified.as_deref()))
-        .or_else(|| MODIFIED.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| MODIFIED.lines().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| moment(told.outline, hints, Confidence::High, |m| m.modified && !m.outside))
         .or_else(|| {
             let place = Place::of(told.outline, told.chosen);
-            let at = of_text(told.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
-            Some((at, DateSource { from: "text", confidence: Confidence::Medium, zone: None }))
+            let shown = of_text(told.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
+            Some((shown.at, DateSource { from: "text", confidence: Confidence::Medium, zone: shown.zone }))
         })
 }
 
-/// Returns the first of the moments that fit and can be parsed.
+/// Returns the first of the moments that fit and can be parsed, rather one that its line is about. In running text it is a
+/// guess, unless the markup says more.
 fn moment(
     outline: &Outline<'_>,
     hints: &Hints,
     confidence: Confidence,
     fits: impl Fn(&Moment) -> bool,
 ) -> Option<Claim> {
-    outline.moments.iter().filter(|m| fits(m)).find_map(|m| {
+    let claims = outline.moments.iter().filter(|m| fits(m)).filter_map(|m| {
         let shown = parse(&m.value, hints)?;
+        let is_guess = || outline.blocks.get(m.block).is_some_and(|block| is_running(block, hints));
+        let confidence = if confidence == Confidence::Medium && is_guess() { Confidence::Low } else { confidence };
         Some((shown.at, DateSource { from: "time", confidence, zone: shown.zone }))
-    })
+    });
+    first_reliable(claims, confidence)
+}
+
+/// True if words of a sentence, or a label such as "Deadline:", lead to the first day of a block.
+fn is_running(block: &Block, hints: &Hints) -> bool {
+    let line = parted(head(&block.text, 4 * LINE));
+    let leads =
+        || Some(around_day(&line, hints)?.0.rsplit(BARS).next()?.rsplit(MARKS).next().is_some_and(leads_to_day));
+    block.chars > LINE || leads() == Some(false)
 }
 
 /// Returns the first date of publication in the data of a script, by the most telling name.
@@ -227,49 +232,12 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     })
 }
 
-/// Meta names that mean publication, most reliable first.
-const PUBLISHED: [&str; 28] = [
-    "datepublished",
-    "publishdate",
-    "publish_date",
-    "publish-date",
-    "publication_date",
-    "publicationdate",
-    "pubdate",
-    "date",
-    "dc.date",
-    "dc.date.issued",
-    "dcterms.date",
-    "dcterms.created",
-    "dcterms.issued",
-    "dcterms.available",
-    "dc.created",
-    "parsely-pub-date",
-    "sailthru.date",
-    "article.published",
-    "article:published",
-    "published-date",
-    "citation_publication_date",
-    "citation_date",
-    "cxenseparse:recs:publishtime",
-    "originalpublicationdate",
-    "rnews:datepublished",
-    "bt:pubdate",
-    "shareaholic:article_published_time",
-    "creation_date",
-];
-/// Meta names that mean a change.
-const MODIFIED: [&str; 9] = [
-    "last-modified",
-    "lastmod",
-    "modified",
-    "datemodified",
-    "dcterms.modified",
-    "dc.date.modified",
-    "article.updated",
-    "shareaholic:article_modified_time",
-    "revised",
-];
+/// Days of the week and labels of days, folded, one a line.
+const BEFORE_DAYS: &str = include_str!("../../data/before_days.txt");
+/// Meta names that mean publication, one a line, most reliable first.
+const PUBLISHED: &str = include_str!("../../data/metas_published.txt");
+/// Meta names that mean a change, one a line.
+const MODIFIED: &str = include_str!("../../data/metas_modified.txt");
 
 /// Returns the order of day and month in `03/04/2026`: only the United States and the Philippines write the month
 /// first.
@@ -323,13 +291,11 @@ fn of_text<'t>(
     place: &'t Place,
     hints: &'t Hints,
 ) -> impl Iterator<Item = (usize, LineDates)> + 't {
-    /// Maximum length of a line with a date; longer lines are running text, whose dates belong to the story.
-    const LONGEST: usize = 120;
     let elsewhere = |at: usize| {
         let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments);
         outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
     };
-    let near = move |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LONGEST && !elsewhere(*at);
+    let near = move |(at, block): &(usize, &Block)| place.near(*at) && block.chars <= LINE && !elsewhere(*at);
     let lines = outline.blocks.iter().enumerate().filter(near);
     lines.map(move |(at, block)| {
         let label = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).filter(|block| block.chars <= LABEL);
@@ -360,14 +326,15 @@ fn parted(line: &str) -> Cow<'_, str> {
 }
 
 /// Returns the publication date that a line states: the first date near the headline, unless a word marks it as a
-/// change; then one beside it, since dates further on belong to the story.
-fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Timestamp> {
+/// change; then one beside it, since dates further on belong to the story. It is a guess if the line is about something
+/// else.
+fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Claim> {
     /// Maximum number of lines after the one about the change.
     const BESIDE: usize = 2;
     let mut changed = None;
     for (at, stated) in of_text(outline, place, hints) {
-        if stated.published.is_some() && changed.is_none_or(|line| at <= line + BESIDE) {
-            return stated.published;
+        if let Some(shown) = stated.published.filter(|_| changed.is_none_or(|line| at <= line + BESIDE)) {
+            return Some((shown.at, source_of_line(outline.blocks.get(at), shown, hints)));
         }
         if stated.modified.is_some() && changed.is_none() {
             changed = Some(at);
@@ -376,11 +343,68 @@ fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Times
     None
 }
 
+fn source_of_line(block: Option<&Block>, shown: date::Moment, hints: &Hints) -> DateSource {
+    let is_stated = block.is_some_and(|block| is_dateline(&parted(&block.text), hints));
+    let confidence = if is_stated { Confidence::Medium } else { Confidence::Low };
+    DateSource { from: "text", confidence, zone: shown.zone }
+}
+
+/// True if a line is about its first day: before it are only words for publication, a weekday or a byline, and few words
+/// are after it.
+fn is_dateline(line: &str, hints: &Hints) -> bool {
+    /// Maximum number of words after the day.
+    const AFTER: usize = 8;
+    let is_about = |before: &str| before.rsplit(BARS).next().is_some_and(|part| part.split(MARKS).all(leads_to_day));
+    around_day(line, hints).is_some_and(|(before, after)| is_about(&before) && words(&after) <= AFTER)
+}
+
+/// Returns what stands before and after the first day of a line.
+fn around_day(line: &str, hints: &Hints) -> Option<(String, String)> {
+    let day = date::find(line, hints).into_iter().next()?;
+    let line = date::ascii_digits(line);
+    Some((line.get(..day.start)?.to_owned(), line.get(day.end..)?.to_owned()))
+}
+
+/// True if words lead to a day as those of bylines do: for publication, a weekday, a writer's name, or none at all.
+fn leads_to_day(before: &str) -> bool {
+    /// Maximum number of words about publication.
+    const WORDS: usize = 4;
+    let before = before.trim();
+    !before.contains(char::is_alphabetic)
+        || BEFORE_DAYS.lines().any(|word| word == fold(before))
+        || starts_with_by(before)
+        || is_person(before)
+        || (says_published(before) && words(before) <= WORDS)
+}
+
+/// Marks that set the parts of a byline apart.
+const BARS: [char; 4] = ['|', '·', '•', '\n'];
+/// Marks that part them as they part those of a sentence.
+const MARKS: [char; 3] = [',', '–', '—'];
+
+/// True if a block is part of a byline: nothing but short lines lies between it and one that names a writer.
+fn is_beside_byline(outline: &Outline<'_>, block: usize, hints: &Hints) -> bool {
+    /// Maximum number of lines between, and the maximum width of one.
+    const BETWEEN: usize = 2;
+    const SHORT: usize = 60;
+    let line = |at: usize| outline.blocks.get(at).filter(|block| block.chars <= LINE);
+    let names = |at: usize| {
+        let marked = outline.bylines.iter().any(|byline| byline.block == at);
+        line(at).is_some_and(|block| marked || starts_with_by(&block.text))
+    };
+    let is_short =
+        |at: usize| line(at).is_some_and(|block| block.chars <= SHORT && !matches!(block.tag, Tag::Heading(_)));
+    if !line(block).is_some_and(|own| names(block) || is_dateline(&parted(&own.text), hints)) {
+        return false;
+    }
+    let after = (block..=block + BETWEEN).find(|at| names(*at));
+    let before = (block.saturating_sub(BETWEEN)..block).rev().find(|at| names(*at));
+    after.is_some_and(|at| (block..at).all(is_short)) || before.is_some_and(|at| (at + 1..block).all(is_short))
+}
+
 /// Returns the day of a line that says that it is that of publication, wherever it stands in the article or shortly below
 /// it, as themes have it that close a post with its date.
 fn labelled(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
-    /// Maximum width of such a line.
-    const LONGEST: usize = 120;
     let (outline, place) = (told.outline, Place::of(told.outline, told.chosen));
     let end = place.end.saturating_add(Place::AROUND);
     let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments | Kind::Related);
@@ -388,21 +412,22 @@ fn labelled(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
     };
     let lines = outline.blocks.iter().enumerate().take(end).filter(|(at, block)| {
-        block.chars <= LONGEST
+        block.chars <= LINE
             && place.below_top(*at)
             && block.text.contains(char::is_numeric)
             && says_published(&block.text)
     });
-    let at = lines
-        .take(TRIES)
-        .filter(|(at, _)| !elsewhere(*at))
-        .find_map(|(_, block)| stated("", &parted(&block.text), hints).published)?;
-    Some((at, DateSource { from: "text", confidence: Confidence::Low, zone: None }))
+    lines.take(TRIES).filter(|(at, _)| !elsewhere(*at)).find_map(|(_, block)| {
+        let shown = stated("", &parted(&block.text), hints).published?;
+        Some((shown.at, source_of_line(Some(block), shown, hints)))
+    })
 }
 
 /// Maximum number of lines that are tried that speak of publication.
 const TRIES: usize = 16;
 
+/// Maximum width of a line with a date; longer lines are running text, whose dates belong to the story.
+const LINE: usize = 120;
 /// Maximum length of a line above a date that may be its label.
 const LABEL: usize = 30;
 

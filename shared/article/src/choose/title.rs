@@ -3,10 +3,12 @@
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
+use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
 use crate::read::outline::{Heading, Outline};
 use crate::text::{alike, fold, is_unspaced, words};
-use curlew_text::{hygiene::line, references};
+use curlew_text::{hygiene::line, leftovers::is_leftover, references};
+use std::borrow::Cow;
 
 /// Chooses the headline.
 pub(crate) fn choose(
@@ -19,7 +21,10 @@ pub(crate) fn choose(
     if let Some(heading) = in_place_of_id(outline) {
         return Some(heading.clone());
     }
-    let tidy = |text: &str| line(&references::decode(text), limits.title_chars);
+    let tidy = |text: &str| {
+        let text = line(&without_markup(&references::decode(text)), limits.title_chars);
+        if is_leftover(&text) { String::new() } else { text }
+    };
     let site = Site::of(outline, graph, linked, micro);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
@@ -27,7 +32,7 @@ pub(crate) fn choose(
     let told: Vec<String> =
         [without_site(&shared, &site), without_site(&linked_title, &site), without_site(&document, &site)]
             .into_iter()
-            .filter(|title| !title.is_empty())
+            .filter(|title| !title.is_empty() && !is_leftover(title))
             .collect();
     heading(outline, &told, 1, first_parts)
         .or_else(|| alone(outline).filter(|text| !site.is_called(text) && akin(text, &told)))
@@ -40,6 +45,11 @@ pub(crate) fn choose(
         .or((!document.is_empty()).then_some(document))
 }
 
+/// Returns a title without the markup of its words, such as `<em>`; a tag that has no end is what the title is about.
+fn without_markup(title: &str) -> Cow<'_, str> {
+    if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
+}
+
 /// Returns the first heading of a page of DokuWiki that is not the wiki's name, if the document is titled by the page's
 /// id: `notes:tides [Wiki]`.
 fn in_place_of_id<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
@@ -49,7 +59,8 @@ fn in_place_of_id<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
         return None;
     }
     let wiki = fold(&references::decode(wiki));
-    outline.headings_of(1).map(|heading| &heading.text).find(|text| fold(text) != wiki)
+    let headings = outline.headings_of(1).chain(outline.headings_of(2));
+    headings.map(|heading| &heading.text).find(|text| fold(text) != wiki)
 }
 
 /// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.

@@ -3,6 +3,7 @@
 
 use crate::read::gate::Limits;
 use crate::read::outline::Outline;
+use curlew_text::leftovers::is_leftover;
 use curlew_text::references;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -34,6 +35,8 @@ pub(crate) struct JsonLd {
     pub(crate) organization: Option<String>,
     /// True if it says that the article, or a part of it, is not free.
     pub(crate) is_paywalled: bool,
+    /// True if an article is a live blog, whose entries have days of their own.
+    pub(crate) is_live: bool,
     /// Number of values examined.
     pub(crate) steps: u64,
 }
@@ -173,6 +176,7 @@ impl<'v> Reader<'v> {
                 Value::Object(object) => {
                     let kinds = kinds(value);
                     if kinds.iter().any(|kind| is_article(kind)) {
+                        found.is_live |= kinds.contains(&"LiveBlogPosting");
                         self.article(value, found);
                     } else if kinds.contains(&"WebSite") {
                         fill(&mut found.site_name, || self.name(value.get("name")));
@@ -270,18 +274,23 @@ impl<'v> Reader<'v> {
         })
     }
 
-    /// Returns the first of the properties that is a text.
+    /// Returns the first of the properties that is a text or a number, such as a count of seconds.
     fn first(&mut self, value: &'v Value, keys: &[&str]) -> Option<String> {
-        keys.iter().find_map(|key| self.string(value.get(*key)))
+        keys.iter().find_map(|key| match value.get(*key)? {
+            Value::Number(number) => Some(number.to_string()),
+            other => self.string(Some(other)),
+        })
     }
 
     fn string(&mut self, value: Option<&'v Value>) -> Option<String> {
         let text = match value? {
             Value::String(text) => text,
             Value::Array(values) => values.iter().take_while(|_| self.charge(0)).find_map(Value::as_str)?,
+            // A value with its type or its language (JSON-LD 1.1 §4.2).
+            Value::Object(object) => object.get("@value").and_then(Value::as_str)?,
             _ => return None,
         };
-        self.charge(text.len()).then(|| references::decode(text).into_owned())
+        (self.charge(text.len()) && !is_leftover(text)).then(|| references::decode(text).into_owned())
     }
 
     /// Resolves a value that consists only of an `@id` to the object of that id; returns any other value itself.

@@ -8,6 +8,7 @@ use crate::markup::jsonld::{AUTHORS, is_article, is_false};
 use crate::read::dom::attr;
 use crate::read::elements::{is_long_property, property_value};
 use crate::read::outline::Outline;
+use curlew_text::leftovers::is_leftover;
 use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
@@ -50,7 +51,7 @@ pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
         let own = outline.props.iter().filter(|prop| article.is_none() || !prop.in_item);
         own.filter(|prop| prop.names.split_ascii_whitespace().any(|name| name == wanted))
             .map(|prop| prop.value.trim())
-            .find(|value| !value.is_empty())
+            .find(|value| !value.is_empty() && !is_leftover(value))
             .map(str::to_owned)
     };
     out.headline = out.headline.or_else(|| loose("headline"));
@@ -230,7 +231,9 @@ fn item<'a>(
                     None if scope || is_long_property(name) => {}
                     None => {
                         let text = property_value(name, node, element, &mut budget.looks);
-                        out.properties.push((name, Value::Text(text)));
+                        if !is_leftover(&text) {
+                            out.properties.push((name, Value::Text(text)));
+                        }
                     }
                 }
             }

@@ -1,16 +1,15 @@
 //! Decides from the words beside a date whether it is that of the first publication or of the last change.
 
 use crate::text::tail;
-use curlew_model::Timestamp;
-use curlew_text::date::{DaySpan, Hints, ascii_digits, find};
+use curlew_text::date::{DaySpan, Hints, Moment, ascii_digits, find, moment};
 
 /// Days that a line states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineDates {
     /// First date that is not marked as that of a change.
-    pub(crate) published: Option<Timestamp>,
+    pub(crate) published: Option<Moment>,
     /// First date that is.
-    pub(crate) modified: Option<Timestamp>,
+    pub(crate) modified: Option<Moment>,
 }
 
 /// Returns the days that a line states; `label` is the line before it, which may name their event.
@@ -23,14 +22,15 @@ pub(crate) fn stated(label: &str, line: &str, hints: &Hints) -> LineDates {
     // date.
     let behind = !between(0, first.start).contains(char::is_alphabetic) && says_change(between(last.end, line.len()));
     let mut out = LineDates::default();
-    for (at, DaySpan { at: day, start, end }) in found.iter().enumerate() {
+    for (at, day) in found.iter().enumerate() {
+        let DaySpan { start, end, .. } = day;
         let before = at.checked_sub(1).and_then(|at| found.get(at)).map_or(0, |before| before.end);
         let after = found.get(at + 1).map_or(line.len(), |after| after.start);
         let alone = at == 0 && !between(0, *start).contains(char::is_alphabetic);
         let beside = if behind { between(*end, after) } else { between(before, *start) };
         let changed = says_change(beside) || (alone && !behind && says_change(label));
         let slot = if changed { &mut out.modified } else { &mut out.published };
-        slot.get_or_insert(*day);
+        slot.get_or_insert_with(|| moment(&line, day, hints));
     }
     out
 }
@@ -47,106 +47,26 @@ pub(crate) fn says_change(text: &str) -> bool {
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
     text.len() <= LONGEST && {
         let text = text.to_lowercase();
-        CHANGED.iter().any(|word| text.contains(word))
+        CHANGED.lines().any(|word| text.contains(word))
     }
 }
 
 /// True if a line has a word for publication.
 pub(crate) fn says_published(line: &str) -> bool {
     let line = line.to_lowercase();
-    PUBLISHED.iter().any(|word| line.contains(word))
+    PUBLISHED.lines().any(|word| line.contains(word))
 }
 
-/// Beginnings of words for publication, in lower case.
-const PUBLISHED: [&str; 33] = [
-    "published",
-    "posted on",
-    "posted:",
-    "posted by",
-    "first posted",
-    "publicad",
-    "publicat",
-    "veröffentlicht",
-    "erschienen am",
-    "erstellt am",
-    "publié",
-    "pubblicat",
-    "gepubliceerd",
-    "geplaatst",
-    "opublikowan",
-    "data publikacji",
-    "publicerad",
-    "publisert",
-    "udgivet",
-    "julkaistu",
-    "опубликован",
-    "дата публикации",
-    "опубліковано",
-    "δημοσιεύ",
-    "yayın tarihi",
-    "yayınlan",
-    "نُشر",
-    "نشر في",
-    "发布",
-    "發布",
-    "公開日",
-    "投稿日",
-    "掲載日",
-];
+/// Returns the beginnings of words for publication and for a change, in lower case.
+pub(crate) fn event_words() -> impl Iterator<Item = &'static str> {
+    PUBLISHED.lines().chain(CHANGED.lines())
+}
 
-/// Beginnings of such words, in lower case.
-const CHANGED: [&str; 50] = [
-    "updated",
-    "last update",
-    "modified",
-    "revised",
-    "last reviewed",
-    "aggiornat",
-    "aggiornamento",
-    "modifica",
-    "aktualisiert",
-    "aktualisierung",
-    "geändert",
-    "stand:",
-    "mis à jour",
-    "mise à jour",
-    "modifié",
-    "actualizad",
-    "actualización",
-    "atualizad",
-    "atualização",
-    "actualizat",
-    "bijgewerkt",
-    "gewijzigd",
-    "uppdatera",
-    "opdateret",
-    "oppdatert",
-    "päivitetty",
-    "zaktualizowan",
-    "aktualizacja",
-    "aktualizov",
-    "frissít",
-    "güncelle",
-    "diperbarui",
-    "cập nhật",
-    "обновлен",
-    "изменен",
-    "оновлен",
-    "ενημερώθηκε",
-    "ενημέρωση",
-    "ανανεώθηκε",
-    "تحديث",
-    "به‌روزرسانی",
-    "עודכן",
-    "अपडेट",
-    "अद्यतन",
-    "আপডেট",
-    "อัปเดต",
-    "อัพเดต",
-    "更新",
-    "수정",
-    "업데이트",
-];
+/// Beginnings of words for publication, in lower case, one a line.
+const PUBLISHED: &str = include_str!("../../data/words_published.txt");
+
+/// Beginnings of words for a change, in lower case, one a line.
+const CHANGED: &str = include_str!("../../data/words_changed.txt");
 
 #[cfg(test)]
 mod tests {
@@ -155,7 +75,7 @@ mod tests {
 
     fn days(label: &str, line: &str) -> (Option<String>, Option<String>) {
         let stated = stated(label, line, &Hints::page(Order::DayFirst));
-        (stated.published.map(|at| at.day()), stated.modified.map(|at| at.day()))
+        (stated.published.map(|shown| shown.at.day()), stated.modified.map(|shown| shown.at.day()))
     }
 
     #[test]

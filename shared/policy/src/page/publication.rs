@@ -1,17 +1,29 @@
 //! Derives the publication date of a page from the statements of the page and its feed.
 
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{Confidence, Millis, Timestamp};
 
 /// Maximum distance of a day's bounds from those of the same day in UTC: time zones reach from UTC-12 to UTC+14.
 const ZONES: Millis = Millis::from_hours(14);
 
-/// Returns the publication date of a page: the one that it states itself, or else the one in its feed. If the page
-/// states a day only, stored as its midnight, and the feed an instant on this day in some time zone, the instant is
-/// returned.
-pub fn at(page: Option<Timestamp>, feed: Option<Timestamp>) -> Option<Timestamp> {
+/// Date of publication that a page states.
+#[derive(Clone, Copy, Debug)]
+pub struct PageDate {
+    /// The instant; midnight in UTC if the page states a day only.
+    pub at: Timestamp,
+    /// Reliability of the place from which it was read.
+    pub confidence: Confidence,
+}
+
+/// Returns the publication date of a page: the one that its markup, its address or the lines beside its headline state,
+/// or else the one in its feed, or else one guessed from its text. If the page states a day only, and the feed an
+/// instant on this day in some time zone, the instant is returned.
+pub fn at(page: Option<PageDate>, feed: Option<Timestamp>) -> Option<Timestamp> {
+    let is_better = |page: PageDate, feed: Timestamp| {
+        page.confidence == Confidence::Low || (is_midnight(page.at) && is_on_day(page.at, feed))
+    };
     match (page, feed) {
-        (Some(page), Some(feed)) if is_midnight(page) && is_on_day(page, feed) => Some(feed),
-        (page, feed) => page.or(feed),
+        (Some(page), Some(feed)) if is_better(page, feed) => Some(feed),
+        (page, feed) => page.map(|page| page.at).or(feed),
     }
 }
 
@@ -27,9 +39,23 @@ fn is_on_day(midnight: Timestamp, at: Timestamp) -> bool {
 mod tests {
     use super::*;
 
-    fn told(page: &str, feed: &str) -> Option<String> {
+    fn published(page: &str, confidence: Confidence, feed: &str) -> Option<String> {
         let read = |text: &str| text.parse::<Timestamp>().ok();
-        at(read(page), read(feed)).map(|at| at.to_string())
+        at(read(page).map(|at| PageDate { at, confidence }), read(feed)).map(|at| at.to_string())
+    }
+
+    fn told(page: &str, feed: &str) -> Option<String> {
+        let answers = [Confidence::Medium, Confidence::High].map(|confidence| published(page, confidence, feed));
+        assert_eq!(answers[0], answers[1], "{page} {feed}");
+        answers.into_iter().next().flatten()
+    }
+
+    #[test]
+    fn the_feed_is_believed_before_a_guess() {
+        let (guess, feed) = ("2024-02-29T00:00:00Z", "2026-05-01T10:00:00Z");
+        assert_eq!(published(guess, Confidence::Low, feed).as_deref(), Some(feed));
+        assert_eq!(published(guess, Confidence::Low, "").as_deref(), Some(guess));
+        assert_eq!(published(guess, Confidence::Medium, feed).as_deref(), Some(guess));
     }
 
     #[test]

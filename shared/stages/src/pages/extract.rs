@@ -22,7 +22,7 @@ use curlew_model::{
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::page::dates;
-use curlew_policy::page::publication;
+use curlew_policy::page::publication::{self, PageDate};
 use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::{PageText, is_in_place_of};
 use curlew_policy::politeness::scope::Scope;
@@ -312,6 +312,8 @@ impl Extract {
             return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
         }
         let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
+        let page_date = article.published.and_then(plausible).zip(article.published_by);
+        let page_date = page_date.map(|(at, by)| PageDate { at, confidence: by.confidence });
         let record = Record {
             id: job.page.clone(),
             url: job.url.clone(),
@@ -327,7 +329,7 @@ impl Extract {
             raw: None,
             image,
             language: article.language.or_else(|| feed?.language.clone()),
-            published: publication::at(article.published.and_then(plausible), job.hints.published.and_then(plausible)),
+            published: publication::at(page_date, job.hints.published.and_then(plausible)),
             modified: article.modified.and_then(plausible),
             author: article.author.or_else(|| job.hints.author.clone()),
             tags: job.hints.tags.clone(),

@@ -12,6 +12,7 @@ use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
 use crate::read::scan_head::{CANONICALS, is_directive};
 use crate::read::walk::{MANY, Walk};
 use curlew_text::hygiene;
+use curlew_text::leftovers::is_leftover;
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -64,7 +65,7 @@ impl<'a> Walk<'a> {
         let line = text_without(node, BYTES, &mut self.looks, is_beside);
         let line = if line.trim().is_empty() { text_of(node, BYTES, &mut self.looks) } else { line };
         let text = hygiene::line(&line, self.out.limits.title_chars);
-        if text.is_empty() {
+        if text.is_empty() || is_leftover(&text) {
             return;
         }
         let leads_home = self.leads_home(node, level);
@@ -99,6 +100,9 @@ impl<'a> Walk<'a> {
             if self.out.robots.len() < self.out.limits.robots_metas && is_directive(&name, content) {
                 self.out.robots.push((name, content));
             }
+        }
+        if is_leftover(content) {
+            return;
         }
         for key in ["property", "name", "itemprop", "http-equiv"] {
             if let Some(name) = attr(element, key) {
