@@ -150,18 +150,23 @@ fn persons(byline: &str) -> Option<&str> {
 /// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or the
 /// word that leads to another one, 0 if there is none.
 fn one_person(text: &str) -> (usize, usize) {
-    let (mut words, mut end) = (0, 0);
+    let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
     for word in text.split_whitespace() {
         let start = word.as_ptr().addr() - text.as_ptr().addr();
         let name = word.trim_end_matches([',', ';']);
-        let is_joint = JOINTS.contains(&name) && words >= PERSON;
-        if is_joint {
-            return (end, start + word.len());
+        match words {
+            0 if JOINTS.contains(&name) => continue,
+            PERSON.. if JOINTS.contains(&name) => return (end, start + word.len()),
+            _ => {}
         }
         if !is_part_of_name(name) || is_role(name) {
+            // "Ada Example December 8": the last word is part of a day.
+            if words > PERSON && name.starts_with(|c: char| c.is_ascii_digit()) && has_day(&format!("1 {last} 2026")) {
+                end = before;
+            }
             break;
         }
-        words += 1;
+        (words, before, last) = (words + 1, end, name);
         // A particle is not the end of a name.
         if !PARTICLES.contains(&name) {
             end = start + name.len();
@@ -390,6 +395,10 @@ mod tests {
             ("Von Ada Beispiel, Brüssel", "Ada Beispiel"),
             ("By Ada Example and staff", "Ada Example"),
             ("Par Ada Exemple avec AFP", "Ada Exemple"),
+            (
+                "By Ada Example, Ben Example, and Cleo Example in Weirstead",
+                "Ada Example, Ben Example, and Cleo Example",
+            ),
             ("Words by Ada Example, photographs by Ben Example", "Ada Example"),
             ("di Ada Esempio, foto di Ben Esempio", "Ada Esempio"),
             ("Ada Example is a senior writer. She covers weirs.", "Ada Example"),
@@ -400,6 +409,7 @@ mod tests {
             ("ByAda ExampleUpdated May 3, 2026", "Ada Example"),
             ("diAda EsempioAggiornato il 3 maggio 2026", "Ada Esempio"),
             ("By Ada Example December 15, 2025", "Ada Example"),
+            ("ByAda Example December 8December 9", "Ada Example"),
             ("Ada Example Writer", "Ada Example"),
             ("By Ada DiExample", "Ada DiExample"),
             ("By Royal Society of Weirs", "Royal Society of Weirs"),
