@@ -106,7 +106,8 @@ pub fn parse(text: &str, hints: &Hints) -> Option<Moment> {
     })
 }
 
-/// Returns the instant of a day in a text: with the time that follows it there, or stands right before it, or else its midnight.
+/// Returns the instant of a day in a text: with the time that follows it there, or stands right before it, or else
+/// its midnight.
 pub fn moment(text: &str, day: &DaySpan, hints: &Hints) -> Moment {
     let text = ascii_digits(text);
     let (before, after) = (text.get(..day.start).unwrap_or_default(), text.get(day.end..).unwrap_or_default());

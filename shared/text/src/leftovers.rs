@@ -11,7 +11,8 @@ const MARKS: [(&str, &str); 8] =
 /// Marks between a title and the name of its site.
 const SEPARATORS: [&str; 5] = [" | ", " - ", " – ", " — ", " · "];
 
-/// True if a text is what is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`, `Loading...`.
+/// True if a text is what is left in place of a value: `undefined`, `{{ page.title }}`, `[object Object]`,
+/// `Loading...`.
 pub fn is_leftover(text: &str) -> bool {
     /// Maximum length of such a text in bytes.
     const LONGEST: usize = 120;

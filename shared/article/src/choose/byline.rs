@@ -8,8 +8,8 @@ use crate::text::{fold, head};
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 
-/// Phrases, folded, one a line, between which and a writer's name stands a blank or a colon. Longer ones are before those that
-/// they begin with.
+/// Phrases, folded, one a line, between which and a writer's name stands a blank or a colon. Longer ones are before
+/// those that they begin with.
 const WRITTEN_BY: &str = include_str!("../../data/byline_phrases.txt");
 /// Words, folded, for a writer: a colon stands between them and the name.
 const WRITER: [&str; 11] =
@@ -147,8 +147,8 @@ fn persons(byline: &str) -> Option<&str> {
     (end > 0 && !GOING_ON.contains(&rest) && !is_office(rest)).then(|| byline.get(..end))?
 }
 
-/// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or the
-/// word that leads to another one, 0 if there is none.
+/// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or
+/// the word that leads to another one, 0 if there is none.
 fn one_person(text: &str) -> (usize, usize) {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
     for word in text.split_whitespace() {
@@ -194,7 +194,8 @@ fn before_event(byline: &str) -> &str {
     events.min().and_then(|at| byline.get(..at)).unwrap_or(byline).trim_end()
 }
 
-/// Returns what follows the words for a writer's work that a byline begins with: "our education correspondent Ada Example".
+/// Returns what follows the words for a writer's work that a byline begins with: "our education correspondent Ada
+/// Example".
 fn after_role(byline: &str) -> Option<&str> {
     /// Maximum number of such words.
     const MOST: usize = 6;

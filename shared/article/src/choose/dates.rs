@@ -188,8 +188,8 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         })
 }
 
-/// Returns the first of the moments that fit and can be parsed, rather one that its line is about. In running text it is a
-/// guess, unless the markup says more.
+/// Returns the first of the moments that fit and can be parsed, rather one that its line is about. In running text it
+/// is a guess, unless the markup says more.
 fn moment(
     outline: &Outline<'_>,
     hints: &Hints,
@@ -343,14 +343,15 @@ fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Claim
     None
 }
 
+/// Returns the source of a day that a line shows, which is a guess if the line is about something else.
 fn source_of_line(block: Option<&Block>, shown: date::Moment, hints: &Hints) -> DateSource {
     let is_stated = block.is_some_and(|block| is_dateline(&parted(&block.text), hints));
     let confidence = if is_stated { Confidence::Medium } else { Confidence::Low };
     DateSource { from: "text", confidence, zone: shown.zone }
 }
 
-/// True if a line is about its first day: before it are only words for publication, a weekday or a byline, and few words
-/// are after it.
+/// True if a line is about its first day: before it are only words for publication, a weekday or a byline, and few
+/// words are after it.
 fn is_dateline(line: &str, hints: &Hints) -> bool {
     /// Maximum number of words after the day.
     const AFTER: usize = 8;

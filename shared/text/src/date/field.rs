@@ -37,7 +37,8 @@ pub(super) fn parse_freely(text: &str, hints: &Hints) -> Option<Moment> {
     words(&normal, &exact)?.moment(&exact).filter(|moment| moment.zone.is_some())
 }
 
-/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day; `None` if it has none.
+/// Adds the time of day that a text begins with, after a few words such as `um` and `at`, to a day; `None` if it has
+/// none.
 pub(super) fn with_time(day: Timestamp, text: &str, hints: &Hints) -> Option<Moment> {
     /// Maximum number of words before the time, and after it.
     const MOST: usize = 3;
