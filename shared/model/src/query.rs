@@ -3,9 +3,9 @@
 use std::fmt;
 
 /// Maximum length of a query in bytes.
-pub const MAX_QUERY_BYTES: usize = 1024;
+pub const MAX_QUERY_BYTES: usize = 8 * 1024;
 /// Maximum number of words (including those in phrases) and filters together.
-pub const MAX_QUERY_TERMS: usize = 64;
+pub const MAX_QUERY_TERMS: usize = 256;
 
 /// Reason why part of a query, or all of it, was left out. It is displayed as an English sentence for the person who
 /// typed it; localized messages are made from the value.

@@ -49,7 +49,7 @@ pub struct Hit {
     pub explanation: Option<Explanation>,
 }
 
-/// Explanation of a score, which is the sum of the words' shares times both factors.
+/// Explanation of a score, which is the sum of the words' shares times the factors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// Words and phrases that are scored, as typed, with the share of each (BM25); zero if the page does not have it.
@@ -58,6 +58,8 @@ pub struct Explanation {
     pub proximity: f32,
     /// Factor for new pages.
     pub freshness: f32,
+    /// Factor for pages that have all words.
+    pub completeness: f32,
 }
 
 /// Returns a hit of a page by itself, one of `many` that are shown together; the search adds how it was found.

@@ -14,7 +14,7 @@ use crate::hidden::Hidden;
 use crate::hit::{Hit, hit};
 use crate::plan::{Plan, Stem, Wording};
 use crate::proximity;
-use crate::rank::{Candidate, Corpus, Selection, Standing, rank, tally};
+use crate::rank::{Candidate, Corpus, Score, Selection, rank, tally};
 use crate::schema::{self, head};
 use crate::spelling::{Neighbour, beginning_with, neighbours};
 use crate::split::Split;
@@ -104,8 +104,8 @@ pub(crate) struct Ranked {
     pub(crate) partial: u64,
     /// True if there are more pages than `best` keeps.
     pub(crate) is_cut: bool,
-    /// Best of all candidates, each with its standing if it is among the best of all leaves.
-    pub(crate) head: Vec<(Candidate, Standing)>,
+    /// Best of all candidates, each with its score if it is among the best of all leaves.
+    pub(crate) head: Vec<(Candidate, Score)>,
     /// Best candidates after the requested place.
     pub(crate) best: Vec<Candidate>,
 }
@@ -241,7 +241,7 @@ impl<'a> OpenLeaf<'a> {
         // Only the best of all leaves gain by their words' being near each other, and those are among these.
         keep_best(&mut head, selection.head);
         let factors = proximity::factors(|number| self.split(number), plan, &head)?;
-        all.head = head.iter().zip(factors).map(|(page, factor)| (*page, page.times(factor).standing)).collect();
+        all.head = head.iter().zip(factors).map(|(page, factor)| (*page, page.times(factor).score)).collect();
         Ok(all)
     }
 
@@ -255,12 +255,17 @@ impl<'a> OpenLeaf<'a> {
 
     fn explain(&self, plan: &Plan, statistics: &Statistics, pages: &[Address]) -> Result<Vec<Vec<f32>>, SearchError> {
         let corpus = Corpus::new(statistics, plan);
-        let shares = |(number, doc): &Address| {
-            let Some(split) = self.split(*number) else { return Ok(Vec::new()) };
-            let share = |bit: usize| Ok(tally(split, plan, &corpus, 1 << bit)?.of(*doc).1);
-            (0..plan.units.len()).map(share).collect()
-        };
-        pages.iter().map(shares).collect()
+        let mut shares = vec![vec![0.0; plan.units.len()]; pages.len()];
+        for (number, split) in self.numbered() {
+            let is_there = |(_, (other, _)): &(_, &Address)| *other == number;
+            let mut here: Vec<(&mut Vec<f32>, &Address)> = shares.iter_mut().zip(pages).filter(is_there).collect();
+            let units = if here.is_empty() { 0 } else { plan.units.len() };
+            for bit in 0..units {
+                let tallies = tally(split, plan, &corpus, bit..bit + 1)?;
+                here.iter_mut().for_each(|(shares, (_, doc))| shares[bit] = tallies.score(*doc));
+            }
+        }
+        Ok(shares)
     }
 
     /// Returns, from the first pages with a stem that may be shown, the word with this stem that is most similar to `like`.

@@ -12,20 +12,20 @@
 //!   others; [`routes`] says which.
 //!
 //! # Meaning of a query
-//! Pages with all words come first; with [`Scope::SomeWords`], pages with some of the words follow. A word matches in
-//! title, text or author's name, by its stem in the language of the page, with or without its accents. Stop words of
-//! that language are optional; `"a phrase"` and `+word` are required, `-word` excludes. A sentence, such as a question,
-//! is not divided this way: the score alone decides.
+//! Pages with all words are found, and with [`Scope::SomeWords`] those with some of the words. A word matches in title,
+//! text or author's name, by its stem in the language of the page, with or without its accents. Stop words of that
+//! language are optional; `"a phrase"` and `+word` are required, `-word` excludes.
 //!
 //! # Computation of a score
-//! Within each of the two parts, pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its
-//! statistics are summed over all splits, so the distribution of pages over splits does not matter. A page gains up to
-//! 30 % if neighbouring words of the query are neighbours on it, and up to 2 % for being new. Pages with the same text
+//! Pages are ordered by BM25 over one field, in which the title occurs twice (BM25F). Its statistics are summed over all
+//! splits, so the distribution of pages over splits does not matter. A page gains 10 % if it has all words, up to 30 %
+//! if neighbouring words of the query are neighbours on it, and up to 2 % for being new. Pages with the same text
 //! are shown as one: the earliest of them, at the rank of the best of them. No more than two results of one site
 //! stand on a page of results where there are others. [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
 mod beginning;
+mod bits;
 mod bounds;
 mod budget;
 mod build;

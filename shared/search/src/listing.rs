@@ -15,7 +15,7 @@ const ON_A_PAGE: usize = 2;
 
 /// Pages with the same text; usually only one.
 pub(crate) struct Group {
-    /// The best match; its rank is the rank of the group.
+    /// The page whose rank is the rank of the group: the best match, or the earliest page if results are sorted by date.
     pub(crate) best: Candidate,
     /// The earliest page, which is shown.
     pub(crate) first: Candidate,
@@ -42,15 +42,19 @@ pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
 
 /// Groups copies, in the order of rank. A copy of a page shown in an earlier answer stays on its own; so does every
 /// page if `may_group` is false.
-pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
+pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
-    for (at, candidate) in ranked.iter().enumerate() {
+    let mut ranked: Vec<(usize, &Candidate)> = ranked.iter().enumerate().collect();
+    if !by_relevance {
+        // The earliest first: it stands for its copies.
+        ranked.reverse();
+    }
+    for (at, candidate) in ranked {
         let print = candidate.print.filter(|_| may_group && at < GROUPED);
         let copy_of = print.and_then(|print| {
             let is_copy = |other: u64| (print ^ other).count_ones() <= COPY_BITS;
             let is_same_tier = |group: &Group| group.best.has_all == candidate.has_all;
-            let mut others = groups.iter_mut().take(GROUPED);
-            others.find(|group| is_same_tier(group) && group.best.print.is_some_and(is_copy))
+            groups.iter_mut().find(|group| is_same_tier(group) && group.best.print.is_some_and(is_copy))
         });
         match copy_of {
             Some(group) => {
@@ -62,11 +66,14 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool) -> Vec<Group> {
             None => groups.push(Group { best: *candidate, first: *candidate, size: 1 }),
         }
     }
+    if !by_relevance {
+        groups.reverse();
+    }
     groups
 }
 
 /// Returns the indexes of the groups in the order in which they are shown, on pages of `limit` results: by rank, but
-/// with at most [`ON_A_PAGE`] results of one site on each. No result moves from the second part into the first.
+/// with at most [`ON_A_PAGE`] results of one site on each.
 pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usize) -> Vec<usize> {
     let mut order: Vec<usize> = Vec::with_capacity(count.min(groups.len()));
     let mut shown = vec![false; groups.len()];
@@ -75,15 +82,15 @@ pub(crate) fn order(groups: &[Group], mix_sites: bool, count: usize, limit: usiz
         while shown.get(front).is_some_and(|shown| *shown) {
             front += 1;
         }
-        let Some(next) = groups.get(front) else { break };
+        if front == groups.len() {
+            break;
+        }
         let page = &order[order.len() - order.len() % limit.max(1)..];
         let is_new = |group: &Group| {
             let is_same = |shown: &&usize| groups[**shown].first.site == group.first.site;
             page.iter().filter(is_same).count() < ON_A_PAGE
         };
-        let same_tier = |group: &Group| group.best.standing.is_first() == next.best.standing.is_first();
-        let near = front..groups.len().min(front + AHEAD);
-        let mut near = near.filter(|at| mix_sites && !shown[*at] && same_tier(&groups[*at]));
+        let mut near = (front..groups.len().min(front + AHEAD)).filter(|at| mix_sites && !shown[*at]);
         let at = near.find(|at| is_new(&groups[*at])).unwrap_or(front);
         shown[at] = true;
         order.push(at);

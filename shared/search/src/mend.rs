@@ -99,7 +99,7 @@ fn spoken<'a>(plan: &'a Plan, statistics: &Statistics, near: &[Vec<Neighbour>]) 
         let rules = language.rules.as_str();
         let known = plan.units.iter().filter(|unit| unit.written[number].is_known(statistics)).count();
         let nearly = near.iter().filter(|near| near.iter().any(|near| near.stem.rules == rules)).count();
-        (rules, known + nearly + language.stop_words.count_ones() as usize)
+        (rules, known + nearly + language.own_stop_words.count())
     });
     let words: Vec<(&str, usize)> = words.collect();
     let most = words.iter().map(|(_, count)| *count).max();

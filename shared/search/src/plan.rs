@@ -5,6 +5,7 @@ mod forms;
 
 use crate::MAX_QUERY_TERMS;
 use crate::analyze::{Analyzers, pairs, rules};
+use crate::bits::{Bits, bits};
 use crate::budget::Unread;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
@@ -22,15 +23,9 @@ use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, Term};
 
-/// Bit set with one bit per word or phrase of a query.
-pub(crate) type Bits = u64;
-const _: () = assert!(MAX_QUERY_TERMS <= Bits::BITS as usize);
-
 /// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
-/// Minimum number of pairs of characters in a run that counts as a sentence.
-const SENTENCE_PAIRS: u32 = 7;
 
 /// A query as every split is asked it, whatever languages its own pages have. All leaves make the same plan of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,10 +63,6 @@ pub(crate) struct Plan {
     pub(crate) languages: Vec<Language>,
     /// Units that every page must have: phrases, and words after a `+`.
     pub(crate) strict: Bits,
-    /// True if the query is a sentence, such as a question, and not a list of words. Nobody expects a page to contain
-    /// all words of a sentence, and a page that does is more often a long one than the right one: the score alone
-    /// decides.
-    pub(crate) is_sentence: bool,
     unwanted: Vec<Unit>,
     filters: Vec<Filter>,
     left_out: Vec<Filter>,
@@ -88,8 +79,10 @@ pub(crate) struct Language {
     /// Units that a page in it must have to count as having all words: all but stop words, unless there is nothing
     /// else.
     pub(crate) required: Bits,
-    /// Units that are stop words in it.
+    /// Units that are stop words on its pages: those of the language itself, and of one that makes the query a sentence.
     pub(crate) stop_words: Bits,
+    /// Units that are stop words of the language itself.
+    pub(crate) own_stop_words: Bits,
 }
 
 /// A word or a phrase as it was typed. A run of a script without spaces is one, though its pairs are units each.
@@ -103,6 +96,8 @@ pub(crate) struct Typed {
 pub(crate) struct Unit {
     /// Text as typed, or a pair of characters of it.
     pub(crate) text: String,
+    /// Number of times that it was typed: so many times it counts.
+    pub(crate) times: u32,
     /// Its forms in each of the plan's languages.
     pub(crate) written: Vec<Written>,
 }
@@ -124,7 +119,7 @@ pub(crate) enum Written {
 }
 
 impl Written {
-    fn terms(&self) -> impl Iterator<Item = &Term> {
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &Term> {
         let (words, phrases) = match self {
             Written::Not => (None, None),
             Written::Word(terms) => (Some(terms), None),
@@ -207,20 +202,20 @@ impl Plan {
         let languages: Vec<String> = languages.into_iter().collect();
         let mut words = Words { fields, languages: &languages, analyzers };
         let (wanted, typed) = parts(&query.wanted);
-        let mut stop_words: Vec<Bits> = languages.iter().map(|language| words.stop_words(&wanted, language)).collect();
+        let own_stop_words = languages.iter().map(|language| words.stop_words(&wanted, language));
+        let own_stop_words: Vec<Bits> = own_stop_words.collect();
         // For a page of unknown language, or of one without a list, the stop words of every language here count as stop
         // words; for other pages those of their own, and of a language that makes the query a sentence.
         let is_sentence_in = |stop_words: &&Bits| {
-            let stop_words = stop_words.count_ones() as usize;
+            let stop_words = stop_words.count();
             stop_words >= SENTENCE_STOP_WORDS && wanted.len() - stop_words >= SENTENCE_WORDS
         };
-        let of_sentence = stop_words.iter().filter(is_sentence_in).fold(0, |all, of| all | of);
-        let anywhere = stop_words.iter().fold(0, |all, of| all | of);
-        let of_all = |rules: &String| if rules.is_empty() { anywhere } else { of_sentence };
-        languages.iter().zip(&mut stop_words).for_each(|(rules, of)| *of |= of_all(rules));
-        let mut units: Vec<Unit> = wanted.iter().map(|(text, _)| words.unit(text)).collect();
+        let none = Bits::default();
+        let of_sentence = own_stop_words.iter().filter(is_sentence_in).fold(none, |all, of| all | *of);
+        let anywhere = own_stop_words.iter().fold(none, |all, of| all | *of);
+        let mut units: Vec<Unit> = wanted.iter().map(|word| words.unit(&word.text, word.times)).collect();
         words.join(&mut units, &joined_words(&query.wanted));
-        let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text)).collect();
+        let unwanted = query.unwanted.iter().map(|clause| words.unit(&clause.text, 1)).collect();
         let exact = |field: Field, texts: &BTreeSet<String>| {
             let terms = texts.iter().map(|text| Term::from_field_text(field, text)).collect();
             Filter(vec![Written::Word(terms)])
@@ -245,13 +240,14 @@ impl Plan {
             let pages = query.pages.iter().map(|id| id_term(fields, id));
             filters.push(Filter(vec![Written::Word(pages.collect())]));
         }
-        let strict = bits(wanted.iter().map(|(_, must)| *must));
-        let is_sentence = of_sentence != 0 || typed.iter().any(|word| word.units.count_ones() >= SENTENCE_PAIRS);
-        let languages = languages.into_iter().enumerate().zip(stop_words);
-        let languages = languages.map(|((number, rules), stop_words)| {
+        let strict = bits(wanted.iter().map(|word| word.must));
+        let languages = languages.into_iter().enumerate().zip(own_stop_words);
+        let languages = languages.map(|((number, rules), own_stop_words)| {
             let required = bits(units.iter().map(|unit| !matches!(unit.written[number], Written::Not)));
-            let telling = required & !stop_words;
-            Language { rules, required: strict | if telling == 0 { required } else { telling }, stop_words }
+            let stop_words = own_stop_words | if rules.is_empty() { anywhere } else { of_sentence };
+            let telling = required - stop_words;
+            let required = strict | if telling.is_empty() { required } else { telling };
+            Language { rules, required, stop_words, own_stop_words }
         });
         let languages: Vec<Language> = languages.collect();
         let mut plan = Plan {
@@ -259,7 +255,6 @@ impl Plan {
             typed,
             languages,
             strict,
-            is_sentence,
             unwanted,
             filters,
             left_out,
@@ -272,16 +267,16 @@ impl Plan {
 
     /// Returns the units that are stop words in any of the languages.
     pub(crate) fn stop_words(&self) -> Bits {
-        self.languages.iter().fold(0, |all, language| all | language.stop_words)
+        self.languages.iter().fold(Bits::default(), |all, language| all | language.stop_words)
     }
 
     /// Returns the required words that a page lacks, by the units that it has. It has a run of characters if it has
     /// most of the run's pairs: which of them are words nobody knows.
     pub(crate) fn lacked(&self, language: u8, has: Bits) -> impl Iterator<Item = &Typed> {
-        let required = self.languages.get(usize::from(language)).map_or(0, |language| language.required);
+        let required = self.languages.get(usize::from(language)).map(|language| language.required).unwrap_or_default();
         let lacks = move |word: &&Typed| {
-            let (all, missing) = (required & word.units, required & word.units & !has);
-            missing != 0 && 2 * missing.count_ones() >= all.count_ones()
+            let (all, missing) = (required & word.units, (required & word.units) - has);
+            !missing.is_empty() && 2 * missing.count() >= all.count()
         };
         self.typed.iter().filter(lacks)
     }
@@ -290,7 +285,7 @@ impl Plan {
     fn drop_stop_words(&mut self) {
         for (bit, unit) in self.units.iter_mut().enumerate() {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
-                if language.required & (1 << bit) == 0 {
+                if !language.required.contains(bit) {
                     *written = Written::Not;
                 }
             }
@@ -321,14 +316,14 @@ impl Plan {
         };
         if self.units.len() < MAX_QUERY_TERMS && !stems.is_empty() {
             let written = self.languages.iter().map(written).collect();
-            self.units.push(Unit { text: like(word), written });
+            self.units.push(Unit { text: like(word), times: 1, written });
         }
     }
 
     /// True if a page has what stands in for a word.
     pub(crate) fn has_stand_in(&self, word: &Typed, has: Bits) -> bool {
         let name = like(&word.text);
-        self.units.iter().enumerate().any(|(bit, unit)| has & (1 << bit) != 0 && unit.text == name)
+        self.units.iter().enumerate().any(|(bit, unit)| has.contains(bit) && unit.text == name)
     }
 
     /// Leaves out what is not read: words, and words of phrases, in whose places any word may stand then.
@@ -336,18 +331,17 @@ impl Plan {
         if unread.is_empty() {
             return;
         }
-        for (bit, unit) in self.units.iter_mut().enumerate() {
+        for unit in &mut self.units {
             let before = unit.number_of_terms();
             unit.written.iter_mut().for_each(|written| written.leave_unread(unread));
             if unit.number_of_terms() < before {
                 self.too_common.push(unit.text.clone());
             }
-            for (written, language) in unit.written.iter().zip(&mut self.languages) {
-                if matches!(written, Written::Not) {
-                    language.required &= !(1 << bit);
-                    self.strict &= !(1 << bit);
-                }
-            }
+        }
+        for (number, language) in self.languages.iter_mut().enumerate() {
+            let gone = bits(self.units.iter().map(|unit| matches!(unit.written[number], Written::Not)));
+            language.required = language.required - gone;
+            self.strict = self.strict - gone;
         }
         self.unwanted.retain(|unit| {
             // Fewer words of a phrase would leave out more pages.
@@ -459,10 +453,6 @@ impl Allowed {
     }
 }
 
-pub(crate) fn bits(flags: impl Iterator<Item = bool>) -> Bits {
-    flags.enumerate().filter(|(_, flag)| *flag).fold(0, |bits, (bit, _)| bits | (1 << bit))
-}
-
 /// A stem under the rules of a language.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Stem {
@@ -486,26 +476,35 @@ pub(crate) fn languages<'a>(there: impl IntoIterator<Item = &'a String>, query: 
     left.map(|language| rules(language).to_owned()).chain([String::new()]).collect()
 }
 
-/// Returns the distinct words and phrases to search for, each with a flag that is true if a page must have it, and the
-/// words as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page
+/// A distinct word or phrase to search for.
+struct Wanted {
+    text: String,
+    /// True if a page must have it.
+    must: bool,
+    /// Number of times that it was typed.
+    times: u32,
+}
+
+/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page
 /// gains if they are adjacent on it. So are the pairs of characters of a run that no spaces divide.
-fn parts(clauses: &[Clause]) -> (Vec<(String, bool)>, Vec<Typed>) {
-    let (mut wanted, mut typed): (Vec<(String, bool)>, Vec<Typed>) = Default::default();
+fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
+    let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();
     for Clause { text, must, .. } in clauses {
         let divided = text.split(|c| is_divider(c) && !must).flat_map(|part| by_script(part, *must));
         for (word, is_run) in divided.filter(|(word, _)| has_words(word)) {
-            let mut bits = 0;
+            let mut units = Bits::default();
             for text in if is_run { pairs(word) } else { vec![word.to_owned()] } {
                 let next = wanted.len();
                 let bit = *known.entry((text.to_lowercase(), *must)).or_insert(next);
                 if bit == next && next < MAX_QUERY_TERMS {
-                    wanted.push((text, *must));
+                    wanted.push(Wanted { text, must: *must, times: 0 });
                 }
-                bits |= 1_u64.checked_shl(bit as u32).unwrap_or_default();
+                wanted.get_mut(bit).into_iter().for_each(|word| word.times += 1);
+                units.insert(bit);
             }
-            if bits != 0 && typed.iter().all(|other| other.units != bits) {
-                typed.push(Typed { text: word.to_owned(), units: bits });
+            if !units.is_empty() && typed.iter().all(|other| other.units != units) {
+                typed.push(Typed { text: word.to_owned(), units });
             }
         }
     }
@@ -533,8 +532,8 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    fn unit(&mut self, text: &str) -> Unit {
-        Unit { text: text.to_owned(), written: self.written_in(self.fields.body, text) }
+    fn unit(&mut self, text: &str, times: u32) -> Unit {
+        Unit { text: text.to_owned(), times, written: self.written_in(self.fields.body, text) }
     }
 
     /// Returns the forms of a word or a phrase in a field, in each language.
@@ -547,7 +546,7 @@ impl Words<'_> {
     fn join(&mut self, units: &mut [Unit], joined: &BTreeMap<String, BTreeSet<String>>) {
         for unit in units {
             for whole in joined.get(&unit.text.to_lowercase()).into_iter().flatten() {
-                let wholes = self.unit(whole).written;
+                let wholes = self.written_in(self.fields.body, whole);
                 for (written, whole) in unit.written.iter_mut().zip(wholes) {
                     if let (Written::Word(terms), Written::Word(more)) = (written, whole) {
                         terms.extend(more);
@@ -562,9 +561,9 @@ impl Words<'_> {
         written(self.fields.author, forms_in(self.analyzers, "", name), "")
     }
 
-    fn stop_words(&mut self, wanted: &[(String, bool)], language: &str) -> Bits {
+    fn stop_words(&mut self, wanted: &[Wanted], language: &str) -> Bits {
         let analyzer = self.analyzers.of(language);
-        bits(wanted.iter().map(|(text, must)| !must && analyzer.is_stop_word(text)))
+        bits(wanted.iter().map(|word| !word.must && analyzer.is_stop_word(&word.text)))
     }
 }
 

@@ -31,8 +31,7 @@ pub(crate) fn factors<'a>(
     for (bit, unit) in plan.units.iter().enumerate() {
         for (language, written) in (0_u8..).zip(&unit.written) {
             let Written::Word(terms) = written else { continue };
-            let has =
-                |place: &usize| candidates[*place].language == language && candidates[*place].has & (1 << bit) != 0;
+            let has = |place: &usize| candidates[*place].language == language && candidates[*place].has.contains(bit);
             let places: Vec<usize> = order.iter().copied().filter(has).collect();
             for same_split in places.chunk_by(|one, two| candidates[*one].at.0 == candidates[*two].at.0) {
                 let Some(split) = split(candidates[same_split[0]].at.0) else { continue };

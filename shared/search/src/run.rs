@@ -2,6 +2,7 @@
 
 use crate::analyze::Analyzers;
 use crate::beginning::beginnings;
+use crate::bits::bits;
 use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::SearchError;
@@ -10,9 +11,9 @@ use crate::hit::{Explanation, Hit};
 use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_each, keep_best};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::mend::{Mended, mend};
-use crate::plan::{Plan, Typed, Wording, bits, languages};
+use crate::plan::{Plan, Typed, Wording, languages};
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Selection, freshness};
+use crate::rank::{Candidate, Corpus, Selection, completeness, freshness};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Timestamp;
@@ -31,8 +32,8 @@ const HEAD: usize = 100;
 pub struct Request<'a> {
     /// The query.
     pub query: &'a Query,
-    /// Scope of the answer: whether pages with only some of the words follow those with all of them. If results are
-    /// sorted by date they never do, since the newest page with any of the words is rarely wanted.
+    /// Scope of the answer: whether pages with only some of the words count. If results are sorted by date they never
+    /// do, since the newest page with any of the words is rarely wanted.
     pub scope: Scope,
     /// Maximum number of hits.
     pub limit: usize,
@@ -67,7 +68,7 @@ impl<'a> Request<'a> {
 /// Pages that answer a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// Pages that have all words, followed by those that have some.
+    /// Pages that have all words, and those that have some, for which their scores are lower.
     #[default]
     SomeWords,
     /// Only pages that have all words.
@@ -81,11 +82,8 @@ pub struct Results {
     /// that lies in two splits, because a job ran twice, is returned once; it is counted once if both copies are among
     /// the best.
     pub total: u64,
-    /// Number of pages that have only some of the words, counted in the same way. They follow the others, unless the
-    /// query is a sentence ([`Results::is_mixed`]).
+    /// Number of pages that have only some of the words, counted in the same way.
     pub partial: u64,
-    /// True if pages with all words and pages with some are mixed: nobody expects all words of a question.
-    pub is_mixed: bool,
     /// Number of pages with all words that are not counted in `total`, because they are copies of a page that is.
     pub copies: u64,
     /// The best ones.
@@ -142,7 +140,7 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         Scope::AllWords => Vec::new(),
     };
     // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !mended.is_empty() && unknown.iter().all(|word| plan.strict & word.units == 0) {
+    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
         wording.stand_ins = mended.iter().map(|mended| (mended.word.clone(), mended.stems.clone())).collect();
         plan = wording.plan(&mut analyzers);
         count(&leaves, &wording, &plan, &mut statistics)?;
@@ -177,8 +175,8 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let (ranked, repeated) = listed.ranked(&selection);
 
     // A query with `site:` wants the pages of that site, whether or not two of them are alike.
-    let is_mixed = query.sites.is_empty();
-    let mut groups = groups(&ranked, is_mixed);
+    let mixes_sites = query.sites.is_empty();
+    let mut groups = groups(&ranked, mixes_sites, by_relevance);
     let first_copies = copies(&groups, true);
     let counts = match request.after {
         Some(cursor) => cursor.counts,
@@ -190,7 +188,7 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     };
     let ahead: HashSet<u64> = request.after.map(|cursor| cursor.ahead.iter().copied().collect()).unwrap_or_default();
     let earlier: Vec<Group> = groups.extract_if(.., |group| ahead.contains(&group.best.key.0)).collect();
-    let order = listing::order(&groups, is_mixed && by_relevance, depth, request.limit);
+    let order = listing::order(&groups, mixes_sites && by_relevance, depth, request.limit);
     let shown = order.get(request.offset.min(order.len())..).unwrap_or_default();
     let is_more = groups.len() > order.len();
     let place = match shown.is_empty() || depth >= room {
@@ -227,15 +225,14 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         hits.push(Hit { explanation: explanation.take(), ..of_group(hit, group, &plan) });
     }
     let Counts { total, partial, copies } = counts;
-    let is_mixed = plan.is_sentence;
     let too_common = plan.too_common;
-    Ok(Results { total, partial, is_mixed, copies, hits, more_of, next, unknown, too_common, mended })
+    Ok(Results { total, partial, copies, hits, more_of, next, unknown, too_common, mended })
 }
 
 /// Returns the words of the query that no page has any part of.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
     let known = bits(corpus.is_known.iter().copied()) | plan.stop_words();
-    plan.typed.iter().filter(|word| word.units & known == 0).cloned().collect()
+    plan.typed.iter().filter(|word| (word.units & known).is_empty()).cloned().collect()
 }
 
 /// Counts the pages that have the terms of a plan, as far as they were not counted before.
@@ -277,7 +274,7 @@ impl Listed {
         all.head.sort_unstable_by_key(|(candidate, _)| Reverse(*candidate));
         all.head.truncate(selection.head);
         let is_head: HashSet<Address> = all.head.iter().map(|(candidate, _)| candidate.at).collect();
-        let head = all.head.iter().map(|(candidate, standing)| candidate.with(*standing));
+        let head = all.head.iter().map(|(candidate, score)| candidate.with(*score));
         let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
         let mut ranked: Vec<Candidate> = head.filter(is_after).collect();
         ranked.extend(all.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
@@ -323,8 +320,10 @@ fn explain(
         let words: Vec<(String, f32)> = plan.units.iter().map(|unit| unit.text.clone()).zip(shares?).collect();
         let freshness = freshness(Timestamp::from_millis(group.best.date), now);
         let sum: f32 = words.iter().map(|(_, score)| score).sum();
-        let proximity = if sum > 0.0 { group.best.standing.score() / (sum * freshness) } else { 1.0 };
-        Some(Explanation { words, proximity, freshness })
+        let completeness = completeness(group.best.has_all);
+        let rest = sum * freshness * completeness;
+        let proximity = if rest > 0.0 { group.best.score.value() / rest } else { 1.0 };
+        Some(Explanation { words, proximity, freshness, completeness })
     });
     Ok(explained.collect())
 }
@@ -334,7 +333,7 @@ fn of_group(hit: Hit, group: &Group, plan: &Plan) -> Hit {
     let lacked = plan.lacked(language, has).filter(|word| !plan.has_stand_in(word, has));
     Hit {
         missing: lacked.map(|word| word.text.clone()).collect(),
-        score: group.best.standing.score(),
+        score: group.best.score.value(),
         has_all: group.best.has_all,
         copies: group.size - 1,
         ..hit

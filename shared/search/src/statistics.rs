@@ -1,5 +1,6 @@
 //! Statistics of splits: numbers of pages and of words, and how long the lists are that tell of a term.
 
+use crate::analyze::rules;
 use crate::budget::Lists;
 use crate::error::SearchError;
 use crate::split::Split;
@@ -15,6 +16,8 @@ pub(crate) struct Statistics {
     pub(crate) docs: u64,
     /// Number of words of all pages together.
     pub(crate) tokens: u64,
+    /// Number of pages by the rules of their language.
+    pages_in: BTreeMap<String, u64>,
     /// Each term of titles and texts.
     terms: BTreeMap<String, TermStatistics>,
 }
@@ -59,6 +62,9 @@ impl Statistics {
         let mut failed = None;
         for split in splits {
             all.docs += u64::from(split.max_doc());
+            if let Err(error) = all.add_languages(split) {
+                failed = Some(error);
+            }
             let body = split.fields().body;
             let inverted = match split.segment().inverted_index(body) {
                 Ok(inverted) => inverted,
@@ -78,10 +84,31 @@ impl Statistics {
         failed.map_or(Ok(all), |error| Err(error.into()))
     }
 
+    fn add_languages(&mut self, split: &Split) -> tantivy::Result<()> {
+        let field = split.fields().language;
+        let inverted = split.segment().inverted_index(field)?;
+        let mut unknown = u64::from(split.max_doc());
+        for language in split.languages().iter().filter(|language| !language.is_empty()) {
+            let pages = u64::from(inverted.doc_freq(&Term::from_field_text(field, language))?);
+            *self.pages_in.entry(rules(language).to_owned()).or_default() += pages;
+            unknown = unknown.saturating_sub(pages);
+        }
+        *self.pages_in.entry(String::new()).or_default() += unknown;
+        Ok(())
+    }
+
+    /// Returns the number of pages whose language has these rules.
+    pub(crate) fn pages_in(&self, rules: &str) -> u64 {
+        self.pages_in.get(rules).copied().unwrap_or_default()
+    }
+
     /// Adds the statistics of other splits.
     pub(crate) fn add(&mut self, other: Statistics) {
         self.docs += other.docs;
         self.tokens += other.tokens;
+        for (rules, pages) in other.pages_in {
+            *self.pages_in.entry(rules).or_default() += pages;
+        }
         for (text, term) in other.terms {
             self.terms.entry(text).or_default().add(term);
         }

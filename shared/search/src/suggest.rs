@@ -6,10 +6,7 @@ use crate::query::Query;
 use crate::run::{Request, Results, search_leaves};
 use curlew_model::Timestamp;
 
-/// Number of results from which nobody needs a suggestion.
-const ENOUGH: u64 = 3;
-
-/// Returns the query that may have been meant, if it finds more than the original; `text` is the input of
+/// Returns the query that may have been meant, if it finds anything; `text` is the input of
 /// [`Query::read`], and `found` what [`search_leaves`] has found for it.
 ///
 /// # Errors
@@ -20,9 +17,6 @@ pub fn suggest(
     found: &Results,
     now: Timestamp,
 ) -> Result<Option<String>, SearchError> {
-    if found.total >= ENOUGH {
-        return Ok(None);
-    }
     let mut meant = String::new();
     let mut done = 0;
     for clause in &query.wanted {
@@ -37,8 +31,10 @@ pub fn suggest(
         return Ok(None);
     }
     meant.push_str(text.get(done..).unwrap_or_default());
+    if found.partial > 0 {
+        return Ok(Some(meant));
+    }
     let (query, _) = Query::read(&meant);
-    let Results { total, partial, unknown, .. } = search_leaves(leaves, Request::new(&query, 0, now))?;
-    let is_better = total > found.total || (found.total == 0 && partial > 0 && unknown.is_empty());
-    Ok(is_better.then_some(meant))
+    let Results { total, partial, .. } = search_leaves(leaves, Request::new(&query, 0, now))?;
+    Ok((total + partial > 0).then_some(meant))
 }

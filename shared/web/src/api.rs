@@ -5,7 +5,7 @@ use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
-use crate::params::{MAX_FEED_QUERY_CHARS, MAX_QUERY_CHARS, MAX_REACH, PAGE_SIZE, Params};
+use crate::params::{MAX_REACH, PAGE_SIZE, Params};
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -110,9 +110,7 @@ pub(crate) async fn preflight() -> Response {
 struct Description {
     /// True if pages of every origin may read the answers.
     is_open: bool,
-    max_query: usize,
     max_query_bytes: usize,
-    max_feed_query: usize,
     usual_limit: usize,
     max_limit: usize,
     max_offset: usize,
@@ -122,9 +120,7 @@ struct Description {
 pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     let description = Description {
         is_open: !app.has_own_names_only(),
-        max_query: MAX_QUERY_CHARS,
         max_query_bytes: MAX_QUERY_BYTES,
-        max_feed_query: MAX_FEED_QUERY_CHARS,
         usual_limit: PAGE_SIZE,
         max_limit: MAX_REACH,
         max_offset: MAX_REACH - 1,
@@ -133,7 +129,7 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
 }
 
 fn asked(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
-    let query = params.query_of_program(MAX_QUERY_CHARS)?;
+    let query = params.query_of_program()?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
     if let Some(cursor) = params.get("cursor").filter(|cursor| !cursor.is_empty()) {

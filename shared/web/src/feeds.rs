@@ -6,7 +6,7 @@ use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
-use crate::params::{MAX_FEED_QUERY_CHARS, NEWEST_FIRST, Params};
+use crate::params::{NEWEST_FIRST, Params};
 use crate::refine::asked;
 use crate::settings;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
@@ -130,7 +130,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
         Ok(params) => params,
         Err(wrong) => return refused(wrong.said(t).to_owned()),
     };
-    let query = match params.query_of_program(MAX_FEED_QUERY_CHARS) {
+    let query = match params.query_of_program() {
         Ok(query) => query,
         Err(sentence) => return refused(sentence),
     };
@@ -187,8 +187,7 @@ impl SearchFeeds {
         let url = Url::parse(topic).ok().filter(|_| topic.len() <= MAX_TOPIC)?;
         let form = FeedFormat::of(url.path().strip_prefix("/feed/")?)?;
         let query = url.query_pairs().find(|(name, _)| name == "q")?.1.into_owned();
-        let is_usual =
-            own_address(&self.origin, form, &query) == topic && query.chars().count() <= MAX_FEED_QUERY_CHARS;
+        let is_usual = own_address(&self.origin, form, &query) == topic;
         (is_usual && !query.trim().is_empty()).then_some((form, query))
     }
 }

@@ -6,10 +6,9 @@ use axum::http::Uri;
 use curlew_model::MAX_QUERY_BYTES;
 use url::form_urlencoded;
 
-/// Maximum number of bytes of one character: four of UTF-8, each percent-encoded.
-const BYTES_OF_CHAR: usize = 12;
-/// Maximum length of a query part, in bytes: the longest query, and a cursor with the other parameters.
-const MAX_RAW: usize = BYTES_OF_CHAR * MAX_QUERY_CHARS + 1_024;
+/// Maximum length of a query part, in bytes: twice that of the longest query, percent-encoded, and of a cursor. What a
+/// query has beyond its maximum is cut off, and the answer says so.
+const MAX_RAW: usize = 2 * (3 * MAX_QUERY_BYTES + 1_024);
 /// Maximum number of parameters in one query part.
 const MAX_PAIRS: usize = 16;
 /// Number of hits on one page of results.
@@ -19,13 +18,8 @@ pub(crate) const MAX_PAGE: usize = 10;
 /// Maximum depth of results that anybody may read, page or API.
 pub(crate) const MAX_REACH: usize = PAGE_SIZE * MAX_PAGE;
 
-/// Maximum length of a query that programs may send, in characters. If it has more bytes than are read, as in scripts
-/// other than Latin, its beginning is searched for, and the answer says so.
-pub(crate) const MAX_QUERY_CHARS: usize = MAX_QUERY_BYTES;
 /// Prefix of a query that asks for no order; as a suffix it would be cut off with the end of a long query.
 pub(crate) const NEWEST_FIRST: &str = "sort:date ";
-/// Maximum length of a feed's query, in characters.
-pub(crate) const MAX_FEED_QUERY_CHARS: usize = MAX_QUERY_CHARS - NEWEST_FIRST.len();
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,19 +80,13 @@ impl Params {
         self.get("q").unwrap_or_default().trim()
     }
 
-    /// Returns the query of a program, which may have at most `max_chars` characters.
+    /// Returns the query of a program.
     ///
     /// # Errors
-    /// A sentence, if the query is empty or too long.
-    pub(crate) fn query_of_program(&self, max_chars: usize) -> Result<&str, String> {
+    /// A sentence, if the query is empty.
+    pub(crate) fn query_of_program(&self) -> Result<&str, String> {
         let query = self.query();
-        if query.is_empty() {
-            return Err(Search::of(Language::English).no_question.to_owned());
-        }
-        if query.chars().nth(max_chars).is_some() {
-            return Err(format!("q must have from 1 to {max_chars} characters."));
-        }
-        Ok(query)
+        if query.is_empty() { Err(Search::of(Language::English).no_question.to_owned()) } else { Ok(query) }
     }
 
     /// Returns a whole number, or the default if there is none.
@@ -143,13 +131,12 @@ mod tests {
 
     #[test]
     fn length_and_count_are_bounded() {
-        let longest = "%F0%9F%8C%8A".repeat(MAX_QUERY_CHARS);
+        let longest = "%F0%9F%8C%8A".repeat(MAX_QUERY_BYTES / 4);
         let cursor = "f".repeat(962);
-        let all = params(&format!("/api/search?q={longest}&cursor={cursor}&limit=100")).unwrap();
-        assert_eq!(all.query_of_program(MAX_QUERY_CHARS), Ok("🌊".repeat(MAX_QUERY_CHARS).as_str()));
+        let all = params(&format!("/api/search?q={longest}a&cursor={cursor}&limit=100")).unwrap();
+        assert_eq!(all.query_of_program().map(str::len), Ok(MAX_QUERY_BYTES + 1), "the search cuts it");
         assert_eq!(all.get("cursor"), Some(cursor.as_str()));
-        let more = params(&format!("/api/search?q={longest}a")).unwrap();
-        assert!(more.query_of_program(MAX_QUERY_CHARS).is_err_and(|why| why.contains("from 1 to 1024")));
+        assert!(params("/api/search?q=+").unwrap().query_of_program().is_err());
         assert_eq!(params(&format!("/?q={}", "a".repeat(MAX_RAW))), Err(BadParams::TooLong));
         assert_eq!(params(&format!("/?{}", "a=1&".repeat(100))), Err(BadParams::TooMany));
     }

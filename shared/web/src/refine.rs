@@ -2,12 +2,14 @@
 
 use crate::language::Language;
 use crate::words::Search;
-use curlew_model::{MAX_QUERY_BYTES, primary_language};
+use curlew_model::primary_language;
 use curlew_stages::catalog::results::SearchHit;
 use url::form_urlencoded;
 
 /// Maximum number of languages and of years that are offered.
 const MOST: usize = 4;
+/// Maximum length of an address that changes a search, in bytes.
+const MAX_HREF: usize = 1_024;
 /// Maximum length of a filter that is shown, in characters.
 const MAX_FILTER: usize = 40;
 
@@ -62,7 +64,7 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
             changes.extend(years.iter().map(|year| add(year.to_string(), &year_filter(*year))));
         }
     }
-    changes.retain(|change| change.href.as_ref().is_none_or(|href| href.len() <= MAX_QUERY_BYTES));
+    changes.retain(|change| change.href.as_ref().is_none_or(|href| href.len() <= MAX_HREF));
     changes
 }
 
@@ -236,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_query_that_is_too_long_for_more_is_not_lengthened() {
-        let long = "m".repeat(MAX_QUERY_BYTES - 5);
+        let long = "m".repeat(MAX_HREF - 5);
         assert_eq!(shown(&long, &[]), [row("Best first", "", false)]);
     }
 }

@@ -53,8 +53,7 @@ struct Results<'a> {
     all_words: Option<String>,
     /// A sentence about copies that are not counted.
     copies: Option<String>,
-    /// The hits with all words, then under a heading those with some.
-    parts: Vec<(Option<&'static str>, Vec<HitView>)>,
+    hits: Vec<HitView>,
     pages: Pages,
     /// Links that change the search.
     changes: Vec<Change>,
@@ -129,6 +128,8 @@ fn results(
     now: Timestamp,
 ) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
+    // The rest of a longer one was not read.
+    let query = head(query, MAX_QUERY_BYTES);
     let is_long = query.len() > LONG;
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
@@ -149,7 +150,7 @@ fn results(
         all_words: (found.partial > 0 && (found.total > 0 || found.unknown.is_empty()))
             .then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
-        parts: parts(query, found, language, now),
+        hits: hits(query, found, language, now),
         pages: Pages::of(query, found),
         changes,
         // Only where nothing is found.
@@ -172,20 +173,13 @@ fn quoted(words: &[String]) -> String {
     quoted.join(", ")
 }
 
-/// Returns the hits of a page of results in parts, with a heading after those with all words. In answer to a sentence
-/// they are mixed.
-fn parts(
-    query: &str,
-    found: &SearchResults,
-    language: Language,
-    now: Timestamp,
-) -> Vec<(Option<&'static str>, Vec<HitView>)> {
-    let is_first = |hit: &SearchHit| hit.all_words || found.is_mixed;
+/// Returns the hits of a page of results.
+fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) -> Vec<HitView> {
     let hits = found.hits.get(..PAGE_SIZE).unwrap_or(&found.hits);
     // A link to more of a site stands below its last result on the page.
     let host_of = |hit: &SearchHit| web_url(&hit.url)?.host_str().map(str::to_owned);
     let mut last: HashMap<String, &str> = HashMap::new();
-    for hit in hits.iter().filter(|_| !refine::has_site(query)) {
+    for hit in hits.iter().filter(|_| query.len() <= LONG && !refine::has_site(query)) {
         last.extend(host_of(hit).filter(|host| found.more_of.contains(host)).map(|host| (host, hit.url.as_str())));
     }
     let view = |hit: &SearchHit| {
@@ -193,12 +187,7 @@ fn parts(
         let is_last = host_of(hit).is_some_and(|host| last.get(&host) == Some(&hit.url.as_str()));
         HitView { more: is_last.then(|| view.more_of(query, language)).flatten(), ..view }
     };
-    let parts = hits.chunk_by(|one, two| is_first(one) == is_first(two));
-    let part = |hits: &[SearchHit]| {
-        let heading = hits.first().filter(|hit| !is_first(hit)).map(|_| Search::of(language).some_words);
-        (heading, hits.iter().map(view).collect())
-    };
-    parts.map(part).collect()
+    hits.iter().map(view).collect()
 }
 
 /// Renders the form with the typed query and a message.
@@ -218,7 +207,7 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         total_shown: String::new(),
         all_words: None,
         copies: None,
-        parts: Vec::new(),
+        hits: Vec::new(),
         pages: Pages::default(),
         changes: Vec::new(),
         examples: examples(&[], Search::of(site.language)),
@@ -251,7 +240,7 @@ fn link(query: &str, number: usize, cursor: Option<&str>) -> String {
 struct Pages {
     previous: Option<String>,
     next: Option<String>,
-    /// Number and link of each page, and whether it is the present one.
+    /// Number and link of each page, and whether it is the present one; empty if the query is too long to be repeated.
     all: Vec<(usize, String, bool)>,
     /// Range of the results on this page, such as `11–20`, if there are several pages.
     shown: Option<String>,

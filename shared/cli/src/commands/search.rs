@@ -54,13 +54,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     for word in &found.unknown {
         output::line(&format!("No page has '{}'.", shown(word, LINE)))?;
     }
-    let mut was_first = true;
     for hit in &found.hits {
-        let is_first = hit.all_words || found.is_mixed;
-        if was_first && !is_first {
-            output::line("\nPages with some of your words")?;
-        }
-        was_first = is_first;
         show(hit)?;
     }
     if let Some(meant) = &found.suggestion {
@@ -108,10 +102,10 @@ fn show(hit: &SearchHit) -> Result<()> {
     }
     if let Some(why) = &hit.explanation {
         let words: Vec<String> = why.words.iter().map(|(word, adds)| format!("{word} {adds:.2}")).collect();
-        let (proximity, freshness) = (why.proximity, why.freshness);
+        let (proximity, freshness, completeness) = (why.proximity, why.freshness, why.completeness);
         let words = shown(&words.join(" + "), 4 * LINE);
         output::line(&format!(
-            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new",
+            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new × {completeness:.2} for having all words",
             hit.score
         ))?;
     }

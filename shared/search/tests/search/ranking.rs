@@ -15,7 +15,7 @@ fn names(results: &Results) -> Vec<&str> {
 }
 
 #[test]
-fn pages_with_all_words_come_first_and_the_others_say_what_they_lack() {
+fn a_page_gains_by_having_all_words_and_the_others_say_what_they_lack() {
     let pages = [
         Page::en("some", "Olive olive olive", "Olive trees, olives, and the olive tree again: an olive."),
         Page::en(
@@ -29,20 +29,25 @@ fn pages_with_all_words_come_first_and_the_others_say_what_they_lack() {
     for parts in [1, 2, 4] {
         let splits = splits(&pages, parts);
         let results = both(&splits, "olive tree frost");
-        assert_eq!(names(&results), ["all", "some", "one"], "{parts}");
-        assert_eq!((results.total, results.partial, results.is_mixed), (1, 2, false));
-        let of = |hit: &Hit| (hit.has_all, hit.missing.join(" "));
-        let said: Vec<_> = results.hits.iter().map(of).collect();
-        assert_eq!(said, [(true, String::new()), (false, "frost".into()), (false, "olive tree".into())]);
+        assert_eq!((results.total, results.partial), (1, 2));
+        for (name, lacks, gain) in [("all", "", 1.1), ("some", "frost", 1.0), ("one", "olive tree", 1.0)] {
+            let hit = &results.hits[names(&results).iter().position(|other| *other == name).unwrap()];
+            assert_eq!((hit.has_all, hit.missing.join(" ")), (lacks.is_empty(), lacks.to_owned()), "{parts}");
+            let gained = hit.explanation.clone().unwrap().completeness;
+            assert!((gained - gain).abs() < 1e-6, "{name}: {gained}");
+        }
+        let sorted = |text: &str| {
+            let found = both(&splits, text);
+            let mut names: Vec<String> = names(&found).into_iter().map(str::to_owned).collect();
+            names.sort();
+            (names.join(" "), found.total, found.partial)
+        };
         // Results sorted by date, and feeds of a search, contain only pages with all words.
         let by_date = both(&splits, "olive tree frost sort:date");
         assert_eq!((names(&by_date), by_date.partial), (vec!["all"], 0));
-        let strict = both(&splits, "olive tree +frost");
-        assert_eq!((names(&strict), strict.total, strict.partial), (vec!["all", "one"], 1, 1));
-        let phrase = both(&splits, "\"olive tree\" frost");
-        assert_eq!((names(&phrase), phrase.total), (vec!["all", "some"], 1));
-        let without = both(&splits, "olive tree frost -cold");
-        assert_eq!(names(&without), ["all", "some"]);
+        assert_eq!(sorted("olive tree +frost"), ("all one".to_owned(), 1, 1));
+        assert_eq!(sorted("\"olive tree\" frost"), ("all some".to_owned(), 1, 1));
+        assert_eq!(sorted("olive tree frost -cold"), ("all some".to_owned(), 1, 1));
     }
 }
 
@@ -73,25 +78,27 @@ fn a_stop_word_alone_finds_no_page_in_whatever_language() {
     for parts in [1, 3] {
         let splits = splits(&pages, parts);
         let results = both(&splits, "which oil producer is a close ally of the united states");
-        assert_eq!((names(&results)[0], results.is_mixed), ("ally", true));
+        assert_eq!(names(&results)[0], "ally");
         assert_eq!(results.hits[1].missing, ["oil", "producer", "ally", "united", "states"], "{:?}", results.hits);
         assert_eq!(names(&both(&splits, "the oil")), ["ally"]);
         assert_eq!(names(&both(&splits, "which tide is it")), [""; 0]);
-        assert_eq!(names(&both(&splits, "of the")), ["quote", "ally"], "there is nothing else");
+        assert_eq!(names(&both(&splits, "of the")), ["ally", "quote"], "there is nothing else");
     }
 }
 
 #[test]
-fn of_a_question_the_score_decides() {
+fn a_page_with_all_words_is_not_better_whatever_its_score() {
     let long = format!("Water, prune, olives and trees, {} winter.", "and many other words besides ".repeat(80));
     let pages = [
         Page::en("right", "Pruning olive trees", "Prune an olive tree when the frost is over."),
         Page::en("long", "Everything", &long),
     ];
-    let results = both(&[split(&pages)], "how do i prune an olive tree in winter");
-    assert_eq!((names(&results), results.is_mixed), (vec!["right", "long"], true));
-    assert_eq!((results.total, results.partial), (1, 1));
-    assert_eq!(names(&both(&[split(&pages)], "prune olive tree winter")), ["long", "right"], "words are words");
+    for text in ["how do i prune an olive tree in winter", "prune olive tree winter"] {
+        let results = both(&[split(&pages)], text);
+        assert_eq!((names(&results), results.total, results.partial), (vec!["right", "long"], 1, 1), "{text}");
+    }
+    let alike = [Page::en("some", "Mud", "The mud, and again mud."), Page::en("all", "Mud", "The mud at low tide.")];
+    assert_eq!(names(&both(&[split(&alike)], "mud tide")), ["all", "some"]);
 }
 
 #[test]
@@ -121,7 +128,7 @@ fn neighbours_of_the_query_are_best_as_neighbours() {
     for hit in &results.hits {
         let why = hit.explanation.clone().unwrap();
         let sum: f32 = why.words.iter().map(|(_, adds)| adds).sum();
-        assert!((sum * why.proximity * why.freshness / hit.score - 1.0).abs() < 1e-4, "{why:?}");
+        assert!((sum * why.proximity * why.freshness * why.completeness / hit.score - 1.0).abs() < 1e-4, "{why:?}");
     }
 }
 
@@ -285,6 +292,54 @@ fn an_elided_word_counts_for_as_much_as_the_word() {
     assert_eq!((names(&results), results.total), (vec!["orto", "ghiaia"], 1));
     let words = |text: &str| both(&splits, text).hits[0].explanation.clone().unwrap().words;
     assert!((words("ricci nell'orto")[1].1 - words("ricci orto")[1].1).abs() < 1e-6);
+}
+
+#[test]
+fn a_word_counts_as_often_as_it_is_typed_and_the_last_of_many_counts() {
+    let pages = [
+        Page::en("olive", "Olives", "An olive in the garden, and a bench."),
+        Page::en("tide", "Tides", "The tide at the harbour, and a ship."),
+        Page::en("last", "A list", "Here is nothing but w249."),
+    ];
+    let splits = splits(&pages, 2);
+    assert_eq!(names(&both(&splits, "olive tide tide tide")), ["tide", "olive"]);
+    assert_eq!(names(&both(&splits, "tide olive olive olive")), ["olive", "tide"]);
+    let many: String = (0..250).map(|n| format!("w{n} ")).collect();
+    assert_eq!(names(&both(&splits, &many)), ["last"]);
+    let results = both(&splits, &format!("{}tide", "olive ".repeat(250)));
+    assert_eq!((names(&results), &results.hits[0].missing[..]), (vec!["olive", "tide"], &["tide".to_owned()][..]));
+}
+
+#[test]
+fn a_page_in_the_language_of_the_query_comes_first() {
+    let mut pages: Vec<Page> =
+        (0..6).map(|n| Page::it(&format!("i{n}"), "Università", "Una università del mare, e delle stelle.")).collect();
+    pages.extend((0..6).map(|n| Page::en(&format!("s{n}"), "Stars", "The stars of the night, and the sea.")));
+    pages.push(Page::en("en", "Out there", "How large is it? The universe is as large as all of the stars together."));
+    pages.push(Page::new("unknown", "", "Universe", "Universe, stars."));
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        let results = both(&splits, "how large is the universe");
+        assert_eq!(names(&results)[0], "en", "{results:?}");
+        let results = both(&splits, "universe stars");
+        let at = |name: &str| names(&results).iter().position(|other| *other == name);
+        assert!(at("en") < at("i0") && at("unknown") < at("i0"), "{:?}", names(&results));
+    }
+}
+
+#[test]
+fn of_copies_the_one_that_is_shown_says_where_they_stand() {
+    let text = "The tide tables of the harbour for all of the year, with the times of high water and of low water.";
+    let pages = [
+        Page::en("first", "Tide", text).day("2026-09-24").print(7),
+        Page::en("between", "Tide", "A tide that nobody has seen before.").day("2026-11-01").print(!7),
+        Page::en("again", "Tide", text).day("2026-11-13").print(7),
+    ];
+    for parts in [1, 3] {
+        let splits = splits(&pages, parts);
+        let results = both(&splits, "tide sort:date");
+        assert_eq!((names(&results), results.copies), (vec!["between", "first"], 1));
+    }
 }
 
 /// Answers queries that nobody would type, and not slowly: every word is read once, and no page is scored twice for it.

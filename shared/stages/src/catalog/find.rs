@@ -187,12 +187,11 @@ impl Finder {
         let hits = hits.try_collect().await?;
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
-        let Results { total, partial, is_mixed, copies, unknown, more_of, too_common, .. } = results;
+        let Results { total, partial, copies, unknown, more_of, too_common, .. } = results;
         notes.extend(too_common.into_iter().map(QueryError::TooCommon));
         Ok(SearchResults {
             total,
             partial,
-            is_mixed,
             unsearched: unsearched.pages,
             unsearched_years: unsearched.years,
             unknown,

@@ -23,12 +23,9 @@ pub enum Start<'a> {
 pub struct SearchResults {
     /// Number of pages that contain all words. Pages with the same content count as one, and only one of them is given.
     pub total: u64,
-    /// Number of pages that contain only some of the words. They follow the others, unless the two are mixed.
+    /// Number of pages that contain only some of the words.
     #[serde(skip_serializing_if = "is_zero")]
     pub partial: u64,
-    /// True if the query is a sentence: pages with all words and pages with some are then ranked together.
-    #[serde(skip)]
-    pub is_mixed: bool,
     /// Number of pages that were not searched, since a part of the index did not answer in time, or has a format that
     /// this version cannot read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]

@@ -36,8 +36,6 @@ pub(crate) struct Search {
     pub(crate) copies_of_them: fn(u64, &str) -> String,
     /// Number of pages with all words, where others have only some.
     pub(crate) have_all_words: fn(u64, &str) -> String,
-    /// Heading of the pages that have only some of the words.
-    pub(crate) some_words: &'static str,
     /// Text before the words that a page lacks.
     pub(crate) without: &'static str,
     /// Words that occur in no page.
@@ -193,7 +191,6 @@ const ENGLISH: Search = Search {
         1 => "One of them has all of your words.".to_owned(),
         _ => format!("{shown} of them have all of your words."),
     },
-    some_words: "Pages with some of your words",
     without: "Without",
     in_no_page: |words| format!("No page here has {words}."),
     not_searched: |shown| {
@@ -281,7 +278,6 @@ const ITALIAN: Search = Search {
         1 => "Una di queste ha tutte le parole cercate.".to_owned(),
         _ => format!("{shown} di queste hanno tutte le parole cercate."),
     },
-    some_words: "Pagine con alcune delle parole cercate",
     without: "Senza",
     in_no_page: |words| format!("Qui nessuna pagina ha {words}."),
     not_searched: |shown| {

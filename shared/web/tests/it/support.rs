@@ -156,7 +156,6 @@ impl SearchIndex for Backend {
             partial: hits.len() as u64 - total,
             unsearched: self.unsearched,
             unsearched_years: self.unsearched_years.clone(),
-            is_mixed: query.ends_with('?'),
             unknown: hits.iter().flat_map(|hit| hit.missing.clone()).filter(|word| word.starts_with('x')).collect(),
             copies: hits.iter().map(|hit| u64::from(hit.copies)).sum(),
             hits: hits.into_iter().skip(offset).take(limit).collect(),
