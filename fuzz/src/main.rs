@@ -3,6 +3,7 @@
 #![no_main]
 #![allow(unsafe_code, reason = "libFuzzer finds its entry by an exported name, which `fuzz_target` writes")]
 
+mod codings;
 mod feeds;
 mod input;
 mod pages;
@@ -22,6 +23,7 @@ type Check = fn(&[u8]);
 /// The targets, by name.
 const CHECKS: &[(&str, Check)] = &[
     ("article", pages::article),
+    ("coding", codings::coding),
     ("decode", pages::decode),
     ("image", pages::image),
     ("feed", feeds::feed),

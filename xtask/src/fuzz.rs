@@ -14,6 +14,7 @@ type Target = (&'static str, usize, &'static [&'static str]);
 /// All targets, as `fuzz/src/main.rs` names them.
 const TARGETS: &[Target] = &[
     ("article", 4_096, &["shared/article/tests/it/fixtures"]),
+    ("coding", 4_096, &[]),
     ("decode", 4_096, &[]),
     ("image", 16_384, &[]),
     ("feed", 4_096, &["shared/feed/tests/it/fixtures"]),

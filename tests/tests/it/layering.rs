@@ -123,7 +123,7 @@ const RULES: &[Rule] = &[
         knows: &[MODEL, POLICY, PORTS, AWS, LAMBDA, FIXTUREWEB, TESTKIT],
         kind: Kind::Workshop,
     },
-    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, WARC, STAGES], kind: Kind::Workshop },
+    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, FETCHER, WARC, STAGES], kind: Kind::Workshop },
     Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
 ];
 
