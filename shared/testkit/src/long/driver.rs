@@ -169,12 +169,12 @@ struct Tap(Arc<Shard>);
 #[async_trait]
 impl Queue for Tap {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        for (job, _) in jobs {
+        for (job, due) in jobs {
             if let Job::Poll(PollJob { feed, deferrals: 0, .. }) = job
                 && let Some(feed) = self.0.feeds.get(feed)
             {
-                let now = self.0.moment();
-                self.0.judge().give_out(&self.0.web, *feed, now);
+                let (due, now) = (due.since(Timestamp::from_millis(START)).0, self.0.moment());
+                self.0.judge().give_out(&self.0.web, *feed, due, now);
             }
         }
         self.0.explain().await;

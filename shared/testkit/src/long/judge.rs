@@ -107,12 +107,16 @@ impl Judge {
         self.places[place].blocked_at = Some(now);
     }
 
-    /// A poll of a feed is given out. The first one and the feed's own slot may lie close together; one call does for both.
-    pub(super) fn give_out(&mut self, web: &Web, feed: usize, at: Moment) {
-        let since = *self.feeds[feed].due.get_or_insert(at);
-        if at - since > CYCLE {
-            self.feeds[feed].due = Some(at);
-            self.not_made(web, feed, since, at);
+    /// A poll of a feed is given out that falls `due` at a moment. The first one and the feed's own slot may lie close
+    /// together, and one call does for both: a poll that falls due within the floor after an answer must not be made.
+    pub(super) fn give_out(&mut self, web: &Web, feed: usize, due: Moment, now: Moment) {
+        if self.feeds[feed].answered.is_some_and(|at| due < at + FLOOR) {
+            return;
+        }
+        let since = *self.feeds[feed].due.get_or_insert(due);
+        if now.saturating_sub(since) > CYCLE {
+            self.feeds[feed].due = Some(due);
+            self.not_made(web, feed, since, now);
         }
     }
 
@@ -205,7 +209,7 @@ impl Judge {
         self.report.polls += 1;
         let seen = self.feeds[feed];
         if let Some(due) = seen.due.filter(|due| now < web.outage.0 || *due > web.outage.1) {
-            let late = now - due;
+            let late = now.saturating_sub(due);
             self.lateness = (self.lateness.0 + late, self.lateness.1 + 1);
             if late > self.report.worst_lateness && !self.is_excused(web, web.feeds[feed].place, due, now) {
                 self.report.worst_lateness = late;
@@ -291,7 +295,8 @@ impl Judge {
             seen.home_at = Some(now);
         }
         if let Some(feed) = feed {
-            self.feeds[feed].answered = Some(now);
+            // A poll that was given out during the call is made by it.
+            self.feeds[feed] = FeedHistory { due: None, answered: Some(now), ..self.feeds[feed] };
         }
         if matches!(answer, Ok(Reply { status: 202 | 402 | 403 | 451 | 500.., .. })) && url.path() != "/robots.txt" {
             seen.leave_alone(now + REST, "a URL of it was refused, or failed, less than an hour ago");
@@ -357,5 +362,35 @@ impl PlaceHistory {
         if self.urls.values().filter(|(until, what)| *until > now && *what == code).count() >= 2 {
             self.quiet = Some((now + time, why));
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
+mod tests {
+    use super::super::web::make;
+    use super::*;
+
+    /// A row is written at the end of its visit, so the minute of a feed may come while its first pages are fetched.
+    #[test]
+    fn a_poll_given_out_soon_after_an_answer_is_not_late_and_a_later_one_is() {
+        let web = make(1, 0, 1, 4);
+        let (place, url) = (web.feeds[0].place, Url::parse(&web.feeds[0].url).unwrap());
+        assert!(web.is_well(place));
+        let mut judge = Judge::new(&web, &LongRun::new(1, 1, 4));
+        let call = |judge: &mut Judge, at: Moment, given_out_within: Option<Moment>| {
+            judge.polled(&web, 0, at);
+            given_out_within.into_iter().for_each(|due| judge.give_out(&web, 0, due, due));
+            let answer = Ok(Reply { status: 200, ..Reply::default() });
+            judge.end(&web, place, &url, &answer, (at, at + 3 * SECOND));
+        };
+        judge.give_out(&web, 0, 0, 0);
+        call(&mut judge, 45 * SECOND, Some(46 * SECOND));
+        judge.give_out(&web, 0, 60 * SECOND, 60 * SECOND);
+        call(&mut judge, WINDOW + 60 * SECOND, None);
+        assert_eq!(judge.report.worst_lateness, 45 * SECOND, "{}", judge.report.worst);
+        judge.give_out(&web, 0, 2 * WINDOW, 2 * WINDOW);
+        call(&mut judge, 2 * WINDOW + HOUR, None);
+        assert_eq!(judge.report.worst_lateness, HOUR, "{}", judge.report.worst);
     }
 }
