@@ -61,6 +61,10 @@ const MANNERS: [Manner; 14] = [
     Manner { name: "closes", ends: Ends::Closed, ..PLAIN },
     Manner { name: "resets", ends: Ends::Reset, ..PLAIN },
 ];
+/// A server whose feed is longer than a feed may be.
+const LARGE: Manner = Manner { name: "large", ..PLAIN };
+/// Length of its feed in bytes.
+const LARGE_BYTES: usize = 11 << 20;
 
 /// Words that differ from seed to seed.
 fn words(seed: &str, count: usize) -> String {
@@ -86,7 +90,8 @@ fn document(host: &str, path: &str) -> (&'static str, String) {
             let items = (0..PAGES).map(|n| format!("<item><title>{n}</title><link>http://{host}/p/{n}</link></item>"));
             let head = format!("<title>{host}</title><link>http://{host}/</link>");
             let feed = format!("<rss version=\"2.0\"><channel>{head}{}</channel></rss>", items.collect::<String>());
-            ("binary/octet-stream", feed)
+            let padding = if host == "large.test" { LARGE_BYTES } else { 0 };
+            ("binary/octet-stream", format!("{feed}{}", " ".repeat(padding)))
         }
         _ => {
             let text: String = (0..4).map(|n| format!("<p>{}.</p>", words(&format!("{host}{path}{n}"), 40))).collect();
@@ -116,7 +121,7 @@ fn serve(mut stream: TcpStream) -> Option<()> {
         let head = read_head(&mut stream)?;
         let path = head.split(' ').nth(1)?;
         let host = head.lines().find_map(|line| line.to_lowercase().strip_prefix("host: ").map(str::to_owned))?;
-        let manner = MANNERS.iter().find(|manner| host == format!("{}.test", manner.name))?;
+        let manner = MANNERS.iter().chain([&LARGE]).find(|manner| host == format!("{}.test", manner.name))?;
         match manner.ends {
             Ends::Closed if number > 0 => return Some(()),
             Ends::Reset => resets = true,
@@ -166,5 +171,18 @@ fn t19_no_manner_of_a_server_loses_a_page() {
         let all: BTreeSet<String> = (0..PAGES).map(|n| format!("http://{host}/p/{n}")).collect();
         let found: BTreeSet<String> = store.found(&format!("site:{host}")).into_iter().collect();
         assert_eq!(found, all, "{host}");
+    }
+}
+
+#[test]
+fn a_feed_that_is_too_large_says_so_with_the_limit_whether_it_was_found_or_named() {
+    let resolve = format!("*.test={}", start());
+    for named in [&["http://large.test/"][..], &["--feed", "http://large.test/feed.xml"]] {
+        let store = Store::alone();
+        let mut crawl = store.command(&[&["crawl", "--json", "--resolve", &resolve][..], named].concat());
+        crawl.envs(BRISK);
+        let summary = Child::spawn(crawl).wait(LIMIT).json();
+        let reason = summary["failed"][0]["reason"].as_str().unwrap();
+        assert!(reason.contains("the body is larger than 10485760 bytes"), "{summary}");
     }
 }
