@@ -172,16 +172,20 @@ async fn a_site_without_a_feed_says_whether_its_home_page_names_one() {
 
 #[tokio::test(start_paused = true)]
 async fn a_site_whose_feed_is_there_and_cannot_be_read_says_why() {
-    let world = TestWorld::new();
-    world.with_site(HOME, SiteState::Waiting).await;
-    world.web.serve(HOME, "text/html", page(&["/large", "/deep"]));
     let too_large = FetchError::Limit("the body has more bytes than it may".into());
-    world.web.answer("https://example.org/large", Err(too_large));
-    world.web.serve("https://example.org/deep", "text/xml", format!("<rss><channel>{}", "<a>".repeat(300)));
-    world.discover(HOME).await;
-    let state = world.site(HOME).await.state;
-    let told = |reason: &str| reason.contains("; https://example.org/large cannot be read: a limit was broken");
-    assert!(matches!(&state, SiteState::Feedless { reason } if told(reason)), "{state:?}");
+    let unreadable = FetchError::Protocol("the body is not what its coding says".into());
+    for (error, says) in [(too_large, "a limit was broken"), (unreadable, "not what its coding says")] {
+        let world = TestWorld::new();
+        world.with_site(HOME, SiteState::Waiting).await;
+        world.web.serve(HOME, "text/html", page(&["/large", "/deep"]));
+        world.web.answer("https://example.org/large", Err(error));
+        world.web.serve("https://example.org/deep", "text/xml", format!("<rss><channel>{}", "<a>".repeat(300)));
+        world.discover(HOME).await;
+        let state = world.site(HOME).await.state;
+        let told =
+            |reason: &str| reason.contains("; https://example.org/large cannot be read") && reason.contains(says);
+        assert!(matches!(&state, SiteState::Feedless { reason } if told(reason)), "{state:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -318,7 +318,7 @@ impl<'s, 'v> FeedSearch<'s, 'v> {
             CallEnd::Reply(reply) if reply.status >= 500 => {
                 Ok(self.visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
             }
-            CallEnd::Rejected(why @ Rejection::Limit(_)) => Ok(self.note_unread(url, why)),
+            CallEnd::Rejected(why @ (Rejection::Limit(_) | Rejection::Transport(_))) => Ok(self.note_unread(url, why)),
             CallEnd::Reply(_) | CallEnd::Rejected(_) => Ok(Tried::Useless),
             CallEnd::Elsewhere(until) | CallEnd::Refused(until) => Ok(Tried::NotYet(*until)),
             CallEnd::Later(until) | CallEnd::Held(until, _) => Ok(Tried::NotNow(*until)),
