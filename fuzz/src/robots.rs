@@ -1,4 +1,4 @@
-//! robots.txt, page directives and usage preferences.
+//! robots.txt, page directives and licences.
 
 use crate::input::{first_line, unfolded};
 use curlew_policy::page::directives::{Directives, parse_date};
@@ -16,8 +16,7 @@ pub(crate) fn robots(data: &[u8]) {
         assert_eq!(decision, Robots::parse(&file, token).check_path(&path), "the same twice");
         assert!(robots.check_path("/robots.txt").allowed);
         if let Ok(url) = Url::parse(&format!("https://reed.example{path}")) {
-            let _ =
-                (robots.check(&url), robots.usage(&url), robots.signals(&url), robots.crawl_delay(), robots.weight());
+            let _ = (robots.check(&url), robots.signals(&url), robots.crawl_delay(), robots.weight());
         }
         assert!(
             decision.allowed || decision.rule.is_some() || decision.second == Some(false),

@@ -207,7 +207,6 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     let machine = Machine {
         memory: megabytes.map(|megabytes| megabytes.saturating_mul(1 << 20)),
         refused: endpoints::refused(environment),
-        classifier: None,
     };
     let wrong = |e| Failure::Settings(with_causes(&e));
     let base = Settings::load(&Flags::default(), environment.iter().cloned()).map_err(wrong)?;

@@ -185,7 +185,7 @@ mod tests {
         let (status, page) = asked("suggest").await;
         assert!(status / 100 == 4 && page.contains("<form"), "a form without its token is not taken: {status}");
         let (status, page) = asked("status").await;
-        assert!(status == 200 && page.contains("Pages that can be found"), "{page}");
+        assert!(status == 200 && page.contains("Indexed pages"), "{page}");
     }
 
     #[test]

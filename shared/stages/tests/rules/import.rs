@@ -66,6 +66,8 @@ async fn foreign_pages_are_accepted_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
+    const LICENCE: &str = "<script type=\"application/rsl+xml\"><rsl xmlns=\"https://rslstandard.org/rsl\"><content url=\"/\">\
+        <license><prohibits type=\"usage\">search</prohibits></license></content></rsl></script>";
     let lists = Lists { substrings: vec!["/private/".into()], ..Lists::default() };
     let exclusions = Exclusions::compile(&lists).unwrap();
     let world = TestWorld::with_scope(Scope { exclusions, ..Scope::default() });
@@ -82,12 +84,16 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
         foreign("https://intern.example/", IMAGE),
         foreign("ftp://example.org/", IMAGE),
         with("x-robots-tag", "noindex"),
+        foreign("https://example.org/licensed", &format!("{IMAGE}{LICENCE}")),
     ];
     let codes = |outcomes: Vec<ImportOutcome>| -> Vec<&'static str> {
         outcomes.into_iter().map(|o| if let ImportOutcome::Rejected(why) = o { why.code() } else { "taken" }).collect()
     };
-    assert_eq!(codes(take(&world, pages).await), ["blocked", "excluded", "address", "address", "noindex"]);
-    assert_eq!(world.state("https://example.org/h").await, None, "nothing is written of it");
+    assert_eq!(
+        codes(take(&world, pages).await),
+        ["blocked", "excluded", "address", "address", "noindex", "preference"]
+    );
+    assert_eq!(world.state("https://example.org/licensed").await, None, "nothing is written of it");
 }
 
 #[tokio::test(start_paused = true)]

@@ -96,7 +96,6 @@ mod preferences {
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
     use crate::test_world::{TestWorld, host, html, status};
     use curlew_model::{Gone, Job, Millis, PageState, Record, Rejection, Stage as QueueName, Timestamp};
-    use curlew_policy::politeness::scope::Scope;
     use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
     use curlew_stages::stage::Verdict;
 

@@ -164,7 +164,6 @@ impl SearchIndex for Backend {
             next,
             notes: self.notes.clone(),
             suggestion: self.slip.filter(|(typed, _)| *typed == query).map(|(_, meant)| meant.to_owned()),
-            ..SearchResults::default()
         })
     }
 }
