@@ -128,8 +128,8 @@ fn results(
     now: Timestamp,
 ) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
-    // The rest of a longer one was not read.
-    let query = head(query, MAX_QUERY_BYTES);
+    // The rest of a longer query was not read.
+    let (typed, query) = (head(typed, MAX_QUERY_BYTES), head(query, MAX_QUERY_BYTES));
     let is_long = query.len() > LONG;
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
@@ -137,7 +137,7 @@ fn results(
     let view = Results {
         site,
         t,
-        typed: head(typed, MAX_QUERY_BYTES),
+        typed,
         query: head(query, LONG),
         as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
         notice: None,

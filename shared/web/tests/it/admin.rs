@@ -459,7 +459,7 @@ async fn bad_input_is_bounded_and_said() {
     let world = operators_world();
     let ana = sign_in(&world, "ana", 1).await;
     for (path, status) in [
-        (format!("/admin/sources?filter={}", "x".repeat(20_000)), StatusCode::NOT_FOUND),
+        (format!("/admin/sources?filter={}", "x".repeat(60_000)), StatusCode::NOT_FOUND),
         (format!("/admin/sources?filter={}", "x".repeat(3_000)), StatusCode::OK),
         ("/admin/sources?after=garbage".into(), StatusCode::NOT_FOUND),
         ("/admin/screening?after=%00".into(), StatusCode::NOT_FOUND),

@@ -205,7 +205,7 @@ async fn i05_an_owner_sees_all_and_asks_for_what_is_offered() {
         claim.asked.insert(OwnerRequest::Visit, Timestamp::from_millis(5));
     });
     let page = world.get(&path).await;
-    assert!(page.text(".good").starts_with("The site is yours: a TXT record says so."), "{}", page.text(".good"));
+    assert!(page.text(".good").starts_with("The site is yours, as proved by a TXT record."), "{}", page.text(".good"));
     assert!(page.all(".notice").iter().any(|notice| notice.contains("queueing visits")));
     let text = page.text("main");
     for part in [

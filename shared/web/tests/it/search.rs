@@ -124,8 +124,9 @@ async fn a_result_shows_title_snippet_site_date_and_thumbnail() {
     assert_eq!(results.all("article h2"), ["Mud & tide", "Curlew, plain"]);
     assert_eq!(results.attributes("article h2 a", "href"), ["https://tide.example/2026/mud", "https://other.example/"]);
     assert_eq!(results.all("mark"), ["curlew"]);
-    assert_eq!(results.all(".source a"), ["Tidal Notes", "other.example"]);
-    assert_eq!(results.attributes(".source a", "href"), ["/site/tide.example", "/site/other.example"]);
+    assert_eq!(results.all(".source a"), ["Tidal Notes", "More like this", "other.example", "More like this"]);
+    let links = results.attributes(".source a", "href");
+    assert_eq!(links, ["/site/tide.example", "/?q=mud+tide", "/site/other.example", "/?q=curlew+plain"]);
     assert_eq!(results.all("cite"), ["tide.example/2026/mud", "other.example"]);
     assert_eq!(results.all("time"), ["1 May 2026"]);
     assert_eq!(results.text(".source span"), "Italian");
