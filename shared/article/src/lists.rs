@@ -22,7 +22,7 @@ lists! {
     PHRASES: Words = include_str!("../lists/phrases.txt");
     /// Beginnings of words, folded, that say that something goes on.
     GOES_ON: Words = include_str!("../lists/goes-on.txt");
-    /// Words, folded, that say behind what a text goes on.
+    /// Prepositions, folded, between "continues" and the obstacle: "below", "after".
     BEHIND: WordSet = include_str!("../lists/behind.txt");
     /// Beginnings of words, folded, for what a text goes on behind.
     OBSTACLES: Words = include_str!("../lists/obstacles.txt");
@@ -78,7 +78,7 @@ mod tests {
     use crate::text::fold;
 
     #[test]
-    fn entries_are_as_those_who_compare_them_have_them() {
+    fn entries_have_the_form_that_they_are_compared_in() {
         let folded = [&TEASERS, &NOTICES, &GOES_ON, &OBSTACLES];
         let folded = folded.into_iter().flat_map(|list| list.iter()).chain(ACTIONS.iter()).chain(CONTENTS.iter());
         for word in folded.chain(&*BEHIND).filter(|word| !word.contains('-')) {

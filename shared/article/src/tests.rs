@@ -185,6 +185,13 @@ fn what_a_page_hides_behind_a_paywall_is_no_text_of_it() {
     let free =
         read(&format!("<title>A lock</title>{}<article>{TEXT}</article>", sold(r#""isAccessibleForFree":true"#)));
     assert!(!free.is_paywalled && free.text.contains("otters"), "{}", free.text);
+    let other = format!(
+        "{}{}",
+        sold(r#""inLanguage":"en""#),
+        sold(r#""isAccessibleForFree":false"#).replace("A lock", "A tide")
+    );
+    let another = read(&format!("<title>A lock</title>{other}<article>{TEXT}</article>"));
+    assert!(!another.is_paywalled, "a related article is not free");
     let micro =
         "<article itemscope itemtype=https://schema.org/Article><meta itemprop=isAccessibleForFree content=False>";
     assert!(read(&format!("{micro}{TEXT}</article>")).is_paywalled);

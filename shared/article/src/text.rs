@@ -49,7 +49,7 @@ pub(crate) fn has_no_marks(text: &str) -> bool {
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// Returns the number of words that English would take for a running text. White space separates words, but scripts
+/// Returns the number of words that a text would have in English. White space separates words, but scripts
 /// without white space between words, and Korean, whose words take their particles along, are counted by characters: three
 /// of Chinese are two words, two of kana and of Korean one, and three of Thai, Lao, Khmer and Burmese one.
 pub fn text_words(text: &str) -> usize {

@@ -14,7 +14,7 @@ const HALF_AT: f32 = 18.0;
 const HALF_PER_WORD: f32 = 0.05;
 /// Points against a topic that halve the weight of ambiguous words in a short text.
 const AGAINST_HALVES: f32 = 6.0;
-/// Maximum that they add to the divisor of the points, so that stuffing a page with such words does not help.
+/// Maximum that points against a topic add to the divisor, so that stuffing a page with such words does not help.
 const MAX_RELIEF: f32 = 6.0;
 /// Share of that relief which applies to unmistakable words.
 const RELIEF_OF_EXPLICIT: f32 = 0.6;
@@ -22,7 +22,7 @@ const RELIEF_OF_EXPLICIT: f32 = 0.6;
 const EXPLICIT_FROM: f32 = 10.0;
 /// Factors for a topic with none, one, two or three different words: real pages of a topic use many.
 const FEW_WORDS: [f32; 4] = [0.0, 0.4, 0.6, 0.85];
-/// Least factor for a topic with fewer different words for it than against it: such a page is about the topic.
+/// Least factor for a topic with fewer different words for it than against it: such a page reports on the topic.
 const LEAST_FOR_ABOUT: f32 = 0.5;
 /// Minimum weight of common words that identifies a language and outweighs the page's own tag.
 const TOLD_FROM: f32 = 6.0;

@@ -47,7 +47,10 @@ pub fn is_leftover_address(url: &Url) -> bool {
     let (path, query) = (decoded(url.path()), decoded(url.query().unwrap_or_default()));
     let is_left = |segment: &str| {
         let is_name = segment.starts_with('[') && segment.ends_with(']');
-        is_name || segment == "false" || segment.starts_with([':', '$']) || is_leftover(segment)
+        is_name
+            || segment == "false"
+            || segment.starts_with([':', '$'])
+            || matches!(segment, "undefined" | "null" | "nan" | "(null)")
     };
     path.split('/').any(is_left)
         || [path, query].iter().any(|part| part.contains(['{', '<']) || part.contains("[object"))
@@ -119,7 +122,15 @@ mod tests {
         ] {
             assert!(is_leftover_address(&url(left)), "{left}");
         }
-        for right in ["/", "/a/b.html", "/undefined-behaviour", "/a?x[]=1", "/null-island/", "/i/gate[1].jpg"] {
+        for right in [
+            "/",
+            "/a/b.html",
+            "/undefined-behaviour",
+            "/a?x[]=1",
+            "/null-island/",
+            "/i/gate[1].jpg",
+            "/i/none/gate.jpg",
+        ] {
             assert!(!is_leftover_address(&url(right)), "{right}");
         }
     }

@@ -10,7 +10,7 @@ use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 
 /// Phrases, folded, one a line, between which and a writer's name stands a blank or a colon. Longer ones are before
 /// those that they begin with.
-const WRITTEN_BY: &str = include_str!("../../data/byline_phrases.txt");
+const WRITTEN_BY: &str = include_str!("../../lists/byline_phrases.txt");
 /// Words, folded, for a writer: a colon stands between them and the name.
 const WRITER: [&str; 11] =
     ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
@@ -104,7 +104,7 @@ fn ends_with_initial(name: &str) -> bool {
 
 /// True if a name is that of an editorial office, or of whoever works there.
 pub(super) fn is_office(name: &str) -> bool {
-    const OFFICES: &str = include_str!("../../data/offices.txt");
+    const OFFICES: &str = include_str!("../../lists/offices.txt");
     fold(name).split(' ').any(|word| OFFICES.lines().any(|office| office == word))
 }
 
@@ -211,7 +211,10 @@ fn after_role(byline: &str) -> Option<&str> {
 
 /// True if a word is for what people do who write, or who make pictures.
 fn is_role(word: &str) -> bool {
-    fold(word).split(' ').any(|word| ROLES.lines().any(|role| word.starts_with(role)))
+    /// Maximum length of a role that is a word of its own only: "foto" begins names as well.
+    const WHOLE: usize = 5;
+    let is = |word: &str, role: &str| word == role || (role.chars().count() > WHOLE && word.starts_with(role));
+    fold(word).split(' ').any(|word| ROLES.lines().any(|role| is(word, role)))
 }
 
 /// Minimum number of words of a person's name.
@@ -226,7 +229,7 @@ const JOINTS: [&str; 20] = [
 const PARTICLES: [&str; 16] =
     ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
 /// Words that begin with a capital letter in labels, and are no part of a name, folded, one a line.
-const NO_NAMES: &str = include_str!("../../data/no_names.txt");
+const NO_NAMES: &str = include_str!("../../lists/no_names.txt");
 
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
@@ -311,7 +314,7 @@ fn is_nobody(name: &str) -> bool {
 }
 
 /// Names of accounts and labels, folded, one a line.
-const NOBODY: &str = include_str!("../../data/nobody.txt");
+const NOBODY: &str = include_str!("../../lists/nobody.txt");
 
 /// True if what stands behind a name and a stroke is a place: one word in capital letters.
 fn is_place(text: &str) -> bool {
@@ -326,12 +329,13 @@ fn without_role(names: &str) -> &str {
     end.and_then(|end| names.get(..end)).unwrap_or(names)
 }
 
-/// Beginnings of words for what people do who write, or who make pictures, folded, one a line.
-const ROLES: &str = include_str!("../../data/roles.txt");
+/// Words for what people do who write, or who make pictures, folded, one a line; those of more than five letters stand
+/// for all words that begin with them.
+const ROLES: &str = include_str!("../../lists/roles.txt");
 
 /// True if a name ends with the form of a company.
 pub(super) fn is_company(name: &str) -> bool {
-    const FORMS: &str = include_str!("../../data/companies.txt");
+    const FORMS: &str = include_str!("../../lists/companies.txt");
     let name = fold(name);
     FORMS.lines().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
 }
@@ -402,6 +406,7 @@ mod tests {
             ),
             ("Words by Ada Example, photographs by Ben Example", "Ada Example"),
             ("di Ada Esempio, foto di Ben Esempio", "Ada Esempio"),
+            ("By Ada Example and Maria Fotopoulou", "Ada Example and Maria Fotopoulou"),
             ("Ada Example is a senior writer. She covers weirs.", "Ada Example"),
             ("By Ada Example Updated 3 hours ago", "Ada Example"),
             ("Par Ada Exemple Mis à jour il y a 2 jours", "Ada Exemple"),

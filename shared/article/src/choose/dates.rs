@@ -188,7 +188,7 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         })
 }
 
-/// Returns the first of the moments that fit and can be parsed, rather one that its line is about. In running text it
+/// Returns the first of the moments that fit and can be parsed, preferring one that its line is about. In running text it
 /// is a guess, unless the markup says more.
 fn moment(
     outline: &Outline<'_>,
@@ -233,11 +233,11 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
 }
 
 /// Days of the week and labels of days, folded, one a line.
-const BEFORE_DAYS: &str = include_str!("../../data/before_days.txt");
+const BEFORE_DAYS: &str = include_str!("../../lists/before_days.txt");
 /// Meta names that mean publication, one a line, most reliable first.
-const PUBLISHED: &str = include_str!("../../data/metas_published.txt");
+const PUBLISHED: &str = include_str!("../../lists/metas_published.txt");
 /// Meta names that mean a change, one a line.
-const MODIFIED: &str = include_str!("../../data/metas_modified.txt");
+const MODIFIED: &str = include_str!("../../lists/metas_modified.txt");
 
 /// Returns the order of day and month in `03/04/2026`: only the United States and the Philippines write the month
 /// first.

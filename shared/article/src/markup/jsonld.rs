@@ -67,7 +67,7 @@ pub(crate) fn read(outline: &Outline<'_>, limits: &Limits) -> JsonLd {
     if let Some(work) = works.first().filter(|_| found.headline.is_none()) {
         reader.article(work, &mut found);
     }
-    // What the page does not show to everybody is not for everybody to find.
+    // Text that the page does not show to everybody is not indexed.
     found.body.take_if(|_| found.is_paywalled);
     found.steps = (limits.json_values - reader.left) as u64;
     found
@@ -203,7 +203,12 @@ impl<'v> Reader<'v> {
         {
             found.body = Some(body);
         }
-        fill(&mut found.headline, || self.first(value, &["headline", "name"]));
+        let headline = self.first(value, &["headline", "name"]);
+        // Another article that the page names says nothing about this one.
+        if found.headline.is_none() || headline.is_none() || headline == found.headline {
+            found.is_paywalled |= self.is_paywalled(value);
+        }
+        fill(&mut found.headline, || headline);
         let author = ["author", "creator"].iter().find_map(|key| value.get(*key).filter(|value| !value.is_null()));
         let slot =
             if author.is_some_and(|author| self.is_office(author)) { &mut found.office } else { &mut found.author };
@@ -246,6 +251,7 @@ impl<'v> Reader<'v> {
 
     /// Reads a page object. It describes the article less reliably, so it only fills fields that are still empty.
     fn page(&mut self, value: &'v Value, found: &mut JsonLd) {
+        found.is_paywalled |= self.is_paywalled(value);
         self.dates_and_image(value, found);
         fill(&mut found.author, || self.names(value.get("author")));
     }
@@ -254,7 +260,6 @@ impl<'v> Reader<'v> {
         fill(&mut found.published, || self.first(value, &["datePublished", "dateCreated", "uploadDate"]));
         fill(&mut found.modified, || self.first(value, &["dateModified"]));
         fill(&mut found.language, || self.name(value.get("inLanguage")));
-        found.is_paywalled |= self.is_paywalled(value);
         let images = ["image", "primaryImageOfPage", "thumbnailUrl"];
         fill(&mut found.image, || images.iter().find_map(|key| self.image(value.get(*key))));
     }

@@ -16,7 +16,7 @@ pub(crate) struct Attributes<'a> {
     pub(crate) property: &'a str,
     /// True if it begins an item of microdata.
     pub(crate) itemscope: bool,
-    /// True if it is hidden, or asks not to be quoted, by anything but its class.
+    /// True if it is hidden, or asks not to be quoted, by anything but its class and `aria-hidden`.
     pub(crate) conceals: bool,
     /// True if it is kept from screen readers, as ornaments are.
     pub(crate) is_unspoken: bool,

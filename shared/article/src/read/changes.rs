@@ -63,10 +63,10 @@ pub(crate) fn event_words() -> impl Iterator<Item = &'static str> {
 }
 
 /// Beginnings of words for publication, in lower case, one a line.
-const PUBLISHED: &str = include_str!("../../data/words_published.txt");
+const PUBLISHED: &str = include_str!("../../lists/words_published.txt");
 
 /// Beginnings of words for a change, in lower case, one a line.
-const CHANGED: &str = include_str!("../../data/words_changed.txt");
+const CHANGED: &str = include_str!("../../lists/words_changed.txt");
 
 #[cfg(test)]
 mod tests {

@@ -107,7 +107,7 @@ pub(crate) fn attr<'a>(element: &'a Element, name: &str) -> Option<&'a str> {
 /// Number of bytes of a text that count as a step of the budget.
 const CHARGED_BYTES: usize = 8;
 
-/// True for what explains the text above or beside it and is no part of it: readings of ruby, and the source of a
+/// True for elements that only explain the text beside them: readings of ruby, and the source of a
 /// formula.
 pub(crate) fn is_gloss(tag: &str) -> bool {
     matches!(tag, "rp" | "rt" | "rtc" | "annotation" | "annotation-xml")
@@ -127,6 +127,7 @@ pub(crate) fn text_without(
     budget: &mut usize,
     leaves_out: impl Fn(NodeRef<'_, Node>, &Element) -> bool,
 ) -> String {
+    let is_block = |node: NodeRef<'_, Node>| node.value().as_element().is_some_and(|e| !is_inline(e.name()));
     let mut out = String::new();
     let mut without = None;
     // Empty elements add no text, so the steps are counted too.
@@ -152,6 +153,7 @@ pub(crate) fn text_without(
                 _ => {}
             },
             Edge::Close(node) if without == Some(node.id()) => without = None,
+            Edge::Close(node) if without.is_none() && is_block(node) => out.push(' '),
             Edge::Close(_) => {}
         }
         if out.len() > max {

@@ -225,7 +225,7 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     };
     let letter = text(node);
     let mut behind = node.next_siblings().take(NEAR.2).map(text).filter(|text| *text != letter && !text.is_empty());
-    letter.ends_with(char::is_alphabetic)
+    letter.ends_with(|c: char| c.is_alphabetic() && !c.is_lowercase())
         && letter.chars().filter(|c| c.is_alphabetic()).count() == 1
         && behind.next().is_some_and(|word| word.starts_with(char::is_alphabetic))
 }
@@ -296,6 +296,8 @@ const VALUE_BYTES: usize = 1_024;
 const GIVEN_BYTES: usize = 4_096;
 /// Number of bytes of attributes that count as a step.
 const BYTES_A_STEP: usize = 64;
+/// Steps that the tags in a `<noscript>` behind an image are charged with.
+const NOSCRIPT_STEPS: usize = 128;
 /// True if a property is a long text, which is read elsewhere or not at all.
 pub(crate) fn is_long_property(name: &str) -> bool {
     matches!(name, "articleBody" | "text" | "description" | "reviewBody")
@@ -312,6 +314,8 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     }
     let date = matches!(name, "datePublished" | "dateCreated" | "dateModified");
     let address = matches!(name, "image" | "thumbnailUrl" | "contentUrl" | "url" | "mainEntityOfPage" | "sameAs");
+    // The tags of an image may be those of a `<noscript>` behind it.
+    *budget = budget.saturating_sub(if element.name() == "img" { NOSCRIPT_STEPS } else { 0 });
     let given = match element.name() {
         "link" => attr(element, "href"),
         "a" | "area" if address => attr(element, "href"),

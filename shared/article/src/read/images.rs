@@ -2,6 +2,7 @@
 
 use crate::read::dom::attr;
 use crate::read::gate::Limits;
+use crate::text::head;
 use curlew_text::html::{Piece, Pieces};
 use ego_tree::NodeRef;
 use scraper::Node;
@@ -13,10 +14,10 @@ const SMALLEST: u32 = 100;
 /// Ranks of the addresses that the tags of an image give, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// That of a program, which loads the image when it is scrolled to.
+    /// Address for a program that loads the image when it is scrolled to.
     Loader,
     Set,
-    /// That of a `<source>` beside it, which browsers prefer to its `src`.
+    /// Address of a `<source>` beside the image, which browsers prefer to its `src`.
     Beside,
     Src,
     /// A photograph in an attribute of another name.
@@ -53,8 +54,10 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
 
 /// Returns the addresses of the images that a `<noscript>` has for browsers without scripts.
 pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<Item = &'a str> {
+    /// Maximum length that is read, in bytes: an element may belong to many items.
+    const BYTES: usize = 8 * 1_024;
     noscript.children().filter_map(|child| child.value().as_text()).flat_map(|text| {
-        let mut pieces = Pieces::new(text, Limits::default().attributes);
+        let mut pieces = Pieces::new(head(text, BYTES), Limits::default().attributes);
         let mut found = Vec::new();
         while let Some(piece) = pieces.next_without_tree() {
             let attributes = || pieces.attributes().iter().copied();
@@ -106,7 +109,7 @@ pub(crate) fn is_undecoded(address: &str) -> bool {
     is_file(address, &[".avif"])
 }
 
-/// True if the path of an address ends so.
+/// True if the path of an address has one of these endings, in any case.
 fn is_file(address: &str, ends: &[&str]) -> bool {
     let path = address.split(['?', '#']).next().unwrap_or_default().as_bytes();
     ends.iter().any(|end| {

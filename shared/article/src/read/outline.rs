@@ -307,7 +307,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
     /// Parts that do not belong to the article.
     pub(crate) parts: Vec<Part>,
-    /// True if the page's data say that its article is not free. What is hidden stays so then, however much it is.
+    /// True if the page's data say that its article is not free. Hidden text is then left out, however much it is.
     pub(crate) is_paywalled: bool,
     /// Number of steps that the walk took.
     pub(crate) steps: u64,

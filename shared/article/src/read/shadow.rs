@@ -1,6 +1,5 @@
 //! Puts shadow trees that a page declares in its markup where browsers show them (DOM, "finding flattened slottables").
 
-use crate::read::dom::attr;
 use ego_tree::{NodeId, NodeRef};
 use scraper::{Html, Node};
 use std::collections::{HashMap, HashSet};
@@ -10,19 +9,27 @@ use std::collections::{HashMap, HashSet};
 pub(super) fn flatten(html: &mut Html) {
     let mut hosts = HashSet::new();
     // Of several templates, the first makes the shadow tree.
-    let is_first =
-        |root: &NodeRef<'_, Node>| is_root(*root) && root.parent().is_some_and(|host| hosts.insert(host.id()));
+    let is_first = |root: &NodeRef<'_, Node>| {
+        is_root(*root) && root.parent().is_some_and(|host| can_host(host) && hosts.insert(host.id()))
+    };
     let roots: Vec<NodeId> = html.tree.nodes().filter(is_first).map(|root| root.id()).collect();
     for root in roots {
         settle(html, root);
     }
 }
 
+/// True for an element that may have a shadow tree (DOM, "valid shadow host name").
+fn can_host(host: NodeRef<'_, Node>) -> bool {
+    const HOSTS: &str = "article aside blockquote body div footer h1 h2 h3 h4 h5 h6 header main nav p section span";
+    let is_host = |name: &str| name.contains('-') || HOSTS.split(' ').any(|host| host == name);
+    host.value().as_element().is_some_and(|host| is_host(host.name()))
+}
+
 /// True for a template that makes a shadow tree.
 fn is_root(node: NodeRef<'_, Node>) -> bool {
     let is_mode = |mode: &str| mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed");
     let template = node.value().as_element().filter(|element| element.name() == "template");
-    template.and_then(|template| attr(template, "shadowrootmode")).is_some_and(is_mode)
+    template.and_then(|template| template.attr("shadowrootmode")).is_some_and(is_mode)
 }
 
 /// Puts one shadow tree in its place; `None` if it has none.
@@ -31,7 +38,7 @@ fn settle(html: &mut Html, root: NodeId) -> Option<()> {
     let (host, content) = (template.parent()?, template.first_child()?);
     let slots = slots(content);
     let slot_of = |child: NodeRef<'_, Node>| match child.value() {
-        Node::Element(element) => slots.get(attr(element, "slot").unwrap_or_default()).copied(),
+        Node::Element(element) => slots.get(element.attr("slot").unwrap_or_default()).copied(),
         Node::Text(_) => slots.get("").copied(),
         _ => None,
     };
@@ -63,7 +70,7 @@ fn slots(content: NodeRef<'_, Node>) -> HashMap<String, NodeId> {
     let mut waiting = vec![content];
     while let Some(node) = waiting.pop() {
         if let Some(slot) = node.value().as_element().filter(|element| element.name() == "slot") {
-            slots.entry(attr(slot, "name").unwrap_or_default().to_owned()).or_insert(node.id());
+            slots.entry(slot.attr("name").unwrap_or_default().to_owned()).or_insert(node.id());
         }
         if !is_root(node) {
             let above = waiting.len();

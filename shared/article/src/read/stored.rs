@@ -7,7 +7,7 @@
 
 use crate::read::dom::attr;
 use crate::read::elements::is_mute;
-use crate::text;
+use crate::text::{self, head};
 use ego_tree::NodeRef;
 use memchr::memmem;
 use scraper::{Html, Node};
@@ -70,10 +70,8 @@ pub(crate) fn read(tree: &Html) -> [Stored; 2] {
     let mut data = Stored { from: "data", ..Stored::default() };
     let strings = prose(&scripts, &mut data.steps);
     for string in mostly(&strings) {
-        if data.html.len() + string.len() > HTML_BYTES {
-            break;
-        }
-        write(&mut data.html, string);
+        let left = HTML_BYTES.saturating_sub(data.html.len());
+        write(&mut data.html, head(string, left));
     }
     [noscript, data]
 }
@@ -177,7 +175,7 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
             Value::Array(values) if values.iter().chain([value]).any(|value| element(value).is_some_and(is_html)) => {
                 let (html, words) = rendered(value, steps);
                 if words >= WORDS {
-                    out.push((place, Cow::Owned(html)));
+                    out.push((place, Cow::Owned(format!("<div>{html}</div>"))));
                 }
             }
             Value::Array(values) if before + values.len() <= VALUES => waiting.extend(numbered(&place, values.iter())),
@@ -274,7 +272,7 @@ fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
                 // A sign before a string marks a reference, and a second one that there is none.
                 let reference = string.starts_with('$') && !string.starts_with("$$");
                 let string = if reference { "" } else { string.strip_prefix('$').unwrap_or(string) };
-                words += text::words(string);
+                words += text::text_words(string);
                 html.push_str(&escaped(string));
             }
             Piece::Child(value) | Piece::Property(value) => match element(value) {

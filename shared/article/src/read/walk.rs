@@ -285,7 +285,9 @@ impl<'a> Walk<'a> {
     fn is_short(&mut self, node: NodeRef<'_, Node>) -> bool {
         /// Maximum length in bytes.
         const LONGEST: usize = 200;
-        text_of(node, LONGEST, &mut self.looks).len() <= LONGEST && self.looks > 0
+        // Reading ends early behind many empty elements.
+        let is_small = node.descendants().nth(LONGEST).is_none();
+        is_small && text_of(node, LONGEST, &mut self.looks).len() <= LONGEST && self.looks > 0
     }
 
     fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {

@@ -102,6 +102,8 @@ fn an_initial_that_screen_readers_do_not_get_begins_its_word() {
     ] {
         assert_eq!(between(&format!("<p>{initial} {rest}</p>")), [format!("Once {rest}")], "{initial}");
     }
+    let icon = between(&format!("<p><i aria-hidden=true>x</i><span>Close</span> {rest}</p>"));
+    assert_eq!(icon, [format!("Close {rest}")], "the letter of an icon font");
     for icon in ["<i aria-hidden=true>add</i>", "<i aria-hidden=true>✓</i>", "<i aria-hidden=true>x</i> "] {
         assert_eq!(between(&format!("<p>{icon}Once {rest}</p>")), [format!("Once {rest}")], "{icon}");
     }
@@ -193,5 +195,8 @@ fn a_declared_shadow_tree_is_read_with_its_slots_filled() {
     ] {
         assert_eq!(whole(&body), bare, "{body}");
     }
+    // A list item may have no shadow tree.
+    let item = format!("<main>{FIRST}<ul><li><template shadowrootmode=open><b>x</b></template>{LAST}</li></ul></main>");
+    assert!(whole(&item).contains("Whoever has more time"), "{item}");
     assert_eq!(whole(&format!("<template><p>Row</p></template><template shadowrootmode=x>{lines}</template>")), "");
 }
