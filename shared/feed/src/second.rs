@@ -79,7 +79,12 @@ fn entry(entry: model::Entry, atom: bool, address: &dyn Fn(String) -> Option<Str
         author: entry.authors.into_iter().next().and_then(|p| p.name),
         summary: entry.summary.map(|s| s.content),
         content: entry.content.and_then(|c| c.body),
-        tags: entry.categories.into_iter().take(MAX_TAGS).map(|tag| tag.label.unwrap_or(tag.term)).collect(),
+        tags: entry
+            .categories
+            .into_iter()
+            .take(MAX_TAGS)
+            .map(|tag| tag.label.filter(|label| !label.trim().is_empty()).unwrap_or(tag.term))
+            .collect(),
     }
 }
 

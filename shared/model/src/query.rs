@@ -68,7 +68,7 @@ impl fmt::Display for QueryError {
             QueryError::Boolean(typed) => {
                 write!(
                     f,
-                    "{typed} between words is not supported and was left out: pages with all of the words come first; write +word for one that pages must have."
+                    "{typed} between words is not supported and was left out: pages with all of the words rank higher; write +word for one that pages must have."
                 )
             }
             QueryError::Wildcard(typed) => {

@@ -4,12 +4,10 @@ use crate::error::SearchError;
 use crate::leaf::{Answer, Ask, Leaf, ask_each};
 use crate::plan::Stem;
 use crate::query::{BEGINNING, Query};
-use crate::spelling::in_order;
+use crate::spelling::{STEMS, in_order};
 
 /// Maximum number of beginnings of a query that are looked up.
 const BEGINNINGS: usize = 4;
-/// Maximum number of stems that a beginning stands for: those on the most pages.
-const STEMS: usize = 64;
 
 /// Returns the stems that begin with each beginning of a word in a query, with this beginning as typed.
 pub(crate) fn beginnings(leaves: &[&dyn Leaf], query: &Query) -> Result<Vec<(String, Vec<Stem>)>, SearchError> {

@@ -53,8 +53,8 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) 
         let print = candidate.print.filter(|_| may_group && at < GROUPED);
         let copy_of = print.and_then(|print| {
             let is_copy = |other: u64| (print ^ other).count_ones() <= COPY_BITS;
-            let is_same_tier = |group: &Group| group.best.has_all == candidate.has_all;
-            groups.iter_mut().find(|group| is_same_tier(group) && group.best.print.is_some_and(is_copy))
+            let has_as_many = |group: &Group| group.best.has_all == candidate.has_all;
+            groups.iter_mut().find(|group| has_as_many(group) && group.best.print.is_some_and(is_copy))
         });
         match copy_of {
             Some(group) => {

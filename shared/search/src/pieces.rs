@@ -127,7 +127,7 @@ fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
 /// Number of digits between the signs that divide a long number.
 const GROUP: usize = 3;
 /// Maximum length of a unit of measure that counts as joined with the number before it, in characters.
-const MAX_UNIT: usize = 3;
+pub(crate) const MAX_UNIT: usize = 3;
 
 /// Returns the span of a word with the signs that belong to its name, if there are any: `C++`, `C#`, `.NET`.
 pub(crate) fn with_signs(text: &str, word: &Range<usize>) -> Option<Range<usize>> {

@@ -485,8 +485,9 @@ struct Wanted {
     times: u32,
 }
 
-/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `olive-oil` and `input/output` are two words each, as in `olive oil`; a page
-/// gains if they are adjacent on it. So are the pairs of characters of a run that no spaces divide.
+/// Returns the distinct words and phrases to search for, and the words as typed that they belong to. `olive-oil` and
+/// `input/output` are two words each, as in `olive oil`; a page gains if they are adjacent on it. So are the pairs of
+/// characters of a run that no spaces divide.
 fn parts(clauses: &[Clause]) -> (Vec<Wanted>, Vec<Typed>) {
     let (mut wanted, mut typed): (Vec<Wanted>, Vec<Typed>) = Default::default();
     let mut known: HashMap<(String, bool), usize> = HashMap::new();

@@ -148,7 +148,7 @@ impl QueryReader {
     /// Takes `AND`, `OR` or `NOT`, if it has something before it; returns false if it is a word.
     fn take_boolean(&mut self, piece: &QueryPart<'_>) -> bool {
         // An order has no place in the query: it is put in front of one that has none.
-        let is_boolean = piece.is_boolean() && self.unsorted() != Query::default();
+        let is_boolean = piece.is_boolean() && (!self.query.wanted.is_empty() || self.unsorted() != Query::default());
         if is_boolean {
             let is_not = piece.text == NOT;
             self.excludes_next |= is_not;

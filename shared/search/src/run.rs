@@ -11,7 +11,7 @@ use crate::hit::{Explanation, Hit};
 use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_each, keep_best};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
 use crate::mend::{Mended, mend};
-use crate::plan::{Plan, Typed, Wording, languages};
+use crate::plan::{Plan, Stem, Typed, Wording, languages};
 use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Selection, completeness, freshness};
 use crate::split::Split;
@@ -135,7 +135,7 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let mut statistics = Statistics::default();
     count(&leaves, &wording, &plan, &mut statistics)?;
     let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
-    let mended = match request.scope {
+    let mut mended = match request.scope {
         Scope::SomeWords => mend(&leaves, &plan, &unknown, &statistics, &mut analyzers)?,
         Scope::AllWords => Vec::new(),
     };
@@ -144,6 +144,9 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         wording.stand_ins = mended.iter().map(|mended| (mended.word.clone(), mended.stems.clone())).collect();
         plan = wording.plan(&mut analyzers);
         count(&leaves, &wording, &plan, &mut statistics)?;
+        // A word without its signs may be in no page either.
+        let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
+        mended.retain(|mended| mended.stems.iter().any(is_known));
     }
     let unknown = unknown.into_iter().map(|word| word.text).collect();
     let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();

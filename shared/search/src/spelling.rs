@@ -81,6 +81,8 @@ pub(crate) fn neighbours(
     Ok(near)
 }
 
+/// Maximum number of stems that a beginning stands for: those on the most pages.
+pub(crate) const STEMS: usize = 64;
 /// Maximum number of terms of a split that are read for one beginning.
 const TERMS_READ: usize = 20_000;
 
@@ -94,14 +96,15 @@ pub(crate) fn beginning_with(splits: &[&Split], begin: &str) -> Result<Vec<Neigh
         // No letter begins with this byte.
         let last = [begin.form.as_bytes(), &[u8::MAX]].concat();
         let mut terms = inverted.terms().range().ge(&begin.form).lt(last).into_stream()?;
-        let mut left = TERMS_READ;
+        let (mut left, mut here) = (TERMS_READ, Vec::new());
         while left > 0 && terms.advance() {
             left -= 1;
             let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
             let (form, rules) = form_and_rules(term);
             let stem = Stem { rules: rules.to_owned(), form: form.to_owned() };
-            near.push(Neighbour { stem, pages: u64::from(terms.value().doc_freq), distance: 0 });
+            here.push(Neighbour { stem, pages: u64::from(terms.value().doc_freq), distance: 0 });
         }
+        near.extend(in_order(&here).into_iter().take(STEMS));
     }
     Ok(near)
 }

@@ -12,11 +12,10 @@ use tower_http::compression::{CompressionLayer, Predicate};
 /// Minimum length of a body that is compressed, in bytes: a shorter one fits into one packet either way.
 const MIN_BYTES: u64 = 1_024;
 /// Media types of text.
-const TEXTS: [&str; 9] = [
+const TEXTS: [&str; 8] = [
     "text/html",
     "text/css",
     "text/plain",
-    "text/javascript",
     "image/svg+xml",
     "application/json",
     "application/feed+json",

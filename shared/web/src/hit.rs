@@ -9,6 +9,8 @@ use curlew_model::Timestamp;
 use curlew_stages::catalog::results::SearchHit;
 use url::Url;
 
+/// Maximum number of missing words that are shown of a hit.
+const MOST_MISSING: usize = 12;
 /// Maximum length of a language tag, in bytes (RFC 5646 §4.4.1).
 const MAX_TAG: usize = 35;
 /// Maximum length of a missing word that is shown, in characters.
@@ -78,7 +80,7 @@ impl HitView {
             href: url.map(String::from),
             language: lang.as_deref().and_then(|lang| language.name_of(lang)),
             lang,
-            missing: hit.missing.iter().map(|word| clipped(word, MAX_MISSING)).collect(),
+            missing: hit.missing.iter().take(MOST_MISSING).map(|word| clipped(word, MAX_MISSING)).collect(),
             copies: copies(hit.copies, language),
             host,
             more: None,
@@ -98,7 +100,8 @@ const LIKE_WORDS: usize = 12;
 
 /// Returns the address of a search for pages with words of a title, if it has several.
 fn like(title: &str) -> Option<String> {
-    let words: Vec<&str> = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let divides = |c: char| c.is_whitespace() || c.is_ascii_punctuation() || "“”„«»「」".contains(c);
+    let words: Vec<&str> = title.split(divides).filter(|word| word.contains(char::is_alphanumeric)).collect();
     (words.len() > 1).then(|| address(&words[..words.len().min(LIKE_WORDS)].join(" ").to_lowercase()))
 }
 

@@ -22,6 +22,8 @@ use url::form_urlencoded;
 /// Length of a query from which links do not repeat it, in bytes, but for the link to the next page: the page would be
 /// as long as all of them together.
 const LONG: usize = 256;
+/// Maximum number of notes and of unknown words on a page.
+const MOST_NOTES: usize = 12;
 /// Parameter by which a query is answered as it was typed.
 const AS_TYPED: &str = "typed";
 
@@ -113,7 +115,10 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
 /// Returns what is found for the query that was meant, if no page has all words of the one typed, unless this is asked
 /// for as it is.
 async fn mended(app: &App, found: &SearchResults, params: &Params) -> Option<SearchResults> {
-    let is_first = params.get("page").is_none() && params.get(AS_TYPED).is_none() && found.total == 0;
+    let is_first = params.get("page").is_none()
+        && params.get(AS_TYPED).is_none()
+        && found.total == 0
+        && params.query().len() <= LONG;
     let meant = found.suggestion.as_deref().filter(|_| is_first)?;
     let found = app.services.search.find(meant, Start::Offset(0), PAGE_SIZE).await;
     found.ok().filter(|found| in_all(found) > 0)
@@ -128,6 +133,7 @@ fn results(
     now: Timestamp,
 ) -> Response {
     let (language, t) = (site.language, Search::of(site.language));
+    let pages = Pages::of(query, found);
     // The rest of a longer query was not read.
     let (typed, query) = (head(typed, MAX_QUERY_BYTES), head(query, MAX_QUERY_BYTES));
     let is_long = query.len() > LONG;
@@ -141,8 +147,12 @@ fn results(
         query: head(query, LONG),
         as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
         notice: None,
-        notes: found.notes.iter().map(t.misread).collect(),
-        meant: found.suggestion.as_deref().map(|meant| (meant, link(meant, 1, None))),
+        notes: found.notes.iter().take(MOST_NOTES).map(t.misread).collect(),
+        meant: found
+            .suggestion
+            .as_deref()
+            .filter(|meant| meant.len() <= LONG)
+            .map(|meant| (meant, link(meant, 1, None))),
         not_searched: t.unsearched_parts(found, language),
         unknown: (!found.unknown.is_empty()).then(|| (t.in_no_page)(&quoted(&found.unknown))),
         total: in_all(found),
@@ -151,7 +161,7 @@ fn results(
             .then(|| (t.have_all_words)(found.total, &language.number(found.total))),
         copies: (found.copies > 0).then(|| (t.copies_of_them)(found.copies, &language.number(found.copies))),
         hits: hits(query, found, language, now),
-        pages: Pages::of(query, found),
+        pages,
         changes,
         // Only where nothing is found.
         examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
@@ -169,7 +179,8 @@ fn in_all(found: &SearchResults) -> u64 {
 const MAX_WORD: usize = 40;
 
 fn quoted(words: &[String]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("“{}”", clipped(word, MAX_WORD))).collect();
+    let quoted: Vec<String> =
+        words.iter().take(MOST_NOTES).map(|word| format!("“{}”", clipped(word, MAX_WORD))).collect();
     quoted.join(", ")
 }
 
@@ -257,7 +268,9 @@ impl Pages {
         let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (total, number) = (whole(in_all(found)), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
-        let numbered = |n: usize| link(query, n, None);
+        // With a number, a query without full matches is answered as it was typed.
+        let as_typed = if found.total == 0 { "&page=1" } else { "" };
+        let numbered = |n: usize| format!("{}{}", link(query, n, None), if n == 1 { as_typed } else { "" });
         let first = (number - 1) * PAGE_SIZE + 1;
         if query.len() > LONG {
             // A cursor belongs to the whole query.
@@ -290,6 +303,8 @@ mod tests {
     fn there_are_as_many_pages_as_results_and_at_most_ten() {
         let count = |total| pages("q", 1, total, None).all.len();
         assert_eq!([count(0), count(1), count(10), count(11), count(100), count(u64::MAX)], [0, 1, 1, 2, 10, 10]);
+        let partial = Pages::of("q", &SearchResults { partial: 25, before: 10, ..SearchResults::default() });
+        assert_eq!(partial.previous.as_deref(), Some("/?q=q&page=1"), "as it was typed");
         let middle = pages("a&b=c", 2, 35, Some("x+y"));
         assert_eq!(middle.previous.as_deref(), Some("/?q=a%26b%3Dc"));
         assert_eq!(middle.next.as_deref(), Some("/?q=a%26b%3Dc&page=3&from=x%2By"));

@@ -105,7 +105,7 @@ fn show(hit: &SearchHit) -> Result<()> {
         let (proximity, freshness, completeness) = (why.proximity, why.freshness, why.completeness);
         let words = shown(&words.join(" + "), 4 * LINE);
         output::line(&format!(
-            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new × {completeness:.2} for having all words",
+            "  Score {:.2} = ({words}) × {proximity:.2} for words side by side × {freshness:.2} for what is new × {completeness:.2} for completeness",
             hit.score
         ))?;
     }

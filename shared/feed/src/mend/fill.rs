@@ -179,8 +179,8 @@ impl<'a> Mender<'a> {
     /// Stores a tag: Atom's is in attributes (RFC 4287 §4.2.2), of which `label` is for people.
     fn offer_tag(&mut self, text: &str, tag: &Tag<'_>) {
         let Some(entry) = self.entry.as_mut() else { return };
-        let stated = attribute(tag, "label").or_else(|| attribute(tag, "term"));
-        let name = stated.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| text.to_owned());
+        let mut stated = ["label", "term"].into_iter().filter_map(|name| attribute(tag, name));
+        let name = stated.find(|name| !name.trim().is_empty()).unwrap_or_else(|| text.to_owned());
         if entry.tags.len() < MAX_TAGS && !name.trim().is_empty() {
             entry.tags.push(name);
         }

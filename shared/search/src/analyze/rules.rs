@@ -96,16 +96,19 @@ const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are
     would wouldn you your yours yourself yourselves";
 
 /// British and American endings, with the minimum number of letters before them.
-const ENDINGS: [(usize, &str, &str); 20] = [
+const ENDINGS: [(usize, &str, &str); 23] = [
     (3, "ise", "ize"),
     (3, "ised", "ized"),
     (3, "ises", "izes"),
     (3, "iser", "izer"),
+    (3, "isers", "izers"),
     (3, "ising", "izing"),
     (3, "isation", "ization"),
     (3, "isations", "izations"),
+    (3, "isational", "izational"),
     (3, "yse", "yze"),
     (3, "ysed", "yzed"),
+    (3, "yses", "yzes"),
     (3, "ysing", "yzing"),
     (2, "tre", "ter"),
     (2, "tres", "ters"),
@@ -134,14 +137,17 @@ const WORDS: [(&str, &str); 12] = [
     ("tyre", "tire"),
 ];
 
-/// Writes a lower-case English word as Americans do. What it returns may be no word (`precize`), but is one for all
+/// Writes a lower-case English word as Americans do. What it returns may be no word (`promize`), but is one for all
 /// spellings.
 pub(super) fn american(word: String) -> String {
     if let Some(at) = word.find("our").filter(|at| *at >= 2) {
         return format!("{}or{}", &word[..at], &word[at + 3..]);
     }
     for (least, british, american) in ENDINGS {
-        if let Some(stem) = word.strip_suffix(british).filter(|stem| stem.len() >= least) {
+        // `revise` and `precise` are American, too, and `revision` and `precision` have their stems.
+        let is_same = |stem: &str| stem.ends_with('v') || (stem.ends_with('c') && !stem.ends_with("ic"));
+        let fits = |stem: &&str| stem.len() >= least && !(british.starts_with("is") && is_same(stem));
+        if let Some(stem) = word.strip_suffix(british).filter(fits) {
             return format!("{stem}{american}");
         }
     }

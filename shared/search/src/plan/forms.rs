@@ -1,13 +1,11 @@
 //! Spellings of a word or a phrase: the forms under which pages may have it.
 
 use crate::analyze::{Analyzers, Mode, Word};
+use crate::pieces::{MAX_JOINED, MAX_UNIT};
 use crate::query::Clause;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Maximum length of a unit of measure that follows a number, in characters.
-const MAX_UNIT: usize = 3;
 
 /// One spelling of a clause: forms and their positions.
 pub(super) type Phrasing = Vec<(usize, String)>;
@@ -30,7 +28,8 @@ pub(super) fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) ->
 /// Returns the spelling in which joined words are one.
 fn together(words: &[Word]) -> Phrasing {
     let mut words: Vec<&Word> = words.iter().collect();
-    words.sort_by_key(|word| (word.position, Reverse(word.words)));
+    // An emoji has the position of the word behind it.
+    words.sort_by_key(|word| (word.position, word.words != 0, Reverse(word.words)));
     let (mut phrasing, mut from, mut joined) = (Phrasing::new(), 0, 0);
     for word in words {
         if word.position >= from {
@@ -72,7 +71,10 @@ pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<Stri
     let words = clauses.iter().filter(|clause| !clause.must);
     for clause in words.clone() {
         let parts: Vec<&str> = clause.text.split('-').collect();
-        if (2..=crate::pieces::MAX_JOINED).contains(&parts.len()) && parts.iter().all(|part| is_plain(part)) {
+        if (2..=MAX_JOINED).contains(&parts.len())
+            && parts.iter().all(|part| is_plain(part))
+            && !parts.iter().all(|part| is_number(part))
+        {
             join(&parts);
         }
     }

@@ -52,6 +52,12 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     let query = Query::parse("Harbour+").unwrap();
     let results = search(&[&without], &Hidden::default(), Request::new(&query, 9, now())).unwrap();
     assert_eq!((results.hits.len(), &results.unknown[..]), (1, &["Harbour+".to_owned()][..]), "its letters stand in");
+    let (text, hidden) = ("zorblax, harbour", Hidden::default());
+    let query = Query::parse(text).unwrap();
+    let results = search(&[&without], &hidden, Request::new(&query, 9, now())).unwrap();
+    let leaf = OpenLeaf::new([(0, &without)], &hidden);
+    let meant = suggest(&[&leaf], (text, &query), &results, now()).unwrap();
+    assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
 
 #[test]
@@ -130,6 +136,7 @@ fn emoji_are_words_between_which_words_are_neighbours() {
         ("release 🚀", &["p0"]),
         ("\"release today\"", &["p0", "p1"]),
         ("\"release 🚀\"", &["p0"]),
+        ("\"🚀 today\"", &["p0"]),
         ("👍", &["p2"]),
         ("🇮🇹", &["p2"]),
         ("🇫🇷", &[]),

@@ -149,12 +149,12 @@ const ENGLISH: Search = Search {
     like_this: "More like this",
     examples_heading: "What you can type",
     examples: [
-        ("{one} {other}", "pages with both words, then those with one"),
+        ("{one} {other}", "pages with both words, or with one"),
         ("{one} +{other}", "only pages with the second word"),
         ("\"{phrase}\"", "the words side by side"),
         ("{third} -{one}", "without the second word"),
         ("title:{one}", "the word is in the title"),
-        ("{beginning}*", "words that begin so"),
+        ("{beginning}*", "words that begin with these letters"),
         ("author:\"{author}\"", "written by somebody"),
         ("{third} site:{site}", "from one site only"),
         ("{third} lang:{language}", "in one language"),
@@ -176,7 +176,7 @@ const ENGLISH: Search = Search {
     },
     heading: "Search",
     did_you_mean: ("Did you mean", "?"),
-    showing_instead: ("Showing results for", ". Search for", "instead."),
+    showing_instead: ("Showing results for", ". Search for", " instead."),
     nothing_found_for: "Nothing found for",
     try_other_words: "Try fewer or other words, or remove a filter.",
     of: "of",
@@ -236,7 +236,7 @@ const ITALIAN: Search = Search {
     like_this: "Altre pagine così",
     examples_heading: "Che cosa si può scrivere",
     examples: [
-        ("{one} {other}", "pagine con entrambe le parole, poi con una sola"),
+        ("{one} {other}", "pagine con entrambe le parole, o con una sola"),
         ("{one} +{other}", "solo pagine con la seconda parola"),
         ("\"{phrase}\"", "le parole una accanto all’altra"),
         ("{third} -{one}", "senza la seconda parola"),
@@ -326,7 +326,7 @@ fn misread_in_italian(error: &QueryError) -> String {
             .to_owned(),
         QueryError::Boolean(typed) => {
             format!(
-                "{typed} fra le parole non è previsto e non se ne è tenuto conto: vengono prima le pagine con tutte le parole; scrivi +parola per una che le pagine devono avere."
+                "{typed} fra le parole non è previsto e non se ne è tenuto conto: le pagine con tutte le parole hanno un punteggio più alto; scrivi +parola per una che le pagine devono avere."
             )
         }
         QueryError::Wildcard(typed) => {
