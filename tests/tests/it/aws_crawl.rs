@@ -422,7 +422,10 @@ fn by_browser(steps: &mut Steps, stack: &Stack, web: &Web, door: &Door<'_>, brow
         stack.come_to_rest(CRAWL);
         browser.open(&door.url(&page));
         let told = browser.find("main").text();
-        assert!(told.contains("The site is yours: the file says so.") && told.contains("can be found since"), "{told}");
+        assert!(
+            told.contains("The site is yours, as proved by the file.") && told.contains("can be found since"),
+            "{told}"
+        );
     });
     steps.step("a block counts at once, and its pages vanish", || {
         browser.submit("form:has(input[value=block]) button");

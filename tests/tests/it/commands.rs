@@ -64,7 +64,8 @@ fn searching(steps: &mut Steps, store: &Store) {
         assert_eq!(hits.len(), 2);
         assert!(answer["total"].as_u64().unwrap() >= 2);
         for hit in hits {
-            let names: BTreeSet<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
+            let mut names: BTreeSet<&str> = hit.as_object().unwrap().keys().map(String::as_str).collect();
+            names.remove("author");
             assert_eq!(names, BTreeSet::from(["url", "title", "snippet", "image", "site", "published", "score"]));
             assert!(text(hit, "published").ends_with('Z'));
         }
@@ -81,12 +82,7 @@ fn searching(steps: &mut Steps, store: &Store) {
         assert_eq!((answer["total"].as_u64(), answer["partial"].as_u64()), (Some(0), Some(all)));
         assert_eq!((&hit["all_words"], &hit["missing"][0]), (&false.into(), &"xyzzyqwertz".into()));
         let said = store.run(&["search", "torta", "xyzzyqwertz", "--explain"]).ok().stdout;
-        for sentence in [
-            "0 pages with all words;",
-            "No page has 'xyzzyqwertz'.",
-            "Pages with some of your words",
-            "Without: xyzzyqwertz",
-        ] {
+        for sentence in ["0 pages with all words;", "No page has 'xyzzyqwertz'.", "Without: xyzzyqwertz"] {
             assert!(said.contains(sentence), "{sentence}: {said}");
         }
         assert!(said.contains("  Score ") && said.contains(" = (torta "), "{said}");

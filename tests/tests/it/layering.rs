@@ -71,7 +71,7 @@ const RULES: &[Rule] = &[
     Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: SIGNATURE, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: WARC, knows: &[], kind: Kind::Pure },
-    Rule { name: SEARCH, knows: &[MODEL], kind: Kind::Plain },
+    Rule { name: SEARCH, knows: &[MODEL, TEXT], kind: Kind::Plain },
     Rule { name: PORTS, knows: &[MODEL], kind: Kind::Plain },
     Rule {
         name: STAGES,

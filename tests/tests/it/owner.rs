@@ -98,7 +98,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         ask(&browser, "look");
         told(&browser, &page, "can be found since");
         let text = browser.find("main").text();
-        assert!(text.contains("The site is yours: the file says so."), "{text}");
+        assert!(text.contains("The site is yours, as proved by the file."), "{text}");
         assert_eq!(browser.find_all("ul.kept a").len(), all + 1, "its pages and its feed");
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             for (dark, scheme) in [(true, "dark"), (false, "light")] {
@@ -115,7 +115,7 @@ fn i05_i06_i08_an_owner_proves_blocks_and_removes_and_nobody_else_does() {
         names.set(&format!("_curlew-challenge.{HOST}"), vec![Record::Text(challenge)]);
         let before = calls().len();
         ask(&browser, "look");
-        told(&browser, &server.url(&path), "The site is yours: a TXT record says so.");
+        told(&browser, &server.url(&path), "The site is yours, as proved by a TXT record.");
         assert_eq!(calls().len(), before);
     });
     steps.step("a block counts at once, and is taken back", || {

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 /// The rules: a letter for each chapter, and the number of its rules.
 const CHAPTERS: [(char, usize); 8] =
     [('M', 51), ('R', 26), ('H', 20), ('F', 14), ('P', 19), ('I', 10), ('T', 19), ('X', 19)];
+/// Rules of drafts that are not followed any more.
+const GONE: [&str; 4] = ["P10", "P11", "P12", "P14"];
 /// Folders of the tests.
 const FOLDERS: [&str; 3] = ["shared", "functions", "tests"];
 /// Beginning of the last cell of a row without a test; a reason follows.
@@ -89,6 +91,7 @@ fn every_rule_has_its_row_and_every_row_its_rule() {
     let wanted: Vec<String> = CHAPTERS
         .iter()
         .flat_map(|(letter, count)| (1..=*count).map(move |number| format!("{letter}{number:02}")))
+        .filter(|id| !GONE.contains(&id.as_str()))
         .collect();
     assert_eq!(rows().into_iter().map(|row| row.id).collect::<Vec<_>>(), wanted);
 }

@@ -49,7 +49,7 @@ pub struct Fetch {
     /// Looks at images that come later than their pages.
     judge: Arc<Judge>,
     /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come
-    /// together often share one. A forgotten page is fetched again, within the calls that a page may cost.
+    /// together often share one. A forgotten image is called again, within the calls that its page may cost.
     images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
     /// Duration after which a visit begins no further item; a slice if there is no such limit.
     turn: Option<Millis>,

@@ -157,7 +157,7 @@ struct RowScan {
     begin: Option<PageId>,
     /// The last row that was come by.
     after: Option<PageId>,
-    /// True if the sampling has come to the end of the rows and gone on with the first one.
+    /// True if the scan has come to the end of the rows and gone on with the first one.
     is_around: bool,
     /// All rows were come by.
     is_over: bool,

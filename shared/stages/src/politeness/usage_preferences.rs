@@ -36,7 +36,7 @@ pub(crate) enum StatedUsage {
 type LicenseCopy = Result<RobotsCopy, CallEnd>;
 
 impl Visit<'_> {
-    /// Asks for the site's files that want to be read before a page of it is. Returns why one could not be asked now.
+    /// Asks for the site's licence, which is read before its pages. Returns why it could not be asked for now.
     pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>, StageError> {
         // A page would be called in vain where the licence that it names can only be asked by the visit after.
         let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
@@ -140,8 +140,8 @@ impl Visit<'_> {
     }
 
     /// Asks for a licence, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
-    /// are followed as far as for pages. A licence that is not to be had says nothing. While one is refused to the crawler, what
-    /// it said before stands in, or the pages wait.
+    /// are followed as far as for pages. A licence that cannot be fetched states nothing. While one is refused to the
+    /// crawler, what it said before stands in, or the pages wait.
     async fn license_file(
         &mut self,
         key: &Origin,

@@ -216,7 +216,7 @@ async fn what_cannot_be_watched_is_refused() {
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
     // Nobody would read that a part of the query was left out, or looked for in another way.
-    let (long, many) = ("tide ".repeat(500), "t ".repeat(80));
+    let (long, many) = ("tide".repeat(2_500), "t ".repeat(300));
     for (query, said) in [
         ("before:foo tide", "'foo' is not a date"),
         ("tide before:2026-13-01", "'2026-13-01' is not a date"),
