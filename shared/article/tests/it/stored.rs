@@ -89,22 +89,6 @@ fn the_elements_of_a_stream_are_read_as_the_markup_that_they_make() {
 }
 
 #[test]
-fn a_paragraph_of_a_stream_that_begins_with_text_has_no_tags_in_it() {
-    let [one, two, three] = WALK;
-    let (before, after) = one.split_at(one.find("crosses").unwrap());
-    let (before, after, two, three) = (quoted(before), quoted(after), quoted(two), quoted(three));
-    let mark = r#"["$","em",null,{"children":"slowly "}]"#;
-    let data = format!(
-        r#"1:["$","$L3",null,{{"children":[{before},{mark},{after}]}}]
-2:["$","$L3",null,{{"children":[{two},{mark}]}}]
-3:["$","$L3",null,{{"children":[{three},{mark}]}}]
-"#
-    );
-    let text = read(&format!("<title>A walk</title><script>self.__next_f.push([1,{}])</script>", quoted(&data))).text;
-    assert!(text.contains("slowly crosses") && !text.contains("<em>"), "{text}");
-}
-
-#[test]
 fn words_of_menus_in_data_are_no_text() {
     let words = (0..60).map(|n| format!("\"k{n}\":{}", quoted(&format!("{n} {MENU}")))).collect::<Vec<_>>().join(",");
     let html = format!(
