@@ -62,6 +62,30 @@ lists! {
     DATES: WordSet = include_str!("../lists/dates.txt");
     /// Classes and ids, in lower case, that WordPress and other systems give to the text of a post.
     TEXTS: WordSet = include_str!("../lists/texts.txt");
+    /// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they
+    /// begin with.
+    BYLINE_PHRASES: Words = include_str!("../lists/byline-phrases.txt");
+    /// Words, folded, of the names of offices that sign texts.
+    OFFICES: WordSet = include_str!("../lists/offices.txt");
+    /// Words, folded, that begin with a capital letter in labels, and are no part of a person's name.
+    NO_NAMES: WordSet = include_str!("../lists/no-names.txt");
+    /// Names of accounts and labels, folded.
+    NOBODY: WordSet = include_str!("../lists/nobody.txt");
+    /// Words, folded, for what people do who write, or who make pictures; those of more than five letters stand for all
+    /// words that begin with them.
+    ROLES: Words = include_str!("../lists/roles.txt");
+    /// Forms of companies, folded, at the end of a name.
+    COMPANIES: Words = include_str!("../lists/companies.txt");
+    /// Days of the week and labels of days, folded.
+    BEFORE_DAYS: WordSet = include_str!("../lists/before-days.txt");
+    /// Names of meta tags that mean publication, most reliable first.
+    PUBLISHED_METAS: Words = include_str!("../lists/metas-published.txt");
+    /// Names of meta tags that mean a change.
+    MODIFIED_METAS: Words = include_str!("../lists/metas-modified.txt");
+    /// Beginnings of words for publication, in lower case.
+    PUBLISHED: Words = include_str!("../lists/words-published.txt");
+    /// Beginnings of words for a change, in lower case.
+    CHANGED: Words = include_str!("../lists/words-changed.txt");
     /// Words anywhere in a class or id, each behind the kind of part that it indicates.
     PARTS: Words = include_str!("../lists/parts.txt");
 }

@@ -49,9 +49,9 @@ pub(crate) fn has_no_marks(text: &str) -> bool {
     last.is_some_and(|c| ('\u{E01}'..='\u{EFF}').contains(&c))
 }
 
-/// Returns the number of words that a text would have in English. White space separates words, but scripts
-/// without white space between words, and Korean, whose words take their particles along, are counted by characters: three
-/// of Chinese are two words, two of kana and of Korean one, and three of Thai, Lao, Khmer and Burmese one.
+/// Returns the number of words that a text would have in English. White space separates words. Scripts without white
+/// space between words, and Korean, whose words take their particles along, are counted by characters: three of Chinese
+/// are two words, two of kana and of Korean one, and three of Thai, Lao, Khmer and Burmese one.
 pub fn text_words(text: &str) -> usize {
     const PARTS: usize = 6;
     let parts = |run: &str| {
@@ -105,6 +105,11 @@ pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
 /// Returns the first bytes of a text, cut between characters.
 pub(crate) fn head(text: &str, bytes: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
+}
+
+/// Returns the place in a text of a slice of it.
+pub(crate) fn place_in(text: &str, slice: &str) -> usize {
+    slice.as_ptr().addr().wrapping_sub(text.as_ptr().addr())
 }
 
 /// Returns the last bytes of a text, cut between characters.

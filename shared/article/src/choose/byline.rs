@@ -1,16 +1,14 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
+use crate::lists::{BYLINE_PHRASES, COMPANIES, NO_NAMES, NOBODY, OFFICES, ROLES};
 use crate::markup::jsonld::AUTHORS;
 use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
-use crate::text::{fold, head};
+use crate::text::{fold, head, place_in};
 use curlew_text::date::{Hints, Order, find};
 use curlew_text::{hygiene::line, leftovers::is_leftover, references};
 
-/// Phrases, folded, one a line, between which and a writer's name stands a blank or a colon. Longer ones are before
-/// those that they begin with.
-const WRITTEN_BY: &str = include_str!("../../lists/byline_phrases.txt");
 /// Words, folded, for a writer: a colon stands between them and the name.
 const WRITER: [&str; 11] =
     ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
@@ -28,12 +26,12 @@ const WORDS: usize = 8;
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    label == "de" || WRITTEN_BY.lines().chain(WRITER).chain(OF).any(|known| known == label)
+    label == "de" || BYLINE_PHRASES.iter().copied().chain(WRITER).chain(OF).any(|known| known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
-    let phrase = WRITTEN_BY.lines().filter_map(|phrase| after_word(text, phrase));
+    let phrase = BYLINE_PHRASES.iter().filter_map(|phrase| after_word(text, phrase));
     let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']) || is_glued(text, rest));
     let writer = WRITER.iter().chain(&TEXT).filter_map(|word| after_word(text, word));
     let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
@@ -104,8 +102,7 @@ fn ends_with_initial(name: &str) -> bool {
 
 /// True if a name is that of an editorial office, or of whoever works there.
 pub(super) fn is_office(name: &str) -> bool {
-    const OFFICES: &str = include_str!("../../lists/offices.txt");
-    fold(name).split(' ').any(|word| OFFICES.lines().any(|office| office == word))
+    fold(name).split(' ').any(|word| OFFICES.contains(word))
 }
 
 /// True if a text reads like the name of a person: a few words, each but the particles with a capital letter.
@@ -122,7 +119,7 @@ fn is_part_of_name(word: &str) -> bool {
     let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
     letters
         && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
-        && !fold(word).split(' ').any(|word| NO_NAMES.lines().any(|other| other == word))
+        && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
 /// Returns the names of persons that a byline begins with, without what follows and is no name: what they do, a place,
@@ -152,7 +149,7 @@ fn persons(byline: &str) -> Option<&str> {
 fn one_person(text: &str) -> (usize, usize) {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
     for word in text.split_whitespace() {
-        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        let start = place_in(text, word);
         let name = word.trim_end_matches([',', ';']);
         match words {
             0 if JOINTS.contains(&name) => continue,
@@ -203,7 +200,7 @@ fn after_role(byline: &str) -> Option<&str> {
     byline.split_whitespace().take(MOST).find_map(|word| {
         is_work |= is_role(word);
         let ends = is_role(word) || word.starts_with(char::is_lowercase);
-        let at = word.as_ptr().addr() - byline.as_ptr().addr() + word.len();
+        let at = place_in(byline, word) + word.len();
         let rest = byline.get(at..)?.trim_start();
         Some(rest).filter(|rest| is_work && ends && rest.starts_with(char::is_uppercase) && persons(rest).is_some())
     })
@@ -214,7 +211,7 @@ fn is_role(word: &str) -> bool {
     /// Maximum length of a role that is a word of its own only: "foto" begins names as well.
     const WHOLE: usize = 5;
     let is = |word: &str, role: &str| word == role || (role.chars().count() > WHOLE && word.starts_with(role));
-    fold(word).split(' ').any(|word| ROLES.lines().any(|role| is(word, role)))
+    fold(word).split(' ').any(|word| ROLES.iter().any(|role| is(word, role)))
 }
 
 /// Minimum number of words of a person's name.
@@ -228,8 +225,6 @@ const JOINTS: [&str; 20] = [
 /// Words in lower case within names.
 const PARTICLES: [&str; 16] =
     ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
-/// Words that begin with a capital letter in labels, and are no part of a name, folded, one a line.
-const NO_NAMES: &str = include_str!("../../lists/no_names.txt");
 
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
@@ -310,11 +305,8 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
 fn is_nobody(name: &str) -> bool {
     let name = fold(name);
     let account = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
-    is_leftover(&name) || NOBODY.lines().any(|nobody| nobody == account)
+    is_leftover(&name) || NOBODY.contains(account)
 }
-
-/// Names of accounts and labels, folded, one a line.
-const NOBODY: &str = include_str!("../../lists/nobody.txt");
 
 /// True if what stands behind a name and a stroke is a place: one word in capital letters.
 fn is_place(text: &str) -> bool {
@@ -329,15 +321,10 @@ fn without_role(names: &str) -> &str {
     end.and_then(|end| names.get(..end)).unwrap_or(names)
 }
 
-/// Words for what people do who write, or who make pictures, folded, one a line; those of more than five letters stand
-/// for all words that begin with them.
-const ROLES: &str = include_str!("../../lists/roles.txt");
-
 /// True if a name ends with the form of a company.
 pub(super) fn is_company(name: &str) -> bool {
-    const FORMS: &str = include_str!("../../lists/companies.txt");
     let name = fold(name);
-    FORMS.lines().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
+    COMPANIES.iter().any(|form| name.strip_suffix(form).is_some_and(|rest| rest.ends_with(' ')))
 }
 
 /// Returns a person's name without that of the paper behind it.

@@ -2,6 +2,7 @@
 
 use crate::choose::body::Body;
 use crate::choose::byline::{is_person, starts_with_by};
+use crate::lists::{BEFORE_DAYS, MODIFIED_METAS, PUBLISHED_METAS};
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
@@ -77,7 +78,7 @@ fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     read("opengraph", told.graph.published)
         .or_else(|| read("jsonld", told.linked.published.as_deref()))
         .or_else(|| read("microdata", told.micro.published.as_deref()))
-        .or_else(|| PUBLISHED.lines().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| PUBLISHED_METAS.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| {
             let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
             moment(told.outline, hints, Confidence::High, own)
@@ -179,7 +180,7 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     read("opengraph", told.graph.modified)
         .or_else(|| read("jsonld", told.linked.modified.as_deref()))
         .or_else(|| read("microdata", told.micro.modified.as_deref()))
-        .or_else(|| MODIFIED.lines().find_map(|name| read("meta", told.outline.meta(&[name]))))
+        .or_else(|| MODIFIED_METAS.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
         .or_else(|| moment(told.outline, hints, Confidence::High, |m| m.modified && !m.outside))
         .or_else(|| {
             let place = Place::of(told.outline, told.chosen);
@@ -188,8 +189,8 @@ fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
         })
 }
 
-/// Returns the first of the moments that fit and can be parsed, preferring one that its line is about. In running text it
-/// is a guess, unless the markup says more.
+/// Returns the first of the moments that fit and can be parsed, preferring one that its line is about. In running text
+/// it is a guess, unless the markup says more.
 fn moment(
     outline: &Outline<'_>,
     hints: &Hints,
@@ -231,13 +232,6 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
         Some((found, DateSource { confidence: Confidence::Medium, ..source }))
     })
 }
-
-/// Days of the week and labels of days, folded, one a line.
-const BEFORE_DAYS: &str = include_str!("../../lists/before_days.txt");
-/// Meta names that mean publication, one a line, most reliable first.
-const PUBLISHED: &str = include_str!("../../lists/metas_published.txt");
-/// Meta names that mean a change, one a line.
-const MODIFIED: &str = include_str!("../../lists/metas_modified.txt");
 
 /// Returns the order of day and month in `03/04/2026`: only the United States and the Philippines write the month
 /// first.
@@ -372,7 +366,7 @@ fn leads_to_day(before: &str) -> bool {
     const WORDS: usize = 4;
     let before = before.trim();
     !before.contains(char::is_alphabetic)
-        || BEFORE_DAYS.lines().any(|word| word == fold(before))
+        || BEFORE_DAYS.contains(fold(before).as_str())
         || starts_with_by(before)
         || is_person(before)
         || (says_published(before) && words(before) <= WORDS)

@@ -1,5 +1,6 @@
 //! Decides from the words beside a date whether it is that of the first publication or of the last change.
 
+use crate::lists::{CHANGED, PUBLISHED};
 use crate::text::tail;
 use curlew_text::date::{DaySpan, Hints, Moment, ascii_digits, find, moment};
 
@@ -47,26 +48,20 @@ pub(crate) fn says_change(text: &str) -> bool {
     let text = text.rsplit(|c: char| c.is_ascii_digit()).find(|part| part.contains(char::is_alphabetic)).unwrap_or("");
     text.len() <= LONGEST && {
         let text = text.to_lowercase();
-        CHANGED.lines().any(|word| text.contains(word))
+        CHANGED.iter().any(|word| text.contains(word))
     }
 }
 
 /// True if a line has a word for publication.
 pub(crate) fn says_published(line: &str) -> bool {
     let line = line.to_lowercase();
-    PUBLISHED.lines().any(|word| line.contains(word))
+    PUBLISHED.iter().any(|word| line.contains(word))
 }
 
 /// Returns the beginnings of words for publication and for a change, in lower case.
 pub(crate) fn event_words() -> impl Iterator<Item = &'static str> {
-    PUBLISHED.lines().chain(CHANGED.lines())
+    PUBLISHED.iter().chain(CHANGED.iter()).copied()
 }
-
-/// Beginnings of words for publication, in lower case, one a line.
-const PUBLISHED: &str = include_str!("../../lists/words_published.txt");
-
-/// Beginnings of words for a change, in lower case, one a line.
-const CHANGED: &str = include_str!("../../lists/words_changed.txt");
 
 #[cfg(test)]
 mod tests {

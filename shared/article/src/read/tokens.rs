@@ -4,6 +4,7 @@
 //! (`tokens_are_those_of_html5ever`).
 
 use crate::read::gate::{Limits, Unreadable};
+use crate::text::place_in;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind, resolve};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
@@ -140,8 +141,7 @@ fn part(whole: &StrTendril, html: &str, part: &str) -> StrTendril {
     if part.len() <= SHORT {
         return StrTendril::from_slice(part);
     }
-    let offset = part.as_ptr().addr().wrapping_sub(html.as_ptr().addr());
-    let place = u32::try_from(offset).ok().zip(u32::try_from(part.len()).ok());
+    let place = u32::try_from(place_in(html, part)).ok().zip(u32::try_from(part.len()).ok());
     let shared = place.and_then(|(offset, length)| whole.try_subtendril(offset, length).ok());
     shared.unwrap_or_else(|| StrTendril::from_slice(part))
 }
