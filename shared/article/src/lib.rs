@@ -80,8 +80,8 @@ pub struct Article {
     pub author: Option<String>,
     /// The site's name for itself.
     pub site_name: Option<String>,
-    /// True if the page's data say that the article, or a part of it, is not free (schema.org, `isAccessibleForFree`). The
-    /// text is then only what the page shows.
+    /// True if the page's data say that the article, or a part of it, is not free (schema.org,
+    /// `isAccessibleForFree`). The text is then only what the page shows.
     pub is_paywalled: bool,
     /// Page directives: the name of each robots meta tag in lower case, and its content.
     pub robots_meta: Vec<(String, String)>,

@@ -52,7 +52,8 @@ pub struct Hit {
 /// Explanation of a score, which is the sum of the words' shares times the factors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
-    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25); zero if the page does not have it.
+    /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25);
+    /// zero if the page does not have it.
     pub words: Vec<(String, f32)>,
     /// Factor for words that are near each other.
     pub proximity: f32,

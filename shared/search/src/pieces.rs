@@ -108,7 +108,7 @@ fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
     let sign = after.chars().next().filter(|c| !c.is_alphanumeric())?;
     let is_hyphen = matches!(sign, '-' | '\u{2010}' | '\u{2011}' | '.' | '&' | '＆' | '－');
     let is_space = matches!(sign, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}');
-    let is_number = |span: &Range<usize>| text[span.clone()].chars().all(char::is_numeric);
+    let is_number = |span: &Range<usize>| is_number(&text[span.clone()]);
     let may_join = is_hyphen || ((is_space || sign == ',') && is_number(word));
     if !may_join || !after[sign.len_utf8()..].starts_with(begins_word) {
         return None;
@@ -122,6 +122,11 @@ fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
         _ => is_hyphen,
     };
     is_joined.then_some(next)
+}
+
+/// True for a text of digits alone.
+pub(crate) fn is_number(text: &str) -> bool {
+    text.chars().all(char::is_numeric)
 }
 
 /// Number of digits between the signs that divide a long number.

@@ -47,7 +47,8 @@ pub(crate) fn choose(
     choices
 }
 
-/// Returns the first picture of the text, or else of the page; one behind an element or of a video only where the text has none.
+/// Returns the first picture of the text, or else of the page; one behind an element or of a video only where the text
+/// has none.
 fn of_body(
     outline: &Outline<'_>,
     chosen: &Body,

@@ -394,7 +394,8 @@ fn kinds(value: &Value) -> Vec<&str> {
 
 /// True for schema.org types that are Article or one of its subtypes.
 pub(crate) fn is_article(kind: &str) -> bool {
-    const KINDS: &str = "Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle SocialMediaPosting AnalysisNewsArticle \
+    const KINDS: &str = "\
+        Article NewsArticle BlogPosting Report TechArticle ScholarlyArticle SocialMediaPosting AnalysisNewsArticle \
         OpinionNewsArticle ReportageNewsArticle ReviewNewsArticle LiveBlogPosting BackgroundNewsArticle \
         AskPublicNewsArticle AdvertiserContentArticle SatiricalArticle MedicalScholarlyArticle \
         DiscussionForumPosting Review CreativeWork MedicalWebPage Recipe HowTo";

@@ -216,15 +216,18 @@ pub(crate) fn is_sign_link(node: NodeRef<'_, Node>, element: &Element) -> bool {
 /// True if an element that is kept from screen readers is the first letter of a word, which goes on behind it or behind
 /// its copy for them.
 pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
-    /// Maximum length of a letter and the marks around it in bytes, number of steps into an element, and of elements
-    /// behind it.
-    const NEAR: (usize, usize, usize) = (12, 8, 3);
+    /// Maximum length of a letter and the marks around it, in bytes.
+    const LETTER: usize = 12;
+    /// Maximum number of steps into an element.
+    const STEPS: usize = 8;
+    /// Maximum number of nodes behind the element that are looked at.
+    const BEHIND: usize = 3;
     let text = |node: NodeRef<'_, Node>| match node.value() {
-        Node::Text(text) => head(text, NEAR.0).to_owned(),
-        _ => text_of(node, NEAR.0, &mut { NEAR.1 }),
+        Node::Text(text) => head(text, LETTER).to_owned(),
+        _ => text_of(node, LETTER, &mut { STEPS }),
     };
     let letter = text(node);
-    let mut behind = node.next_siblings().take(NEAR.2).map(text).filter(|text| *text != letter && !text.is_empty());
+    let mut behind = node.next_siblings().take(BEHIND).map(text).filter(|text| *text != letter && !text.is_empty());
     letter.ends_with(|c: char| c.is_alphabetic() && !c.is_lowercase())
         && letter.chars().filter(|c| c.is_alphabetic()).count() == 1
         && behind.next().is_some_and(|word| word.starts_with(char::is_alphabetic))

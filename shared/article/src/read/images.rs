@@ -46,9 +46,9 @@ pub(crate) fn sources(image: NodeRef<'_, Node>) -> Vec<&str> {
         let is_read =
             attr(source, "type").is_none_or(|kind| ["jpeg", "jpg", "png", "webp"].iter().any(|it| kind.contains(it)));
         let rank = if is_read { Rank::Beside } else { Rank::Last };
-        pairs(source).filter_map(ranked).map(move |(own, address)| (own.max(rank), address))
+        all_ranked(pairs(source)).map(move |(own, address)| (own.max(rank), address))
     });
-    let own = image.value().as_element().into_iter().flat_map(pairs).filter_map(ranked);
+    let own = image.value().as_element().into_iter().map(pairs).flat_map(all_ranked);
     scriptless.chain(in_order(own.chain(beside))).collect()
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<
             let attributes = || pieces.attributes().iter().copied();
             let is_image = matches!(piece, Piece::Start(tag) if tag.name.eq_ignore_ascii_case("img"));
             if is_image && is_large(attributes()) {
-                found.extend(in_order(attributes().filter_map(ranked)));
+                found.extend(in_order(all_ranked(attributes())));
             }
         }
         found
@@ -76,8 +76,13 @@ fn in_order<'a>(found: impl Iterator<Item = (Rank, &'a str)>) -> Vec<&'a str> {
     found.into_iter().map(|(_, address)| address).collect()
 }
 
+/// Returns the addresses of an image that the attributes of its tag give.
+fn all_ranked<'a>(attributes: impl Iterator<Item = (&'a str, &'a str)>) -> impl Iterator<Item = (Rank, &'a str)> {
+    attributes.filter_map(|(name, value)| ranked(name, value))
+}
+
 /// Returns the address of an image that an attribute of its tag gives, whatever loader has named the attribute.
-fn ranked<'a>((name, value): (&str, &'a str)) -> Option<(Rank, &'a str)> {
+fn ranked<'a>(name: &str, value: &'a str) -> Option<(Rank, &'a str)> {
     /// Words in the names of small or other copies.
     const COPIES: &str = "thumb small low medium mini tiny mobile blur placeholder preview hover fallback error";
     const WEB: [&str; 3] = ["/", "http://", "https://"];

@@ -343,7 +343,8 @@ fn attribute(tag: &Pieces<'_>, name: &str) -> Option<String> {
 /// True if a meta tag carries directives for robots: `robots`, or a robot's own name.
 /// The names of robots are unknown here, so any name counts if its content begins with a directive.
 pub(crate) fn is_directive(name: &str, content: &str) -> bool {
-    const DIRECTIVES: &str = "noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \
+    const DIRECTIVES: &str = "\
+        noindex index nofollow follow none all noarchive nosnippet max-snippet max-image-preview max-video-preview \
         noimageindex notranslate unavailable_after noai noimageai";
     if name == "robots" {
         return true;

@@ -172,7 +172,9 @@ fn prose<'v>(values: &'v [Value], steps: &mut u64) -> Strings<'v> {
             Value::String(string) if is_prose(string) => {
                 out.push((place, Cow::Borrowed(string)));
             }
-            Value::Array(values) if values.iter().chain([value]).any(|value| element(value).is_some_and(is_html)) => {
+            Value::Array(values)
+                if values.iter().chain([value]).any(|value| element(value).is_some_and(|(name, _)| is_html(name))) =>
+            {
                 let (html, words) = rendered(value, steps);
                 if words >= WORDS {
                     out.push((place, Cow::Owned(format!("<div>{html}</div>"))));
@@ -234,7 +236,7 @@ fn element(value: &Value) -> Option<(&str, &Map<String, Value>)> {
 }
 
 /// True for an element of HTML; the name of a component begins with a capital letter or a sign.
-fn is_html((name, _): (&str, &Map<String, Value>)) -> bool {
+fn is_html(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
@@ -277,7 +279,7 @@ fn rendered(value: &Value, steps: &mut u64) -> (String, usize) {
             }
             Piece::Child(value) | Piece::Property(value) => match element(value) {
                 Some((name, _)) if is_mute(name) || matches!(name, "head" | "title" | "meta" | "link") => {}
-                Some((name, properties)) if is_html((name, properties)) => {
+                Some((name, properties)) if is_html(name) => {
                     html.extend(["<", name]);
                     for (key, attribute) in [("className", "class"), ("id", "id"), ("href", "href")] {
                         if let Some(value) = properties.get(key).and_then(Value::as_str) {

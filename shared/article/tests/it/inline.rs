@@ -1,4 +1,5 @@
-//! What stands within a line: elements that HTML does not know, formulas, readings beside characters, what is hidden; and shadow trees.
+//! Tests of elements within a line: unknown and hidden ones, formulas, and readings beside characters; and of shadow
+//! trees.
 
 use curlew_article::{Limits, extract};
 

@@ -1,4 +1,4 @@
-//! What templates and scripts leave in a page where they had no value is no title and no name.
+//! Tests that leftovers of templates and scripts are neither titles nor names.
 
 use curlew_article::{Article, Limits, extract};
 

@@ -1,7 +1,7 @@
 //! Spellings of a word or a phrase: the forms under which pages may have it.
 
 use crate::analyze::{Analyzers, Mode, Word};
-use crate::pieces::{MAX_JOINED, MAX_UNIT};
+use crate::pieces::{MAX_JOINED, MAX_UNIT, is_number, is_unparted};
 use crate::query::Clause;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -93,9 +93,5 @@ pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<Stri
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() && !crate::pieces::is_unparted(c))
-}
-
-fn is_number(text: &str) -> bool {
-    text.chars().all(char::is_numeric)
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() && !is_unparted(c))
 }
