@@ -66,7 +66,7 @@ struct PageParts {
 /// Lists of links around an article.
 #[derive(Debug)]
 enum LinkLists {
-    /// The same lists on each page, which compress far better than real pages.
+    /// Lists that are the same on each page; they compress far better than real pages.
     Same(Bytes),
     /// Number of bytes, with different keys on each page: zstd reduces such a page to about a fifth.
     Keyed(usize),

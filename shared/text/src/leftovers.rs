@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// Whole values, in lower case, one a line. An ellipsis stands for any number of full stops.
+/// Texts that are nothing but a leftover, in lower case, one a line. An ellipsis stands for any number of full stops.
 const VALUES: &str = include_str!("../data/leftovers.txt");
 /// Marks around the name of a value in the languages of templates.
 const MARKS: [(&str, &str); 8] =

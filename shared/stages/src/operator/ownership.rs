@@ -121,7 +121,7 @@ pub enum RequestOutcome {
     ByDnsOnly,
     /// The claim is not proven, or its proof has expired.
     Unproven,
-    /// The same request was made recently; it may be made again from this instant on.
+    /// An equal request was made recently; it may be made again from this instant on.
     TooSoon(Timestamp),
     /// A decision of the operator prevents it, or others have claimed the host.
     Refused,

@@ -1,6 +1,6 @@
 //! Rules of robots.txt files that are compiled already: a cache of the process over the copies that all share.
 //!
-//! It is only a cache. Its entries came from the store or were written there, and are used no longer than the stored
+//! The entries of this cache came from the store or were written there, and are used no longer than the stored
 //! copy would be, so no process goes by rules for longer than RFC 9309 §2.4 lets it.
 
 use curlew_model::{Origin, Timestamp};
