@@ -166,22 +166,11 @@ impl Finder {
                 after = Some(cursor);
             }
         }
-        let text = text.to_owned();
-        let mut question = Arc::new(Question { text, query, after, now, offset, limit, explain });
-        let mut answer = None;
-        let pages = pages_at(&question.text);
-        if !pages.is_empty() {
-            let query = Query { pages, ..Query::default() };
-            let at =
-                Arc::new(Question { text: question.text.clone(), query, after: None, now, offset, limit, explain });
-            let found = self.ask(&at).await.map_err(port_error)?;
-            if found.0.0.total > 0 {
-                (question, answer) = (at, Some(found));
-            }
-        }
-        let ((results, suggestion), unsearched) = match answer {
-            Some(answer) => answer,
-            None => self.ask(&question).await.map_err(port_error)?,
+        let question = Arc::new(Question { text: text.to_owned(), query, after, now, offset, limit, explain });
+        let at_address = self.at_address(&question).await.map_err(port_error)?;
+        let (question, ((results, suggestion), unsearched)) = match at_address {
+            Some(found) => found,
+            None => (question.clone(), self.ask(&question).await.map_err(port_error)?),
         };
         let hits = stream::iter(results.hits).map(|hit| self.shown(hit)).buffered(THUMBNAILS_AT_ONCE);
         let hits = hits.try_collect().await?;
@@ -203,6 +192,23 @@ impl Finder {
             suggestion,
             notes,
         })
+    }
+
+    /// Returns the page whose address is the text of a question, with the question for it; `None` if the text is no
+    /// address, or if the index has no such page.
+    async fn at_address(
+        &self,
+        question: &Question,
+    ) -> Result<Option<(Arc<Question>, (Answered, Unsearched))>, StageError> {
+        let pages = pages_at(&question.text);
+        if pages.is_empty() {
+            return Ok(None);
+        }
+        let query = Query { pages, ..Query::default() };
+        let Question { now, offset, limit, explain, .. } = *question;
+        let at = Arc::new(Question { text: question.text.clone(), query, after: None, now, offset, limit, explain });
+        let found = self.ask(&at).await?;
+        Ok((found.0.0.total > 0).then_some((at, found)))
     }
 
     /// Searches the published splits that may match a question, here or by leaves, and once more if some of them are merged
