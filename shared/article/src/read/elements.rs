@@ -228,9 +228,11 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     };
     let letter = text(node);
     let mut behind = node.next_siblings().take(BEHIND).map(text).filter(|text| *text != letter && !text.is_empty());
-    letter.ends_with(|c: char| c.is_alphabetic() && !c.is_lowercase())
+    let next = behind.next().and_then(|word| word.chars().next());
+    // Fonts of icons have small letters for their signs, before labels with capital ones.
+    let goes_on = |c: char| next.is_some_and(|next| next.is_alphabetic() && (!c.is_lowercase() || next.is_lowercase()));
+    letter.ends_with(|c: char| c.is_alphabetic() && goes_on(c))
         && letter.chars().filter(|c| c.is_alphabetic()).count() == 1
-        && behind.next().is_some_and(|word| word.starts_with(char::is_alphabetic))
 }
 
 /// True if an element that is not shown has a formula in it of which a picture beside it is shown.

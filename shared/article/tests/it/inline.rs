@@ -103,6 +103,8 @@ fn an_initial_that_screen_readers_do_not_get_begins_its_word() {
     ] {
         assert_eq!(between(&format!("<p>{initial} {rest}</p>")), [format!("Once {rest}")], "{initial}");
     }
+    let small = between(&format!("<p>A gate {}ever shuts, {rest}</p>", "<span aria-hidden=true>n</span>"));
+    assert_eq!(small, [format!("A gate never shuts, {rest}")]);
     let icon = between(&format!("<p><i aria-hidden=true>x</i><span>Close</span> {rest}</p>"));
     assert_eq!(icon, [format!("Close {rest}")], "the letter of an icon font");
     for icon in ["<i aria-hidden=true>add</i>", "<i aria-hidden=true>✓</i>", "<i aria-hidden=true>x</i> "] {
