@@ -1,7 +1,7 @@
 //! The operator's pages in a real browser: an operator signs in by a token of the real program, sees each page in light
 //! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
 
-use crate::browser_pages::must_be_fit;
+use crate::browser_pages::{do_not_move, must_be_fit};
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 
@@ -74,6 +74,7 @@ fn an_operator_signs_in_acts_and_meets_no_barrier() {
             }
         }
     }
+    steps.step("pages on a slow line do not move", || do_not_move(&browser, &server, &PAGES));
     steps.step("all sessions end", || {
         store.run(&["admin", "logout"]).ok();
         browser.open(&server.url("/admin"));

@@ -120,7 +120,9 @@ pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
     assert_eq!(faults, Vec::<&String>::new(), "{name}");
 }
 
-fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)]) {
+/// Checks that pages that arrive slowly, and are painted in parts, do not move.
+#[track_caller]
+pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)]) {
     browser.be_on_a_line_of(Some(SLOW_LINE));
     let mut moved = Vec::new();
     for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
