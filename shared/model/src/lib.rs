@@ -29,7 +29,7 @@ mod time;
 pub use backfill::{
     AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, Listed,
 };
-pub use failure::{Failure, FailureCause};
+pub use failure::{Failure, FailureCause, JobFailure};
 pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};

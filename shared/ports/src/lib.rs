@@ -15,6 +15,7 @@ mod pages;
 mod queue;
 mod range_cache;
 mod sources;
+pub mod stage;
 
 pub use blobs::{Blob, Blobs, Seen, Tag};
 pub use clock::{Clock, Seeds};

@@ -35,7 +35,7 @@ use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample, Sampled};
 use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
-use crate::stage::{Stage, StageError, Verdict};
+use crate::stage::{StageError, Verdict};
 use crate::worker::Stages;
 use async_trait::async_trait;
 use curlew_model::{ExtractJob, Gone, Job, Millis, PageId, PageState, RemovalJob, Year};

@@ -273,7 +273,7 @@ fn crashed(what: &str) -> PortError {
 }
 
 /// The finalizer of SplitMix64: a permutation in which neighbours have nothing to do with each other.
-pub(crate) fn mix(n: u64) -> u64 {
+pub fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -12,7 +12,7 @@ use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Pages, Reply, Sources, up
 use curlew_stages::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use curlew_testkit::faults::{Faults, Faulty};
 use std::collections::{BTreeMap, BTreeSet};

@@ -21,7 +21,7 @@ use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::visit::LeaseOutcome;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryRangeCache;
 use futures::future::{join, try_join_all};
 use std::collections::BTreeMap;

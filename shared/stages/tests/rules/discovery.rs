@@ -6,7 +6,7 @@ use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, ReplyHeader
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Stages, Worker};
 use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
 use std::sync::Arc;
@@ -529,7 +529,7 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
         world.fetch(&curlew_model::VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
         let queued = world.queued(QueueName::Extract).await;
         let [(Job::Extract(job), _)] = queued.as_slice() else { panic!("{queued:?}") };
-        curlew_stages::stage::Stage::run(&world.extract(), job).await.unwrap();
+        world.extract().run(job).await.unwrap();
         let Some(curlew_model::PageState::Accepted { location, .. }) = world.state(a).await else { panic!("{url}") };
         let record =
             curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();

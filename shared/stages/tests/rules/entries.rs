@@ -5,7 +5,7 @@ use curlew_model::{
     FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Purpose, Slot, Source, Stage as QueueName, VisitJob,
 };
 use curlew_ports::{Blobs, CallKind, Pages, Reply, Sources};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 fn rss(items: &str) -> Reply {
     Reply { body: crate::test_world::rss(items).into(), ..status(200) }

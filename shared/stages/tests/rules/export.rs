@@ -7,7 +7,7 @@ use curlew_model::{Gone, IndexChange, Location, Page, PageState, Purpose, Record
 use curlew_ports::{Blobs, Pages, PortError};
 use curlew_stages::catalog::export::{Export, RecordFilter};
 use curlew_stages::catalog::index::Index;
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

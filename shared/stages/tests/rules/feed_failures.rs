@@ -3,7 +3,7 @@
 use crate::test_world::{FEED, TestWorld, key, moved, rss, status};
 use curlew_model::{FailureKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
 use curlew_ports::{CallKind, Reply, Sources};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 const HOME: &str = "https://example.org/";
 const NEW: &str = "https://new.example/feed";

@@ -6,7 +6,6 @@ use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, SiteState
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
 use curlew_ports::{Blobs, CallKind, FetchError, Reply, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
-use curlew_stages::stage::Stage;
 use flate2::{Compression, write::GzEncoder};
 use std::collections::BTreeMap;
 use std::io::Write;

@@ -8,7 +8,6 @@ use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{Blobs, CallKind};
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
-use curlew_stages::stage::Stage;
 use std::sync::Arc;
 
 const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";

@@ -51,7 +51,7 @@ use curlew_model::{
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
 use curlew_stages::pages::judge::Judge;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use std::sync::Arc;
 use test_world::{FEED, HOUR, TestWorld, accepted, host, html, moved, new, page, status, visit};
 

@@ -6,7 +6,7 @@ use curlew_model::{
     Stage as QueueName, Timestamp, Validators,
 };
 use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources, Version};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 const HOME: &str = "https://example.org/";
 const ROBOTS: &str = "https://example.org/robots.txt";

@@ -19,7 +19,7 @@ use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Me
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -10,7 +10,7 @@ use curlew_stages::feeds::subscribe::Subscribe;
 use curlew_stages::feeds::websub::WEB_SECRET;
 use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;

@@ -7,7 +7,6 @@ use curlew_model::{Exchange, Gone, Job, PageState, Stage as QueueName, Timestamp
 use curlew_ports::{Blobs, PortError, Reply};
 use curlew_stages::operator::fsck::{Damage, FsckReport};
 use curlew_stages::pages::extract::Extract;
-use curlew_stages::stage::Stage;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 
 /// The document with a word of its own, as a fetcher that keeps heads answers it.

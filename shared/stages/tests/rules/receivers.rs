@@ -5,7 +5,7 @@ use crate::watches::{HOOK, add, minutes, posts, program, publish, titles, work};
 use curlew_model::{DeliverJob, Job, Millis, Stage as QueueName};
 use curlew_ports::{Blobs, Inbox, Queue};
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use curlew_testkit::faults::{Faults, Faulty};
 use std::sync::Arc;

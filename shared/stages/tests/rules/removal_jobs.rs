@@ -11,7 +11,7 @@ use curlew_model::{
 use curlew_policy::trace;
 use curlew_ports::{Blobs, Inbox, Pages, PortError, Reply, Version};
 use curlew_stages::catalog::removal::Removal;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::MemoryPages;
 use std::sync::Arc;

@@ -6,7 +6,6 @@ use curlew_model::{Gone, Job, Millis, PageState, Purpose, Record, Stage as Queue
 use curlew_ports::{Blobs, CallKind, Inbox, Pages, Reply};
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::segment::RecordReader;
-use curlew_stages::stage::Stage;
 use curlew_testkit::faults::{Faults, Faulty};
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
 pub(crate) const A: &str = "https://example.org/a";

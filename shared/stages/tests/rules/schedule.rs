@@ -5,7 +5,7 @@ use curlew_model::{
     Hold, HoldReason, HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why,
 };
 use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources, Version};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 fn document(channel: &str) -> Reply {
     let mut reply = Reply { body: rss(channel).into(), ..status(200) };

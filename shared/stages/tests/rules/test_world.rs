@@ -18,7 +18,7 @@ use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,

@@ -4,7 +4,7 @@ use crate::test_world::{TestWorld, host, html, new, page, visit};
 use curlew_model::{Job, Millis, PageState, Stage as QueueName};
 use curlew_ports::{CallKind, HostLedger, Pages};
 use curlew_stages::pages::fetch::Fetch;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 /// Returns the URLs of three pages of one host that their visit sends on after a turn of `turn` seconds.
 async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {

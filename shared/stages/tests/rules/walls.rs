@@ -8,7 +8,7 @@ use curlew_model::{
     EntryHints, Gone, HoldReason, Job, Millis, PageState, PollJob, Purpose, Stage as QueueName, VisitItem, VisitJob,
 };
 use curlew_ports::{CallKind, HostLedger, Inbox, Reply};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use std::collections::BTreeSet;
 
 /// Pages that are indexed when a wall goes up.

@@ -11,7 +11,7 @@ use curlew_stages::operator::watches::{
     CONFIRM_WITHIN, HubRequest, MAX_SUBSCRIPTIONS, MAX_WATCHES, SUBSCRIPTIONS_PER_HOST, Watch, WatchError,
 };
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use curlew_testkit::faults::{Faults, Faulty};
 use serde_json::Value;

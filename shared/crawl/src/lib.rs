@@ -1,0 +1,15 @@
+//! Every call to a site: from a named site to the records of its pages.
+//!
+//! A room imports only from those above it in this list: [`politeness`] (leases, robots.txt, pauses, holds), [`pages`] (from
+//! a new URL to a record), [`feeds`] (from a named site to new URLs).
+
+pub mod bulk;
+pub mod feeds;
+pub mod pages;
+pub mod parsing;
+pub mod politeness;
+pub mod worker;
+
+use curlew_catalog as catalog;
+use curlew_catalog::frames;
+use curlew_ports::stage;
