@@ -7,6 +7,7 @@ pub mod hidden;
 pub mod index;
 pub mod indexed_years;
 pub mod leaves;
+pub mod library;
 pub mod listing;
 pub(crate) mod live_index;
 pub mod local_leaves;

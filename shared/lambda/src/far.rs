@@ -81,7 +81,7 @@ async fn published(pages: usize) -> Program {
     for (n, text) in texts(pages).enumerate() {
         accept(&program, n, text).await;
     }
-    program.index.publish(2026).await.unwrap();
+    program.library.index.publish(2026).await.unwrap();
     assert_eq!(program.ports.blobs.list("splits/", None, 9).await.unwrap().len(), 1);
     program
 }

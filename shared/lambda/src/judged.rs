@@ -66,7 +66,7 @@ async fn published() -> Program {
         };
         keep(&program, record).await;
     }
-    let index = Index { pages_per_split: IN_A_SPLIT, ..world.program().index };
+    let index = Index { pages_per_split: IN_A_SPLIT, ..world.program().library.index };
     index.publish(2026).await.unwrap();
     assert!(program.ports.blobs.list("splits/", None, 99).await.unwrap().len() > LEAVES);
     program

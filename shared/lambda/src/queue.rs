@@ -10,6 +10,7 @@ use curlew_aws::put_back;
 use curlew_fetcher::TxtRecords;
 use curlew_model::{Millis, Stage};
 use curlew_ports::{Names, NoNames};
+use curlew_stages::crawler::Crawler;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::Program;
 use curlew_wiring::Settings;
@@ -73,12 +74,15 @@ pub(crate) async fn handle(
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(settings, meter.clone())?.listening().looking_up(names(settings));
+        let program = cold
+            .program(settings, meter.clone())?
+            .with_crawler(Crawler::listening)
+            .with_desk(|desk| desk.looking_up(names(settings)));
         if stage == Stage::Poll {
             keep_directory(&program).await;
         }
-        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);
-        let program = program.fetching(fetch);
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);
+        let program = program.with_crawler(|crawler| crawler.fetching(fetch));
         batch.run(plan, Arc::new(program)).await
     };
     if has_failed(&summary) {
@@ -101,7 +105,7 @@ fn answer(summary: Summary) -> Answer<BatchResponse> {
 /// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which the
 /// search page, which anybody can call, may not.
 async fn keep_directory(program: &Program) {
-    let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.politeness else { return };
+    let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.crawler.politeness else { return };
     if let Err(error) = signer.publish_hourly(blobs.as_ref(), clock.now(), seeds.next()).await {
         tracing::warn!(%error, "the directory of keys was not signed anew; it is tried again in an hour");
     }

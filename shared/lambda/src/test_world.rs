@@ -12,9 +12,10 @@ use curlew_model::{
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
@@ -71,7 +72,7 @@ impl TestWorld {
         };
         let rules = Rules::default();
         let groups = HostGroups::default();
-        let politeness = ports.politeness(web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
+        let politeness = Politeness::over(&ports, web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
@@ -132,8 +133,8 @@ impl TestWorld {
         let batch = self.open(messages).await;
         let plan = batch.plan();
         let program = self.program();
-        let fetch = program.fetch.clone().with_time_slice(plan.turn);
-        let program = program.fetching(fetch);
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn);
+        let program = program.with_crawler(|crawler| crawler.fetching(fetch));
         batch.run(plan, Arc::new(program)).await
     }
 

@@ -127,18 +127,18 @@ fn caller(request: &Request) -> Option<IpAddr> {
 async fn open(cold: &Cold, settings: &Settings) -> Result<(axum::Router, Arc<Finder>), Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
-    let program = cold.program(settings, Arc::new(Meter::default()))?;
+    let mut program = cold.program(settings, Arc::new(Meter::default()))?;
     let cache =
         FolderRangeCache::new(std::env::temp_dir().join(format!("curlew-ranges-{}", cold.stack)), RANGE_CACHE_BYTES);
     let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
-    let finder = finder.with_pool(program.politeness.pool.clone()).with_range_cache(Arc::new(cache));
+    let finder = finder.with_pool(program.crawler.politeness.pool.clone()).with_range_cache(Arc::new(cache));
     let finder = match cold.leaves.leaves(|| cold.functions()) {
         Some((leaves, from)) => finder.with_leaves(leaves, from),
         None => finder,
     };
     finder.sign_cursors(secret);
     let finder = Arc::new(finder);
-    let program = Program { finder: finder.clone(), ..program };
+    program.library.finder = finder.clone();
     Ok((routed(&program, settings.pages(secret)), finder))
 }
 
@@ -148,9 +148,9 @@ fn routed(program: &Program, settings: PageSettings) -> axum::Router {
 }
 
 fn services(program: &Program) -> Services {
-    let Program { ports, clock, .. } = program;
+    let Program { ports, clock, crawler, library, desk } = program;
     let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox.clone(), clock: clock.clone() };
-    Services::of(program, Arc::new(status))
+    Services::new(library, desk, crawler.pushes.clone(), Arc::new(status))
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
     fn opened() -> (axum::Router, Arc<Finder>) {
         let program = TestWorld::new(Stage::Fetch).program();
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        (routed(&program, settings), program.finder.clone())
+        (routed(&program, settings), program.library.finder.clone())
     }
 
     #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ pub mod audit_log;
 pub mod block;
 pub mod deliver;
 pub mod descriptions;
+pub mod desk;
 pub mod erasure;
 pub mod fsck;
 pub mod lookup;

@@ -136,7 +136,7 @@ async fn stream<T: Send + 'static>(
     let (sender, parts) = channel(WAITING);
     let writing = tokio::task::spawn_blocking(move || write(parts));
     let send = async |part| sender.send(part).await.map_err(|_| anyhow!("the export has ended"));
-    let export = world.export();
+    let export = world.library.export();
     let read = Box::pin(export.run(filter, encode, async |part| send(Some(part)).await)).await;
     let read = match read {
         Ok(()) => send(None).await,

@@ -48,7 +48,7 @@ impl Gauges {
             self.at = Some(now);
         }
         if is_due(self.slow_at, SLOW_GOOD_FOR) {
-            self.held = world.stats.held().await?;
+            self.held = world.desk.stats.held().await?;
             if let Some(store) = world.store() {
                 self.size = store.size().await;
             }
@@ -71,9 +71,9 @@ impl Gauges {
         self.index_pages = years.iter().map(|year| year.pages).sum();
         self.index_splits = years.iter().map(|year| year.splits).sum();
         let published = years.iter().filter_map(|year| year.published).max();
-        let waits = world.has_unpublished().await?;
+        let waits = world.library.has_unpublished().await?;
         self.index_age = published.filter(|_| waits).map_or(Millis::ZERO, |at| now.since(at));
-        self.messages = world.messages.count().await?;
+        self.messages = world.desk.messages.count().await?;
         self.free = free_bytes(&world.config.data);
         Ok(())
     }

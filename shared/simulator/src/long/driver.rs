@@ -17,6 +17,7 @@ use curlew_model::{
 };
 use curlew_policy::address;
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
     RobotsStore, Sources,
@@ -24,7 +25,7 @@ use curlew_ports::{
 use curlew_stages::feeds::dispatch::Dispatch;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::robots_cache::KnownRobots;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::BTreeMap;
@@ -216,11 +217,11 @@ impl Crawler {
                 Some(Rule::Robots) => Arc::new(KnownRobots::with_room(0, 0)),
                 _ => Arc::default(),
             },
-            ..ports.politeness(Arc::new(Wire(world.clone())), clock, seeds)
+            ..Politeness::over(&ports, Arc::new(Wire(world.clone())), clock, seeds)
         };
-        let program = Program::over(Arc::new(politeness), ports, Arc::default());
-        let dispatch = Dispatch { queue: Arc::new(Tap(world.clone())), ..program.dispatch };
-        Crawler { world: world.clone(), program: Program { dispatch, ..program } }
+        let mut program = Program::over(Arc::new(politeness), ports, Arc::default());
+        program.crawler.dispatch.queue = Arc::new(Tap(world.clone()));
+        Crawler { world: world.clone(), program }
     }
 
     /// Runs a job and settles it. The ports do not fail, so neither may a stage.
@@ -260,7 +261,7 @@ impl Crawler {
     /// Blocks some hosts when a third of the time is over.
     async fn block_some(&self) -> Result<(), StageError> {
         for (n, place) in self.world.web.places.iter().enumerate().step_by(BLOCKED) {
-            self.program.blocks.block(&place.key).await?;
+            self.program.desk.blocks.block(&place.key).await?;
             self.world.judge().block(n, self.world.moment());
         }
         Ok(())
@@ -305,7 +306,7 @@ async fn work(crawler: &Arc<Crawler>, time: &mut Time) -> Result<(), StageError>
     let (mut next_tick, mut blocked) = (0, false);
     while world.moment() < end {
         if world.moment() >= next_tick {
-            crawler.program.dispatch.tick().await?;
+            crawler.program.crawler.dispatch.tick().await?;
             next_tick += TICK.0;
         }
         if !blocked && world.moment() >= block_at {

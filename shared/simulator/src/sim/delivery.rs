@@ -61,7 +61,7 @@ async fn send(shared: &Arc<Shared>, event: Event, dice: &mut Dice) {
     let answer = match &message {
         Message::AskBack { mode, topic, lease } => {
             let asked = HubAsks { mode, topic, lease_seconds: Some(lease.0 / 1_000) };
-            let answer = machine.program.pushes.asked(callback, &asked).await;
+            let answer = machine.program.crawler.pushes.asked(callback, &asked).await;
             if matches!(answer, Ok(HubAnswer::Yes)) {
                 confirmed(shared, &of, mode, dice);
             }
@@ -119,7 +119,7 @@ async fn deliver(
     let body = body.unwrap_or_default();
     let secret = if signed { of.secret.as_str() } else { "a guess" };
     let signature = format!("sha256={}", sign(secret, body.as_bytes()));
-    let (before, pushes) = (look(shared, callback).await, &machine.program.pushes);
+    let (before, pushes) = (look(shared, callback).await, &machine.program.crawler.pushes);
     let answer = match pushes.delivers(callback, Some(&signature)).await? {
         HubDelivery::Unknown => HubAnswer::Unknown,
         HubDelivery::Unsigned => HubAnswer::No,

@@ -18,10 +18,11 @@ use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
 use curlew_model::{Millis, Stage as Of};
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Clock, Delivery, GroupLeases, HostLedger, Inbox, PortError};
 use curlew_stages::operator::erasure::StepLimits;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::worker::{Mailbox, Worker};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,20 +87,20 @@ impl Machine {
         let politeness = Politeness {
             rules: Arc::new(rules),
             groups: shared.groups.clone(),
-            ..ports.politeness(web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
+            ..Politeness::over(&ports, web, shared.clock.clone(), Arc::new(CountingSeeds::new(seed)))
         };
         let mut program = Program::over(Arc::new(politeness), ports, Arc::default());
         if shared.plan.hubs {
-            program = program.reached_at(Some(BASE.to_owned())).listening();
+            program = program.with_crawler(|crawler| crawler.reached_at(Some(BASE.to_owned())).listening());
         }
         if shared.plan.owners {
-            program = program.looking_up(Arc::new(Zone(shared.clone())));
+            program = program.with_desk(|desk| desk.looking_up(Arc::new(Zone(shared.clone()))));
             // So that a request takes several steps among the few pages of a simulation.
-            program.own.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
-            program.blocks.limits = program.own.limits;
+            program.desk.own.limits = StepLimits { rows: 7, sources: 3, pages: 2 };
+            program.desk.blocks.limits = program.desk.own.limits;
         }
-        let fetch = program.fetch.clone().remember_sent_in_host_state(few_rows(shared));
-        let program = program.fetching(fetch);
+        let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(few_rows(shared));
+        let program = program.with_crawler(|crawler| crawler.fetching(fetch));
         Machine { shared: shared.clone(), number, program, busy: AtomicUsize::new(0) }
     }
 
@@ -231,7 +232,7 @@ async fn until_next(machine: &Machine) -> Millis {
 
 async fn tick(machine: &Machine) {
     while !machine.shared.no_more_ticks.load(Ordering::Relaxed) {
-        match machine.program.dispatch.tick().await {
+        match machine.program.crawler.dispatch.tick().await {
             Ok(sent) if sent.polls + sent.discoveries > 0 => {
                 machine.log(&format!("dispatched {} polls, {} discoveries", sent.polls, sent.discoveries));
             }
@@ -303,9 +304,9 @@ fn few_rows(shared: &Shared) -> usize {
 
 /// Publishes the index of each year; or makes its splits anew.
 pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
-    for year in machine.program.index.years().await.map_err(|e| e.to_string())? {
+    for year in machine.program.library.index.years().await.map_err(|e| e.to_string())? {
         let done =
-            if refresh { machine.program.index.refresh(year).await } else { machine.program.index.publish(year).await };
+            if refresh { machine.program.library.index.refresh(year).await } else { machine.program.library.index.publish(year).await };
         done.map_err(|e| e.to_string())?;
     }
     Ok(())

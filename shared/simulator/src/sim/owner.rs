@@ -77,7 +77,7 @@ pub(super) async fn ask(
     request: OwnerRequest,
 ) -> Result<RequestOutcome, String> {
     let owner = &shared.world.owners[owner];
-    match machine.program.owners.request(&owner.host, &owner.challenge, request, true).await {
+    match machine.program.desk.owners.request(&owner.host, &owner.challenge, request, true).await {
         Ok(RequestOutcome::TooSoon(at)) => Err(format!("too soon, until {at}")),
         Ok(outcome) => Ok(outcome),
         Err(error) => Err(error.to_string()),
@@ -147,7 +147,7 @@ fn is_decided(host: &str, requests: &[RequestSnapshot], dead: &[(Job, String)]) 
 async fn is_hidden(shared: &Arc<Shared>, host: &str) -> bool {
     let faults = Faults::none(shared.clock.clone());
     let machine = Machine::new(shared, PEOPLE, &faults, 0);
-    machine.program.blocks.blocked_by(host).await.is_ok_and(|by| by != BlockedBy::Nobody)
+    machine.program.desk.blocks.blocked_by(host).await.is_ok_and(|by| by != BlockedBy::Nobody)
 }
 
 /// Everything that still names pages of a host that was forgotten up to an instant.

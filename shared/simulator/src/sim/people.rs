@@ -138,9 +138,9 @@ async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Opti
         Action::Own { owner, request } => return owner::ask(shared, machine, *owner, *request).await.map(Some),
         Action::Name { url, is_feed } => {
             let named = if *is_feed {
-                machine.program.suggest.feed(url, true).await
+                machine.program.desk.suggest.feed(url, true).await
             } else {
-                machine.program.suggest.site(url, true).await
+                machine.program.desk.suggest.site(url, true).await
             };
             match named {
                 Ok(_) | Err(SuggestError::Refused(_)) => {}
@@ -150,13 +150,13 @@ async fn act(shared: &Shared, machine: &Machine, action: &Action) -> Result<Opti
         Action::Backfill { url, limit } => {
             let key = address::source_key(&Url::parse(url).map_err(|e| e.to_string())?);
             let request = BackfillRequest { limit: *limit, asked: true, ..BackfillRequest::default() };
-            machine.program.backfills.begin(&key, request).await.map_err(|e| e.to_string())?;
+            machine.program.crawler.backfills.begin(&key, request).await.map_err(|e| e.to_string())?;
         }
         Action::Block(host) => {
-            machine.program.blocks.block(host).await.map_err(|e| e.to_string())?;
+            machine.program.desk.blocks.block(host).await.map_err(|e| e.to_string())?;
         }
         Action::Sample(how_many) => {
-            machine.program.sample.run(how_many.clone()).await.map_err(|e| e.to_string())?;
+            machine.program.crawler.sample.run(how_many.clone()).await.map_err(|e| e.to_string())?;
         }
         Action::Publish { refresh } => publish(machine, *refresh).await?,
         Action::Search => {}

@@ -24,7 +24,7 @@ pub(super) async fn look(shared: &Arc<Shared>) -> Result<Vec<RawSnapshot>, Strin
     let faults = Faults::none(shared.clock.clone());
     let machine = Machine::new(shared, PEOPLE, &faults, 2);
     publish(&machine, false).await?;
-    let raw = RawPages { lifetime: LIFETIME, ..machine.program.raw.clone() };
+    let raw = RawPages { lifetime: LIFETIME, ..machine.program.library.raw.clone() };
     raw.expire().await.map_err(|e| e.to_string())?;
     read(shared).await.map_err(|e| e.to_string())
 }

@@ -108,7 +108,7 @@ impl<'a> Witness<'a> {
             Job::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
             Job::Poll(job) if self.has(Mutation::HubNotTold) => {
                 let name = Url::parse(&job.url).ok().and_then(|url| url.host_str().map(str::to_owned));
-                let by = self.program.blocks.blocked_by(&name.unwrap_or_default()).await;
+                let by = self.program.desk.blocks.blocked_by(&name.unwrap_or_default()).await;
                 by.is_ok_and(|by| by != BlockedBy::Nobody)
             }
             _ => false,

@@ -88,7 +88,7 @@ pub(crate) fn index(urls: impl Iterator<Item = String>) -> String {
 }
 
 pub(crate) async fn begin(world: &TestWorld, of: &str, request: BackfillRequest) {
-    assert!(world.program().backfills.begin(&key(of), request).await.unwrap());
+    assert!(world.program().crawler.backfills.begin(&key(of), request).await.unwrap());
 }
 
 pub(crate) async fn row(world: &TestWorld, of: &str) -> Backfill {
@@ -376,7 +376,7 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     let world = TestWorld::new();
     wordpress(&world, 35);
     named(&world).await;
-    let (of, stage) = (key_of(&key(FEED)).unwrap(), world.program().backfills);
+    let (of, stage) = (key_of(&key(FEED)).unwrap(), world.program().crawler.backfills);
     let job = |step| BackfillJob { backfill: of.clone(), url: FEED.into(), step };
     assert_eq!(stage.run(&job(0)).await.unwrap(), Verdict::Done);
     let after = row(&world, FEED).await;
@@ -463,7 +463,7 @@ async fn a_site_whose_feeds_are_still_unknown_is_waited_for_and_the_heirs_of_its
     world.with_site(HOME, SiteState::Waiting).await;
     begin(&world, HOME, ASKED).await;
     let job = BackfillJob { backfill: key_of(&key(HOME)).unwrap(), url: HOME.into(), step: 0 };
-    assert_eq!(world.program().backfills.run(&job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.program().crawler.backfills.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!((row(&world, HOME).await.due, world.web.calls().len()), (world.now() + Millis::from_secs(20), 0));
     let old = "https://example.org/old-feed";
     let Some((Source::Site(mut site), seen)) = world.sources.get(&key(HOME)).await.unwrap() else { panic!() };

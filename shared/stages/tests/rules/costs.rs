@@ -222,7 +222,7 @@ async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_second
     let block = async {
         world.politeness.clock.sleep(Millis::from_secs(8)).await;
         let (looks, calls) = (ledger.taken(), world.web.calls().len());
-        world.program().blocks.block("example.org").await.unwrap();
+        world.program().desk.blocks.block("example.org").await.unwrap();
         (looks, calls)
     };
     let (done, (looks, calls)) = join(fetch.run(&job), block).await;
@@ -296,7 +296,7 @@ async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_aft
     let [("get", readings)] = blobs.taken()[..] else { panic!("they are read") };
     assert!(readings < 5, "{readings}");
     // One that comes later gets no earlier reading.
-    world.program().blocks.block("example").await.unwrap();
+    world.program().desk.blocks.block("example").await.unwrap();
     let outcome = politeness.open(&host("late.example"), "somebody").await.unwrap();
     assert!(matches!(outcome, LeaseOutcome::Blocked));
 }

@@ -2,10 +2,11 @@
 
 use crate::test_world::{TestWorld, host, html, key, moved, rss, status};
 use curlew_model::{DiscoverJob, Job, Millis, PollJob, SiteState, Source, Stage as QueueName, Validators};
+use curlew_ports::Ports;
 use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, ReplyHeaders, Sources};
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Stages, Worker};
 use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
@@ -361,7 +362,7 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
         ..world.ports.clone()
     };
     let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
-    let discover = Discover { fetch: None, ..program.discover };
+    let discover = Discover { fetch: None, ..program.crawler.discover };
     let error = discover.run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap_err();
     assert!(matches!(&error, StageError::Port(error) if is_crash(error)), "{error:?}");
     assert!(refused.calls() > 0, "what was found was to be sent all the same");

@@ -162,7 +162,7 @@ async fn m49_dates_in_the_future_and_before_the_web_date_no_page_and_leave_none_
         }
         world.politeness.clock.sleep(row.due.since(world.now())).await;
         let job = BackfillJob { backfill: row.key, url: row.url, step: row.step };
-        world.program().backfills.run(&job).await.unwrap();
+        world.program().crawler.backfills.run(&job).await.unwrap();
     }
     let mut stated = BTreeMap::new();
     for (job, _) in world.queued(QueueName::Fetch).await {

@@ -22,7 +22,7 @@ fn foreign(url: &str, head: &str) -> ForeignPage {
 
 async fn take(world: &TestWorld, pages: Vec<ForeignPage>) -> Vec<ImportOutcome> {
     let program = world.program();
-    let foreign = ForeignPages { extract: &program.extract, politeness: &program.politeness, keeps_raw: true };
+    let foreign = ForeignPages { extract: &program.crawler.extract, politeness: &program.crawler.politeness, keeps_raw: true };
     let outcomes = foreign.take(pages).await.unwrap();
     assert_eq!((world.web.calls().len(), world.jobs.left().len()), (0, 0), "nobody is called, now or later");
     outcomes
@@ -59,7 +59,7 @@ async fn foreign_pages_are_accepted_once() {
     assert_eq!(objects().await, before);
     // What was removed does not come back.
     let program = world.program();
-    program.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
+    program.library.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
     assert_eq!(take(&world, vec![pages[0].clone()]).await, [ImportOutcome::Known]);
 }
 
@@ -70,7 +70,7 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
     let lists = Lists { substrings: vec!["/private/".into()], ..Lists::default() };
     let exclusions = Exclusions::compile(&lists).unwrap();
     let world = TestWorld::with_scope(Scope { exclusions, ..Scope::default() });
-    world.program().blocks.block("example.net").await.unwrap();
+    world.program().desk.blocks.block("example.net").await.unwrap();
     world.web.refuse("https://intern.example/");
     let with = |name: &str, value: &str| {
         let mut page = foreign("https://example.org/h", IMAGE);
@@ -108,8 +108,8 @@ async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_w
     world.web.serve(new, "text/html", html(""));
     let program = world.program();
     // As where a read of a row costs more than a call.
-    let fetch = program.fetch.clone().remember_sent_in_host_state(6);
-    let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.discover };
+    let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(6);
+    let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.crawler.discover };
     discover.run(&DiscoverJob::new(key(home), home.into())).await.unwrap();
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
     assert_eq!(called, [new]);

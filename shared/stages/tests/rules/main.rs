@@ -382,10 +382,10 @@ async fn a_page_without_an_image_is_taken_where_images_are_optional_and_else_rej
         let url = "https://example.org/a";
         world.web.serve(url, "text/html", html(""));
         let program = world.program();
-        assert_eq!(program.fetch.run(&visit("example.org", &[url], &new())).await.unwrap(), Verdict::Done);
+        assert_eq!(program.crawler.fetch.run(&visit("example.org", &[url], &new())).await.unwrap(), Verdict::Done);
         let queued = world.queued(QueueName::Extract).await;
         let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
-        program.extract.run_batch(&[(**job).clone()]).await;
+        program.crawler.extract.run_batch(&[(**job).clone()]).await;
         let state = world.state(url).await;
         match are_optional {
             true => assert!(matches!(state, Some(PageState::Accepted { .. })), "{state:?}"),

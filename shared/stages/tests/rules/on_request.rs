@@ -90,7 +90,7 @@ async fn a_host_that_was_not_reached_is_polled_when_its_pause_is_over() {
     let not_before = world.now() + Millis::from_mins(15);
     let missed = HostState { failures: 1, not_before, ..HostState::default() };
     world.hosts.swap(&host("example.org"), Version::ABSENT, missed).await.unwrap();
-    let actions = world.program().actions;
+    let actions = world.program().desk.actions;
     let answer = actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0);
     assert_eq!((answer.outcome, answer.again_at), ("too soon", Some(not_before)), "{answer:?}");
     assert_eq!(world.queued(QueueName::Poll).await, []);

@@ -60,15 +60,15 @@ impl Town {
     }
 
     fn blocks(&self) -> Blocks {
-        self.world.program().blocks
+        self.world.program().desk.blocks
     }
 
     fn owners(&self) -> Owners {
-        self.world.program().owners
+        self.world.program().desk.owners
     }
 
     fn own(&self) -> Own {
-        Own { limits: self.limits, ..self.world.program().looking_up(self.zone.clone()).own }
+        Own { limits: self.limits, ..self.world.program().desk.looking_up(self.zone.clone()).own }
     }
 
     /// Runs the requested jobs, each when it is due.
@@ -377,7 +377,7 @@ async fn i05_a_page_that_is_on_its_way_when_its_owner_has_all_forgotten_is_not_s
     let segments = || async { world.blobs.list("segments/", None, 10).await.unwrap().len() };
     let before = segments().await;
     assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
-    assert_eq!(world.program().extract.run(job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.program().crawler.extract.run(job).await.unwrap(), Verdict::Done);
     assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
     assert!(segments().await <= before, "nothing of it is stored");
 }
@@ -413,7 +413,7 @@ fn message(n: usize) -> Message {
 #[tokio::test(start_paused = true)]
 async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     let world = TestWorld::new();
-    let messages = world.program().messages;
+    let messages = world.program().desk.messages;
     for _ in 0..3 {
         assert_eq!(messages.take(&message(0)).await.unwrap(), MessageOutcome::Taken);
     }
@@ -467,7 +467,7 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     world.with_feed(|_| {}).await;
     let posts = (0..40).map(|n| format!("<item><link>https://example.org/post-{n}</link></item>")).collect::<String>();
     world.web.serve(crate::test_world::FEED, "application/rss+xml", crate::test_world::rss(&posts));
-    let (backfills, of) = (world.program().backfills, crate::test_world::key(crate::test_world::FEED));
+    let (backfills, of) = (world.program().crawler.backfills, crate::test_world::key(crate::test_world::FEED));
     assert!(backfills.begin(&of, BackfillRequest::default()).await.unwrap());
     let key = key_of(&of).unwrap();
     let row = async || match world.sources.get(&key).await.unwrap() {
@@ -514,7 +514,7 @@ async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
         town.owners().request(HOST, &challenge(1), OwnerRequest::Look, true).await.unwrap(),
         RequestOutcome::Granted
     );
-    let program = world.program().looking_up(town.zone.clone());
+    let program = world.program().with_desk(|desk| desk.looking_up(town.zone.clone()));
     let clock = world.politeness.clock.clone();
     let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: clock.clone() };
     let worker = Worker { stages: &program, queue: &mailbox, clock: clock.as_ref() };

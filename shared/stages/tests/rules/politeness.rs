@@ -363,7 +363,7 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
     let held = |state| (admission::leave_alone(state, world.now()), ());
     let calls = world.web.calls().len();
-    world.program().blocks.block("github.io").await.unwrap();
+    world.program().desk.blocks.block("github.io").await.unwrap();
     let carl = "carl.github.io";
     update_host(world.politeness.ledger.as_ref(), &host(carl), held).await.unwrap();
     world.fetch(&visit(carl, &["https://carl.github.io/a"], &new())).await;
@@ -379,8 +379,8 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
 
     // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
-    assert!(world.program().blocks.unblock("github.io").await.unwrap());
-    assert!(!world.program().blocks.unblock("github.io").await.unwrap());
+    assert!(world.program().desk.blocks.unblock("github.io").await.unwrap());
+    assert!(!world.program().desk.blocks.unblock("github.io").await.unwrap());
     let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for them all") };
     assert!(*due > world.now(), "its visits must not meet the block that is being lifted");
     take_up(&world, &world.program()).await;
@@ -403,7 +403,7 @@ async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
     let (anna, ben) = ("https://anna.tumblr.com/a", "https://ben.tumblr.com/a");
     world.web.serve(anna, "text/html", html(""));
     world.web.serve(ben, "text/html", html(""));
-    assert_eq!(world.program().blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
+    assert_eq!(world.program().desk.blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
     world.fetch(&visit("tumblr.com", &[anna, ben], &new())).await;
     assert_eq!(world.state(anna).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
     assert_eq!(world.state(ben).await, Some(PageState::Pending));
@@ -419,8 +419,8 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         world.pages.insert(&row).await.unwrap();
     }
-    world.program().blocks.block("example.org").await.unwrap();
-    world.program().blocks.unblock("example.org").await.unwrap();
+    world.program().desk.blocks.block("example.org").await.unwrap();
+    world.program().desk.blocks.unblock("example.org").await.unwrap();
     take_up(&world, &world.program()).await;
     let waiting = left(&world).await;
     let [(job, _)] = &waiting[..] else { panic!("{waiting:?}") };
@@ -442,9 +442,9 @@ async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
         [(StepLimits { rows: 7, ..StepLimits::default() }, 8), (StepLimits { pages: 3, ..StepLimits::default() }, 9)]
     {
         let mut program = world.program();
-        program.blocks.limits = limits;
-        program.blocks.block("example.org").await.unwrap();
-        program.blocks.unblock("example.org").await.unwrap();
+        program.desk.blocks.limits = limits;
+        program.desk.blocks.block("example.org").await.unwrap();
+        program.desk.blocks.unblock("example.org").await.unwrap();
         assert_eq!(take_up(&world, &program).await, steps, "{limits:?}");
         let visits = left(&world).await;
         assert!(visits.iter().all(|(visit, _)| visit.items.len() <= limits.pages.min(limits.rows)), "{limits:?}");
@@ -453,7 +453,7 @@ async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
     }
     // Who blocks it again is heeded by a job that is under way.
     let program = world.program();
-    program.blocks.block("example.org").await.unwrap();
+    program.desk.blocks.block("example.org").await.unwrap();
     let late = Job::TakeUp(TakeUpJob { host: "example.org".into(), after: None });
     assert!(matches!(program.run(&late).await.unwrap(), Verdict::Drop(_)));
 }
@@ -479,7 +479,7 @@ async fn a_block_outlasts_an_unblock_that_was_under_way() {
         world.pages.insert(&row).await.unwrap();
         let known = |state| (admission::leave_alone(state, world.now()), ());
         update_host(world.politeness.ledger.as_ref(), &host(key), known).await.unwrap();
-        let blocks = world.program().blocks;
+        let blocks = world.program().desk.blocks;
         blocks.block(name).await.unwrap();
         let queue = Arc::new(BlocksMeanwhile(blocks.clone(), name));
         Blocks { queue, ..blocks }.unblock(name).await.unwrap();

@@ -5,11 +5,11 @@ use curlew_model::{
     FeedSource, Job, Millis, Source, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply, Sources};
+use curlew_stages::crawler::Crawler;
 use curlew_stages::feeds::poll::Poll;
 use curlew_stages::feeds::subscribe::Subscribe;
 use curlew_stages::feeds::websub::WEB_SECRET;
 use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
-use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -30,7 +30,8 @@ impl Listening {
     async fn new() -> Listening {
         let world = TestWorld::new();
         world.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
-        let Program { subscribe, pushes, .. } = world.program().reached_at(Some("https://search.example".into()));
+        let crawler = world.program().crawler.reached_at(Some("https://search.example".into()));
+        let Crawler { subscribe, pushes, .. } = crawler;
         world.with_feed(|_| {}).await;
         let mut document = Reply { body: rss("").into(), ..status(200) };
         document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
@@ -232,7 +233,7 @@ async fn f13_a_hub_is_told_when_its_feed_is_blocked_by_its_host_key_or_by_its_na
         let this = Listening::subscribed().await;
         let Some((Source::Feed(feed), seen)) = this.world.sources.get(&key(FEED)).await.unwrap() else { panic!() };
         this.world.sources.swap(seen, &Source::Feed(FeedSource { url: url.into(), ..feed })).await.unwrap();
-        this.world.program().blocks.block(name).await.unwrap();
+        this.world.program().desk.blocks.block(name).await.unwrap();
         assert!(matches!(this.poll().await, Verdict::Drop(_)), "{url}");
         assert_eq!(this.world.feed().await.failures, 0, "{url}");
         assert_eq!(this.told(b"news", &this.form()["hub.secret"]).await, HubAnswer::Unknown, "{url}");

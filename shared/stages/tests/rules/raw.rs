@@ -41,7 +41,7 @@ async fn an_accepted_page_is_kept_as_it_came() {
     reply.headers.content_type = Some("text/html; charset=iso-8859-1".into());
     let world = published_as(reply.clone()).await;
     assert_eq!(record(&world).await.title, "On w\u{e4}ders");
-    let raw = world.program().raw;
+    let raw = world.program().library.raw;
     let objects = raw.objects(Timestamp::MIN).await.unwrap();
     let [(key, segment)] = &objects[..] else { panic!("{objects:?}") };
     assert!(key.starts_with("raw/2026/11/21/") && key.ends_with(".warc.zst"), "{key}");
@@ -140,9 +140,9 @@ async fn raw_pages_of_a_batch_that_died_are_swept() {
     world.blobs.put(left, bytes).await.unwrap();
     let report = fsck(&world).await;
     assert_eq!((report.orphans.clone(), report.damage.clone()), (vec![left.to_owned()], vec![]));
-    assert_eq!(world.program().raw.expire().await.unwrap(), 0, "its segment may still be written");
+    assert_eq!(world.program().library.raw.expire().await.unwrap(), 0, "its segment may still be written");
     wait(&world, 48).await;
-    assert_eq!(world.program().raw.expire().await.unwrap(), 1);
+    assert_eq!(world.program().library.raw.expire().await.unwrap(), 1);
     assert_eq!(raw_keys(&world).await, [object]);
 }
 

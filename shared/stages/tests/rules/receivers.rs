@@ -43,7 +43,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         assert!(posts.len() <= 3, "{crash}: {} tries", posts.len());
         assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty(), "{crash}");
         assert!(world.jobs.left().is_empty(), "{crash}: {:?}", world.jobs.left());
-        assert_eq!(program(&world).watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
+        assert_eq!(program(&world).desk.watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
         if !faults.has_crashed() {
             assert!(settled.is_ok() && crash > 6, "{crash}: {settled:?}");
             return;
@@ -67,15 +67,15 @@ async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
     }
     // A job that was handed out before its time, by a clock that is ahead, is not lost; any other is not needed.
     let (Job::Deliver(next), due) = world.queued(QueueName::Poll).await.remove(0) else { panic!("a delivery") };
-    let retry_at = program.watches.list().await.unwrap()[0].receiver.retry_at;
+    let retry_at = program.desk.watches.list().await.unwrap()[0].receiver.retry_at;
     assert_eq!((next.retry_at, retry_at), (Some(due), Some(due)));
-    assert_eq!(program.deliver.run(&next).await.unwrap(), Verdict::Defer(due));
+    assert_eq!(program.desk.deliver.run(&next).await.unwrap(), Verdict::Defer(due));
     for other in [news, DeliverJob { retry_at: Some(due - Millis(1)), ..next }] {
-        let verdict = program.deliver.run(&other).await.unwrap();
+        let verdict = program.desk.deliver.run(&other).await.unwrap();
         assert!(matches!(verdict, Verdict::Drop(_)), "{other:?}: {verdict:?}");
     }
     // None of them begins a second week.
     minutes(&world, &program, 9 * 24 * 60).await;
     assert_eq!((world.jobs.left().len(), world.jobs.dead(9).await.unwrap().len()), (0, 1));
-    assert!(program.watches.list().await.unwrap()[0].receiver.given_up);
+    assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);
 }

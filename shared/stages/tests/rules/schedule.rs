@@ -71,7 +71,7 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
         })
         .await;
     world.web.keep(FEED, document(""));
-    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 2);
+    assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 2);
     let began = world.now();
     let made = run(&world, Millis::from_days(5)).await;
     assert!(
@@ -79,7 +79,7 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
         "the hold is as long as it was: {made:?}"
     );
     assert!(made.len() > 1, "{made:?}");
-    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 0);
+    assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use curlew_model::{
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::feeds::discover::Discover;
@@ -17,7 +18,7 @@ use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
@@ -83,7 +84,7 @@ impl TestWorld {
         };
         let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
         let seeds = Arc::new(CountingSeeds::new(1));
-        let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
+        let politeness = Politeness { scope: Arc::new(scope), ..Politeness::over(&ports, web.clone(), clock, seeds) };
         let (politeness, judge) = (Arc::new(politeness), Arc::default());
         TestWorld { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
@@ -114,20 +115,20 @@ impl TestWorld {
 
     /// The stage that sends every new page as a visit.
     pub(crate) fn poll_stage(&self) -> Poll {
-        Poll { fetch: None, ..self.program().poll }
+        Poll { fetch: None, ..self.program().crawler.poll }
     }
 
     /// The stage that sends every page as a visit.
     pub(crate) fn discover_stage(&self) -> Discover {
-        Discover { fetch: None, ..self.program().discover }
+        Discover { fetch: None, ..self.program().crawler.discover }
     }
 
     pub(crate) fn dispatch_stage(&self) -> Dispatch {
-        Dispatch { marks: Arc::new(MemoryMarks::default()), ..self.program().dispatch }
+        Dispatch { marks: Arc::new(MemoryMarks::default()), ..self.program().crawler.dispatch }
     }
 
     pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
-        let verdict = self.program().fetch.run(job).await.unwrap();
+        let verdict = self.program().crawler.fetch.run(job).await.unwrap();
         self.remove_what_was_sent().await;
         verdict
     }
@@ -136,21 +137,21 @@ impl TestWorld {
     pub(crate) async fn remove_what_was_sent(&self) {
         for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
             let Ok(Job::Remove(job)) = &delivery.job else { panic!("a removal: {delivery:?}") };
-            self.program().removal.run(job).await.unwrap();
+            self.program().library.removal.run(job).await.unwrap();
             self.jobs.ack(&delivery.receipt).await.unwrap();
         }
     }
 
     pub(crate) fn extract(&self) -> Extract {
-        self.program().extract
+        self.program().crawler.extract
     }
 
     pub(crate) fn overrides(&self) -> Arc<Overrides> {
-        self.program().overrides
+        self.program().desk.overrides
     }
 
     pub(crate) fn index(&self) -> Index {
-        self.program().index
+        self.program().library.index
     }
 
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
@@ -194,7 +195,7 @@ impl TestWorld {
     }
 
     pub(crate) fn suggest(&self) -> Suggest {
-        self.program().suggest
+        self.program().desk.suggest
     }
 
     pub(crate) async fn with_site(&self, url: &str, state: SiteState) {

@@ -40,7 +40,7 @@ impl FeedRenderer for Titles {
 }
 
 pub(crate) fn program(world: &TestWorld) -> Program {
-    world.program().publishing(Arc::new(Titles))
+    world.program().with_desk(|desk| desk.publishing(Arc::new(Titles)))
 }
 
 /// Runs what is due in the queue of polls, once.
@@ -61,7 +61,7 @@ pub(crate) async fn minutes(world: &TestWorld, program: &Program, minutes: u64) 
 }
 
 pub(crate) async fn add(program: &Program, query: &str) -> Watch {
-    program.watches.add(query, HOOK, &[7; 32]).await.unwrap()
+    program.desk.watches.add(query, HOOK, &[7; 32]).await.unwrap()
 }
 
 pub(crate) fn posts(world: &TestWorld) -> Vec<Call> {
@@ -123,7 +123,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
         titles(&self::posts(&world)[1..]),
         ["Page day-0", "Page day-1", "Page day-2", "Page day-3", "Page day-4"]
     );
-    assert!(program.watches.remove(&watch.name).await.unwrap() && !program.watches.remove(&watch.name).await.unwrap());
+    assert!(program.desk.watches.remove(&watch.name).await.unwrap() && !program.desk.watches.remove(&watch.name).await.unwrap());
     publish(&world, &program, &["after"]).await;
     minutes(&world, &program, 3).await;
     assert_eq!(titles(&self::posts(&world)).len(), 8);
@@ -142,15 +142,15 @@ async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_
     let tries = posts(&world).len();
     assert!((24..60).contains(&tries), "{tries}");
     removal(&world).remove(&page("https://example.org/h03"), Gone::NotFound).await.unwrap();
-    program.blocks.block("blocked.example").await.unwrap();
-    let watch = program.watches.list().await.unwrap().remove(0);
+    program.desk.blocks.block("blocked.example").await.unwrap();
+    let watch = program.desk.watches.list().await.unwrap().remove(0);
     assert!(watch.receiver.error.is_some() && watch.receiver.failures > 0, "{watch:?}");
     world.web.keep(HOOK, status(200));
     minutes(&world, &program, 24 * 60).await;
     let all = titles(&posts(&world)[tries..]);
     let expected: Vec<String> = (0..24).filter(|h| *h != 3).map(|h| format!("Page h{h:02}")).collect();
     assert_eq!(all, expected);
-    let watch = program.watches.list().await.unwrap().remove(0);
+    let watch = program.desk.watches.list().await.unwrap().remove(0);
     assert_eq!((watch.receiver.delivered, watch.receiver.failures, watch.receiver.error), (23, 0, None));
     assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
 }
@@ -166,7 +166,7 @@ async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_p
     let dead = world.jobs.dead(9).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert!(dead[0].error.contains("took nothing for a week"), "{}", dead[0].error);
-    assert!(program.watches.list().await.unwrap()[0].receiver.given_up);
+    assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);
     // New matches wait, without a job.
     publish(&world, &program, &["two"]).await;
     assert!(world.queued(QueueName::Poll).await.is_empty());
@@ -175,7 +175,7 @@ async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_p
     world.jobs.redrive(&dead[0].receipt, world.now()).await.unwrap();
     minutes(&world, &program, 5).await;
     assert_eq!(titles(&posts(&world)[before..]), ["Page one", "Page two"]);
-    assert!(!program.watches.list().await.unwrap()[0].receiver.given_up);
+    assert!(!program.desk.watches.list().await.unwrap()[0].receiver.given_up);
 }
 
 #[tokio::test(start_paused = true)]
@@ -188,14 +188,14 @@ async fn a_step_that_dies_anywhere_loses_no_match() {
         for name in ["one", "two"] {
             accept(&world, name, "A curlew.").await;
         }
-        sound.index.publish(world.now().year()).await.unwrap();
+        sound.library.index.publish(world.now().year()).await.unwrap();
         let faults = Faults::crash_at(crash, world.politeness.clock.clone());
         let mut ports = world.ports.clone();
         ports.queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
         ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
         ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
         let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
-        let _died = faulty.watches.match_new().await;
+        let _died = faulty.desk.watches.match_new().await;
         work(&world, &faulty).await;
         sound.publish().await.unwrap();
         minutes(&world, &sound, 90).await;
@@ -212,7 +212,7 @@ async fn what_cannot_be_watched_is_refused() {
     for (query, to) in
         [("", HOOK), ("lang:", HOOK), ("mud", "ftp://hooks.example/"), ("mud", "hooks"), ("mud", "http://127.0.0.1/")]
     {
-        let refused = program.watches.add(query, to, &[7; 32]).await;
+        let refused = program.desk.watches.add(query, to, &[7; 32]).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
     // Nobody would read that a part of the query was left out, or looked for in another way.
@@ -232,7 +232,7 @@ async fn what_cannot_be_watched_is_refused() {
         (long.as_str(), "too long"),
         (many.as_str(), "too many words"),
     ] {
-        match program.watches.add(query, HOOK, &[7; 32]).await {
+        match program.desk.watches.add(query, HOOK, &[7; 32]).await {
             Err(WatchError::Refused(why)) => assert!(why.contains(said), "{query}: {why}"),
             other => panic!("{query}: {other:?}"),
         }
@@ -243,11 +243,11 @@ async fn what_cannot_be_watched_is_refused() {
         add(&program, query).await;
     }
     for query in ["", "…", "-x"] {
-        let refused = program.watches.subscribe(&subscription("subscribe"), query).await;
+        let refused = program.desk.watches.subscribe(&subscription("subscribe"), query).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query}: {refused:?}");
     }
     // A feed says itself what is left out.
-    program.watches.subscribe(&subscription("subscribe"), "tide OR mud").await.unwrap();
+    program.desk.watches.subscribe(&subscription("subscribe"), "tide OR mud").await.unwrap();
 }
 
 fn subscription(mode: &str) -> HubRequest<'_> {
@@ -268,11 +268,11 @@ async fn a_feed_reader_subscribes_is_asked_and_is_told_until_its_lease_ends() {
     let world = TestWorld::new();
     let program = program(&world);
     confirming(&world, false);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty(), "it did not confirm");
+    assert!(program.desk.watches.list().await.unwrap().is_empty(), "it did not confirm");
     confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
     let asked = world.calls(CallKind::Receiver).pop().unwrap();
     assert!(
@@ -295,12 +295,12 @@ async fn a_feed_reader_subscribes_is_asked_and_is_told_until_its_lease_ends() {
     world.politeness.clock.sleep(Millis::from_days(1)).await;
     publish(&world, &program, &["late"]).await;
     minutes(&world, &program, 2).await;
-    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap().len()), (1, 0));
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    assert_eq!((posts(&world).len(), program.desk.watches.list().await.unwrap().len()), (1, 0));
+    program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
-    program.watches.subscribe(&subscription("unsubscribe"), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&subscription("unsubscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty());
+    assert!(program.desk.watches.list().await.unwrap().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -308,13 +308,13 @@ async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
     let world = TestWorld::new();
     let program = program(&world);
     confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
     confirming(&world, false);
     for mode in ["unsubscribe", "subscribe"] {
-        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
+        program.desk.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
         minutes(&world, &program, 2).await;
-        let subscribed = program.watches.list().await.unwrap().remove(0);
+        let subscribed = program.desk.watches.list().await.unwrap().remove(0);
         assert!(subscribed.subscription.is_some_and(|s| s.until.is_some() && s.request.is_none()), "{mode}");
     }
     world.web.refuse("http://127.0.0.1/");
@@ -323,12 +323,12 @@ async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
         HubRequest { callback: "http://127.0.0.1/", ..subscription("subscribe") },
         HubRequest { secret: Some(&"s".repeat(200)), ..subscription("subscribe") },
     ] {
-        assert!(matches!(program.watches.subscribe(&bad, "curlew").await, Err(WatchError::Refused(_))), "{bad:?}");
+        assert!(matches!(program.desk.watches.subscribe(&bad, "curlew").await, Err(WatchError::Refused(_))), "{bad:?}");
     }
     world.web.always_below(READER, status(410));
     publish(&world, &program, &["one"]).await;
     minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty(), "410: the subscriber is gone");
+    assert!(program.desk.watches.list().await.unwrap().is_empty(), "410: the subscriber is gone");
 }
 
 fn at<'a>(mode: &'a str, callback: &'a str) -> HubRequest<'a> {
@@ -351,24 +351,24 @@ async fn strangers_take_places_of_readers_alone_and_those_who_have_one_keep_it()
     let world = TestWorld::new();
     let program = program(&world);
     confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     minutes(&world, &program, 2).await;
     fill(&world, MAX_SUBSCRIPTIONS).await;
     let other = "https://other.example/callback";
-    let refused = program.watches.subscribe(&at("subscribe", other), "curlew").await;
+    let refused = program.desk.watches.subscribe(&at("subscribe", other), "curlew").await;
     assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
     let watch = add(&program, "curlew").await;
     fill(&world, MAX_WATCHES).await;
     assert_eq!(add(&program, "curlew").await, watch, "it is there already");
-    assert!(program.watches.add("godwit", HOOK, &[7; 32]).await.is_err());
+    assert!(program.desk.watches.add("godwit", HOOK, &[7; 32]).await.is_err());
     // Whoever has a subscription renews and ends it.
     let asked = world.calls(CallKind::Receiver).len();
     for mode in ["subscribe", "unsubscribe"] {
-        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
+        program.desk.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
         minutes(&world, &program, 2).await;
     }
     assert_eq!((world.calls(CallKind::Receiver).len(), stored(&world).await), (asked + 2, MAX_WATCHES - 1));
-    program.watches.subscribe(&at("unsubscribe", other), "curlew").await.unwrap();
+    program.desk.watches.subscribe(&at("unsubscribe", other), "curlew").await.unwrap();
     assert!(world.queued(QueueName::Poll).await.is_empty(), "there is nothing to ask about");
 }
 
@@ -381,10 +381,10 @@ async fn receivers_of_one_host_key_have_a_few_places() {
         let program = program(&world);
         let mut taken = 0;
         for n in 0..SUBSCRIPTIONS_PER_HOST + 5 {
-            taken += usize::from(program.watches.subscribe(&at("subscribe", &receiver(n)), "curlew").await.is_ok());
+            taken += usize::from(program.desk.watches.subscribe(&at("subscribe", &receiver(n)), "curlew").await.is_ok());
         }
         assert_eq!((taken, stored(&world).await), (SUBSCRIPTIONS_PER_HOST, SUBSCRIPTIONS_PER_HOST));
-        program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+        program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     }
 }
 
@@ -392,7 +392,7 @@ async fn receivers_of_one_host_key_have_a_few_places() {
 async fn what_is_not_confirmed_within_an_hour_ends() {
     let world = TestWorld::new();
     let program = program(&world);
-    let subscribe = async || program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
+    let subscribe = async || program.desk.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
     // A job was lost, and nobody is ever asked; a new request has its own hour.
     subscribe().await;
     world.politeness.clock.sleep(Millis::from_mins(59)).await;
@@ -404,13 +404,13 @@ async fn what_is_not_confirmed_within_an_hour_ends() {
     assert_eq!(stored(&world).await, 0);
     // The receiver's host cannot be called, and is tried again for that hour.
     minutes(&world, &program, 2).await;
-    program.blocks.block("reader.example").await.unwrap();
+    program.desk.blocks.block("reader.example").await.unwrap();
     subscribe().await;
     minutes(&world, &program, 20).await;
     assert_eq!(stored(&world).await, 1);
     minutes(&world, &program, 40).await;
     assert_eq!(stored(&world).await, 0);
-    program.blocks.unblock("reader.example").await.unwrap();
+    program.desk.blocks.unblock("reader.example").await.unwrap();
     // A host that is held for longer is not waited for, whether it was just called or is held already.
     world.web.always_below(READER, status(429));
     for _ in 0..2 {
@@ -441,13 +441,13 @@ async fn what_is_not_there_any_more_is_not_posted() {
     minutes(&world, &program, 2).await;
     assert_eq!(titles(&posts(&world)), ["Page kept"]);
     // A receiver that was told nothing has taken nothing.
-    let told = program.watches.list().await.unwrap();
+    let told = program.desk.watches.list().await.unwrap();
     publish(&world, &program, &["late"]).await;
     end("https://example.org/late").await;
     minutes(&world, &program, 2).await;
-    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap()), (1, told));
+    assert_eq!((posts(&world).len(), program.desk.watches.list().await.unwrap()), (1, told));
     assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
     let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into(), retry_at: None };
-    let verdict = program.deliver.run(&unknown).await.unwrap();
+    let verdict = program.desk.deliver.run(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
 }

@@ -8,10 +8,11 @@ use crate::deaths::Deaths;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
+use curlew_ports::Ports;
 use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply};
 use curlew_simulator::sim::LastWriterWins;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty, Rates};
 use curlew_testkit::memory::CountingSeeds;
@@ -194,10 +195,10 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
         let web = Arc::new(InvocationWeb(this.clone()));
         let seeds = Arc::new(CountingSeeds::new(run.draw()));
         let rules = Arc::new(run.world.bounds.rules.clone());
-        let politeness = Politeness { rules, ..ports.politeness(web, clock.clone(), seeds) };
+        let politeness = Politeness { rules, ..Politeness::over(&ports, web, clock.clone(), seeds) };
         let program = Program::over(Arc::new(politeness), ports.clone(), Arc::default());
-        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(4);
-        let program = Witness { invocation: this.clone(), of: program.fetching(fetch) };
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(4);
+        let program = Witness { invocation: this.clone(), of: program.with_crawler(|crawler| crawler.fetching(fetch)) };
         batch.run(plan, Arc::new(program)).await
     };
     let summary = tokio::select! {
