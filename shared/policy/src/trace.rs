@@ -18,8 +18,8 @@ pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
     }
 }
 
-/// Returns the id of the chain that a job belongs to. One that names none, as those of an older version, gets one that stays the
-/// same however often it runs.
+/// Returns the id of the chain that a job belongs to. One that names none gets one that stays the same
+/// however often it runs.
 pub fn of(job: &Job) -> TraceId {
     if let Some(trace) = job.trace() {
         return trace.clone();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_an_older_version_gets_an_id_and_keeps_it() {
+    fn a_job_without_an_id_gets_one_and_keeps_it() {
         let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap();
         let old = Job::Poll(PollJob::new(key, "https://example.org/feed".into()));
         let message = old.to_message().unwrap();
