@@ -76,7 +76,6 @@ pub(crate) struct IndexEvent {
 #[serde(rename_all = "snake_case")]
 enum What {
     /// Publish the new records of the current year, and those of the last hours of the one before.
-    #[serde(alias = "current")]
     Publish,
     /// Merge the indexes of older years.
     Archive,
@@ -268,7 +267,7 @@ mod tests {
         });
         let (event, time): (IndexEvent, _) = read(&enveloped).unwrap();
         assert_eq!((event.what, time.map(|t| t.hour())), (Some(What::Archive), Some(3)));
-        let (event, _): (IndexEvent, _) = read(&json!({"what": "current"})).unwrap();
+        let (event, _): (IndexEvent, _) = read(&json!({"what": "publish"})).unwrap();
         assert_eq!(event.what, Some(What::Publish));
         read::<Nothing>(&json!({})).unwrap();
     }

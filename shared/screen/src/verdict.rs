@@ -22,7 +22,7 @@ pub struct Screening {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persons: Vec<NamedPerson>,
     /// The operator's override that decided.
-    #[serde(default, alias = "overruled", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Override>,
 }
 

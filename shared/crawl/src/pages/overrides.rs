@@ -6,8 +6,8 @@ use curlew_screen::{Override, Scope, Verdict};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// Key of the object that holds them; the name is that of stores that exist.
-pub const KEY: &str = "overrules.json";
+/// Key of the object that holds the overrides.
+pub const KEY: &str = "overrides.json";
 
 /// An override, and when it was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,11 +41,13 @@ impl StoredOverride {
 #[derive(Default, Serialize, Deserialize)]
 pub struct OverrideList {
     /// The overrides, oldest first.
-    #[serde(rename = "overrules")]
     pub overrides: Vec<StoredOverride>,
 }
 
-/// OverrideList overrides there are, oldest first.
+/// Returns all overrides there are, oldest first.
+///
+/// # Errors
+/// The errors of the ports; or the object is damaged.
 pub async fn all(blobs: &dyn Blobs) -> Result<Vec<StoredOverride>, PortError> {
     blobs.get(KEY).await?.map_or_else(|| Ok(vec![]), |blob| parse(&blob.bytes).map(|all| all.overrides))
 }

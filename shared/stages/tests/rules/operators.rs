@@ -98,7 +98,7 @@ async fn an_act_that_fails_midway_is_logged_with_its_error() {
 async fn an_act_that_is_cut_off_leaves_its_entry() {
     let world = TestWorld::new();
     let stuck = JudgedBlobs::new(world.blobs.clone(), |call, key| match (call, key) {
-        (BlobCall::Swap, "hidden-hosts.json" | "overrules.json") => BlobFate::Hang,
+        (BlobCall::Swap, "hidden-hosts.json" | "overrides.json") => BlobFate::Hang,
         _ => BlobFate::Pass,
     });
     let ports = Ports { blobs: stuck, ..world.ports.clone() };

@@ -302,10 +302,10 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     serve(&world, A, PICTURE, body(true));
     crawl(&world, A).await;
     // As if the process that gave the override had died before it applied it.
-    let rule = serde_json::json!({ "overrules": [
+    let rule = serde_json::json!({ "overrides": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});
-    world.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
+    world.blobs.put("overrides.json", rule.to_string().into()).await.unwrap();
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     let before = world.web.calls().len();
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;

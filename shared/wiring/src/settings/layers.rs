@@ -42,8 +42,8 @@ const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
-/// Names that are not offered: former ones of settings, which are still read, and those of tables that are gone.
-const FORMER: [&str; 4] = ["often", "second_look", "tracing", "preferences"];
+/// Names of tables that are gone: not offered for a misspelled name.
+const GONE: [&str; 2] = ["tracing", "preferences"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,7 +329,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
-    let message = FORMER.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
+    let message = GONE.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown field"));
     let near = unknown.and_then(|unknown| {
