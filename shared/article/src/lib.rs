@@ -150,8 +150,7 @@ fn read<T>(
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
-    let is_dated = graph.published.is_some() || linked.published.is_some();
-    let weighed = body::weigh(&tree, &outline, title.as_deref(), is_dated, limits);
+    let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
     let told = author::AuthorEvidence {
         outline: &outline,
         graph: &graph,

@@ -229,7 +229,7 @@ impl Candidate {
     }
 
     /// Counts the characters that are kept.
-    pub(super) fn count(&mut self, outline: &Outline<'_>) {
+    fn count(&mut self, outline: &Outline<'_>) {
         let (mut chars, mut link_chars) = (0, 0);
         for (_, block) in self.kept(outline) {
             chars += block.chars;

@@ -27,9 +27,6 @@ const TURNING: f64 = 0.3;
 /// Number of occurrences from which a short linked line is not part of a text.
 const OFTEN: usize = 3;
 
-/// Reason why a line that is all link is left out.
-pub(crate) const LINK_ALONE: Reason = "a link that stands alone";
-
 /// Drops such lines from the kept blocks. `title` is the headline, folded; `page` is the page's address.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, page: &Url, left: &mut [Option<Reason>]) {
     let mut prose = Vec::new();
@@ -187,7 +184,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
         return None;
     }
     if block.links() > LINKED && block.tag == Tag::Other {
-        return Some(LINK_ALONE);
+        return Some("a link that stands alone");
     }
     let line = text::fold(&block.text);
     if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && ACTIONS.contains(line.as_str()) {

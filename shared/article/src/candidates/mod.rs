@@ -2,7 +2,6 @@
 
 pub(crate) mod candidate;
 mod cards;
-pub(crate) mod entries;
 pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;

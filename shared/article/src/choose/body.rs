@@ -1,13 +1,12 @@
 //! Chooses the part of the page that is the article's text among candidates.
 
 use crate::candidates::candidate::{self, Candidate};
-use crate::candidates::entries;
 use crate::candidates::parts;
 use crate::candidates::readability;
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
-use crate::read::outline::{Outline, Part, Tag};
+use crate::read::outline::{Outline, Tag};
 use crate::read::stored::{self, Stored};
 use crate::read::walk;
 use crate::text;
@@ -64,33 +63,15 @@ impl Ranking {
 }
 
 /// Ranks the candidates: first those of the extractors that need only the outline; the costlier extractor is asked only
-/// if these disagree. Of a page whose markup gives no date, and that consists of lists, those are the text.
-pub(crate) fn weigh(
-    tree: &Html,
-    outline: &Outline<'_>,
-    title: Option<&str>,
-    is_dated: bool,
-    limits: &Limits,
-) -> Ranking {
+/// if these disagree.
+pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
     let parts = parts::outside(outline);
-    let mut ranking = rank(tree, outline, &parts, &title, limits);
-    let best = ranking.best.filter(|_| !is_dated).and_then(|at| ranking.candidates.get(at));
-    if let Some(lists) = best.and_then(|best| entries::listed(outline, &parts, &title, best)) {
-        ranking.steps += lists.left.len() as u64;
-        ranking.best = Some(ranking.candidates.len());
-        ranking.candidates.push(lists);
-        ranking.weights.push(Weight::default());
-    }
-    ranking
-}
-
-fn rank(tree: &Html, outline: &Outline<'_>, parts: &[Part], title: &str, limits: &Limits) -> Ranking {
-    let first = decide(candidate::all(outline, parts, title), outline);
+    let first = decide(candidate::all(outline, &parts, &title), outline);
     let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
     // Where the only candidate has nearly all sentences of the page, or the page is huge, another cannot add any.
     let enough = match first.candidates.as_slice() {
-        [only] => tree.tree.values().len() > ASKED_ALONE || only.has_most(outline, parts),
+        [only] => tree.tree.values().len() > ASKED_ALONE || only.has_most(outline, &parts),
         _ => false,
     };
     if agreed || enough || first.best.is_none() {
@@ -98,7 +79,7 @@ fn rank(tree: &Html, outline: &Outline<'_>, parts: &[Part], title: &str, limits:
     }
     let (paragraphs, steps) = readability::read(tree, limits);
     let mut candidates = first.candidates;
-    candidates.extend(Candidate::of_paragraphs(outline, parts, title, "readability", &paragraphs));
+    candidates.extend(Candidate::of_paragraphs(outline, &parts, &title, "readability", &paragraphs));
     let second = decide(candidates, outline);
     Ranking { steps: first.steps + second.steps + steps, ..second }
 }
@@ -228,7 +209,7 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
         let mut steps = 0;
         let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
         let Ok(inner_outline) = walk::walk(&inner, &outline.page, limits) else { continue };
-        let weighed = weigh(&inner, &inner_outline, title, true, limits);
+        let weighed = weigh(&inner, &inner_outline, title, limits);
         let best = weighed.best.and_then(|at| weighed.candidates.get(at));
         let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();
         steps += chosen.steps + inner_outline.steps + weighed.steps;

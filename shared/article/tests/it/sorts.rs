@@ -364,40 +364,6 @@ fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
     assert_text(&page, &["on day 1", "on day 4"], &[]);
 }
 
-/// Cards of a shop's goods, each a name in a link, a price and a line.
-fn goods() -> String {
-    let card = |n: usize| {
-        format!(
-            "<li class=card><a href=/goods/{n}><strong>Lantern number {n} in brass</strong></a><div>{n}9 €</div>\
-             <div>Burns for {n} nights on one filling of oil</div><button>Add to cart</button></li>"
-        )
-    };
-    format!("<ul class=grid>{}</ul>", (1..7).map(card).collect::<String>())
-}
-
-#[test]
-fn the_lists_that_a_page_without_an_article_consists_of_are_its_text() {
-    let page = |head: &str, text: &str| {
-        format!(
-            "<head>{head}<title>Lanterns</title></head><nav><a href=/>Home</a> <a href=/shop>Shop</a></nav><main>\
-             <h1>Lanterns</h1>{text}{}</main><footer>© Harbour shop</footer>",
-            goods()
-        )
-    };
-    let lead = "<p>All lanterns are made in our own yard by the harbour, in two weeks each.</p>";
-    let (name, line) = ("Lantern number 3 in brass", "Burns for 5 nights");
-    assert_text(&page("", lead), &["made in our own yard", name, line], &["Add to cart", "Harbour shop"]);
-    // Below an article, on a page that is dated, or under such a heading they are about other pages.
-    let dated = "<meta property=article:published_time content=2026-05-01T09:00:00Z>";
-    let more = format!("<p>{}</p><h2>Related posts</h2>", WALK[0]);
-    let timed = format!("<p><time datetime=2026-05-01>1 May</time></p>{lead}");
-    let long = walk() + &walk().replace("weir", "quay");
-    for other in [page("", &long), page(dated, lead), page("", &timed), page("", &more)] {
-        let article = read(&other);
-        assert!(article.from != "entries", "{other}");
-    }
-}
-
 #[test]
 fn a_menu_without_links_is_one_of_dishes() {
     let dish = |n: usize| {
