@@ -15,11 +15,12 @@ use crate::hit::{Hit, hit};
 use crate::plan::{Plan, Stem, Wording};
 use crate::proximity;
 use crate::rank::{Candidate, Corpus, Score, Selection, rank, tally};
-use crate::schema::{self, head};
+use crate::schema;
 use crate::spelling::{Neighbour, beginning_with, neighbours};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Record;
+use curlew_text::hygiene::head_bytes;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -341,7 +342,7 @@ fn word_of(record: &Record, stem: &Stem, like: &str, analyzers: &mut Analyzers) 
     let mut best: Option<(usize, String)> = None;
     let language = schema::primary_language(record.language.as_deref());
     let author = record.author.as_deref().unwrap_or_default();
-    for text in [&record.title, author, head(&record.text, TEXT_READ)] {
+    for text in [&record.title, author, head_bytes(&record.text, TEXT_READ)] {
         analyzers.of(&language).each(text, Mode::Index, &mut |word| {
             if word.form == stem.form || word.other == Some(&stem.form) {
                 let word = text[word.span].to_lowercase();

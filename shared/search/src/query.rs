@@ -4,8 +4,9 @@
 mod part;
 
 use crate::pieces::has_words;
-use crate::schema::{folder_label, head, tag_label};
+use crate::schema::{folder_label, tag_label};
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, PageId, QueryError, Timestamp};
+use curlew_text::hygiene::head_bytes;
 use part::{NOT, QueryPart, is_space, pieces};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -102,7 +103,7 @@ impl Query {
     /// If the query [is empty](Query::is_empty), nothing was understood, and there is at least one reason.
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
         let mut reading = QueryReader::default();
-        let kept = head(text, MAX_QUERY_BYTES);
+        let kept = head_bytes(text, MAX_QUERY_BYTES);
         if kept.len() < text.len() {
             reading.left_out.push(QueryError::TooLong { bytes: text.len() });
         }

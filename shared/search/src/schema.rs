@@ -4,6 +4,7 @@ use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
 use crate::tokens::{self, of_language};
 use curlew_model::{PageId, Record, hex};
+use curlew_text::hygiene::head_bytes;
 use sha2::{Digest, Sha256};
 use std::io;
 use tantivy::schema::{
@@ -130,7 +131,7 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
         document.add_text(fields.language, &language);
     }
     let mut add = |field, language: &str, text: &str| {
-        document.add_text(field, of_language(language, head(text, text_bytes)));
+        document.add_text(field, of_language(language, head_bytes(text, text_bytes)));
     };
     for _ in 0..TITLE_TIMES {
         add(fields.body, &language, &record.title);
@@ -178,7 +179,7 @@ pub(crate) fn folder_label(folder: &str) -> Option<String> {
 /// Returns a label without regard to case, accents and signs: the words of a name, in the form in which they are
 /// searched for.
 fn label(kind: &str, name: &str) -> Option<String> {
-    let words = Analyzers::default().of("").words(head(name, MAX_LABEL), Mode::Query);
+    let words = Analyzers::default().of("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
     (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))
 }
@@ -223,11 +224,6 @@ fn names_above(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
     let parents = if is_address { 0 } else { MAX_PARENTS };
     std::iter::once(host).chain(host.match_indices('.').map(|(at, _)| &host[at + 1..]).take(parents))
-}
-
-/// Returns the first bytes of a text, cut between characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
 }
 
 #[cfg(test)]

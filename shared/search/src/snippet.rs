@@ -1,8 +1,8 @@
 //! Selects the part of a text that shows why a page was found.
 
 use crate::analyze::{Analyzer, FirstLetters, Mode};
-use crate::schema::head;
 use curlew_model::SnippetLimit;
+use curlew_text::hygiene::head_bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -41,7 +41,7 @@ pub(crate) fn snippet(
     if limit == 0 {
         return Snippet::default();
     }
-    let scanned = head(text, SCANNED_BYTES.min(SCANNED_TOGETHER / many.max(1)));
+    let scanned = head_bytes(text, SCANNED_BYTES.min(SCANNED_TOGETHER / many.max(1)));
     let matches = matches(scanned, marked, analyzer);
     let start = start(scanned, best_window(&matches, limit), limit);
     cut(text, start, limit, &matches)

@@ -68,7 +68,7 @@ const RULES: &[Rule] = &[
     Rule { name: POLICY, knows: &[MODEL, SUFFIX, TEXT], kind: Kind::Pure },
     Rule { name: FEED, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: ARTICLE, knows: &[MODEL, TEXT], kind: Kind::Pure },
-    Rule { name: SCREEN, knows: &[MODEL], kind: Kind::Pure },
+    Rule { name: SCREEN, knows: &[MODEL, TEXT], kind: Kind::Pure },
     Rule { name: SIGNATURE, knows: &[MODEL], kind: Kind::Pure },
     Rule { name: WARC, knows: &[], kind: Kind::Pure },
     Rule { name: SEARCH, knows: &[MODEL, TEXT], kind: Kind::Plain },
@@ -99,7 +99,7 @@ const RULES: &[Rule] = &[
     Rule { name: "curlew-fn-remove", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
-    Rule { name: WEB, knows: &[MODEL, POLICY, SIGNATURE, PORTS, STAGES], kind: Kind::Plain },
+    Rule { name: WEB, knows: &[MODEL, TEXT, POLICY, SIGNATURE, PORTS, STAGES], kind: Kind::Plain },
     // The bundled web of the demo uses none of our crates, since its content and its logs judge the rest.
     Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
     // The simulator drives the stages over fakes of its own.

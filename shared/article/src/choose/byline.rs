@@ -5,9 +5,10 @@ use crate::markup::jsonld::AUTHORS;
 use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
-use crate::text::{fold, head, place_in};
+use crate::text::{fold, place_in};
 use curlew_text::date::{Hints, Order, find};
-use curlew_text::{hygiene::line, leftovers::is_leftover, references};
+use curlew_text::hygiene::{head_bytes, line};
+use curlew_text::{leftovers::is_leftover, references};
 
 /// Words, folded, for a writer: a colon stands between them and the name.
 const WRITER: [&str; 11] =
@@ -128,7 +129,7 @@ fn persons(byline: &str) -> Option<&str> {
     /// Words of organisations' names, which go on behind them.
     const GOING_ON: [&str; 8] = ["of", "für", "zur", "des", "pour", "para", "per", "voor"];
     let byline = before_event(byline);
-    let byline = find(byline, &any_day()).first().map_or(byline, |day| head(byline, day.start));
+    let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
     let (mut end, mut at) = (0, 0);
     for _ in 0..AUTHORS {
         let (name, next) = one_person(byline.get(at..)?);
@@ -238,7 +239,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
     // No name is longer.
-    let plain = without_tags(head(text, 4 * LONGEST));
+    let plain = without_tags(head_bytes(text, 4 * LONGEST));
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     let after = |text| after_by(text).or_else(|| if signed { after_of(text) } else { None });
     let whole = text;

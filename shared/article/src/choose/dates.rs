@@ -9,9 +9,10 @@ use crate::markup::opengraph::OpenGraph;
 use crate::read::changes::{LineDates, says_published, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline, Tag};
 use crate::read::stored::DATES;
-use crate::text::{fold, head, words};
+use crate::text::{fold, words};
 use curlew_model::{Confidence, Timestamp};
 use curlew_text::date::{self, Hints, Order, parse};
+use curlew_text::hygiene::head_bytes;
 use std::borrow::Cow;
 use url::Url;
 
@@ -208,7 +209,7 @@ fn moment(
 
 /// True if words of a sentence, or a label such as "Deadline:", lead to the first day of a block.
 fn is_running(block: &Block, hints: &Hints) -> bool {
-    let line = parted(head(&block.text, 4 * LINE));
+    let line = parted(head_bytes(&block.text, 4 * LINE));
     let leads =
         || Some(around_day(&line, hints)?.0.rsplit(BARS).next()?.rsplit(MARKS).next().is_some_and(leads_to_day));
     block.chars > LINE || leads() == Some(false)
@@ -223,7 +224,7 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     let names = DATES.iter().flat_map(|name| html.match_indices(name).take(TRIES));
     names.into_iter().find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
-        let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
+        let rest = head_bytes(rest, NEAR);
         let start =
             rest.find(|c: char| c.is_ascii_digit()).filter(|at| !rest.get(..*at).is_some_and(|b| b.contains(',')))?;
         let value = rest.get(start..)?;

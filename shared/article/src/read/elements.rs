@@ -6,9 +6,8 @@ use crate::read::dom::{attr, is_gloss, is_inline, text_of};
 use crate::read::images::sources;
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
-use crate::text::head;
 use curlew_text::date::{Hints, Order, parse_instant};
-use curlew_text::hygiene;
+use curlew_text::hygiene::{self, head_bytes};
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -181,7 +180,7 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     const NAMES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
-        let names = head(names, NAMES).to_ascii_lowercase();
+        let names = head_bytes(names, NAMES).to_ascii_lowercase();
         words.iter().any(|word| names.contains(word))
     })
 }
@@ -192,7 +191,7 @@ pub(crate) fn is_label(element: &Element) -> bool {
     /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
     const LONGEST: usize = 256;
     attr(element, "class").is_some_and(|class| {
-        head(class, LONGEST).split_ascii_whitespace().any(|name| {
+        head_bytes(class, LONGEST).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
             ends.into_iter().flatten().any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
@@ -223,7 +222,7 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     /// Maximum number of nodes behind the element that are looked at.
     const BEHIND: usize = 3;
     let text = |node: NodeRef<'_, Node>| match node.value() {
-        Node::Text(text) => head(text, LETTER).to_owned(),
+        Node::Text(text) => head_bytes(text, LETTER).to_owned(),
         _ => text_of(node, LETTER, &mut { STEPS }),
     };
     let letter = text(node);
@@ -334,6 +333,6 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
     let given = given.or_else(|| if date { instant_in(node, budget) } else { None });
     // Longer than an address may be.
-    let given = given.map(|given| head(given, GIVEN_BYTES).to_owned());
+    let given = given.map(|given| head_bytes(given, GIVEN_BYTES).to_owned());
     given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }
