@@ -65,6 +65,20 @@ lists! {
     /// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they
     /// begin with.
     BYLINE_PHRASES: Words = include_str!("../lists/byline-phrases.txt");
+    /// Words, folded, for a writer: a colon stands between them and the name.
+    WRITER_LABELS: Words = include_str!("../lists/labels-of-writers.txt");
+    /// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
+    TEXT_LABELS: Words = include_str!("../lists/labels-of-texts.txt");
+    /// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
+    BEFORE_NAMES: Words = include_str!("../lists/before-names.txt");
+    /// Words after a reporter's name in Korean, Chinese and Japanese.
+    REPORTERS: Words = include_str!("../lists/reporters.txt");
+    /// Words between the names of two persons.
+    BETWEEN_NAMES: WordSet = include_str!("../lists/between-names.txt");
+    /// Words in lower case within names.
+    PARTICLES: WordSet = include_str!("../lists/particles.txt");
+    /// Words within the names of organisations, behind what could be the name of a person.
+    WITHIN_OFFICES: WordSet = include_str!("../lists/within-names-of-offices.txt");
     /// Words, folded, of the names of offices that sign texts.
     OFFICES: WordSet = include_str!("../lists/offices.txt");
     /// Words, folded, that begin with a capital letter in labels, and are no part of a person's name.

@@ -1,6 +1,9 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
-use crate::lists::{BYLINE_PHRASES, COMPANIES, NO_NAMES, NOBODY, OFFICES, ROLES};
+use crate::lists::{
+    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, NO_NAMES, NOBODY, OFFICES, PARTICLES, REPORTERS, ROLES,
+    TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
+};
 use crate::markup::jsonld::AUTHORS;
 use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
@@ -10,15 +13,6 @@ use curlew_text::date::{Hints, Order, find};
 use curlew_text::hygiene::{head_bytes, line};
 use curlew_text::{leftovers::is_leftover, references};
 
-/// Words, folded, for a writer: a colon stands between them and the name.
-const WRITER: [&str; 11] =
-    ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
-/// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
-const TEXT: [&str; 3] = ["text", "текст", "文"];
-/// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
-const OF: [&str; 10] = ["di", "von", "par", "por", "door", "av", "af", "της", "του", "oleh"];
-/// Words after a reporter's name in Korean, Chinese and Japanese.
-const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
 /// Maximum length of the names of several authors, in characters.
 const LONGEST: usize = 600;
 /// Maximum length of a name, in words; editorial offices have long ones.
@@ -27,21 +21,21 @@ const WORDS: usize = 8;
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    label == "de" || BYLINE_PHRASES.iter().copied().chain(WRITER).chain(OF).any(|known| known == label)
+    label == "de" || BYLINE_PHRASES.iter().chain(&*WRITER_LABELS).chain(&*BEFORE_NAMES).any(|known| *known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
     let phrase = BYLINE_PHRASES.iter().filter_map(|phrase| after_word(text, phrase));
     let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']) || is_glued(text, rest));
-    let writer = WRITER.iter().chain(&TEXT).filter_map(|word| after_word(text, word));
+    let writer = WRITER_LABELS.iter().chain(&*TEXT_LABELS).filter_map(|word| after_word(text, word));
     let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
     parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
 }
 
 /// Returns what follows the short word before a writer's name that a byline begins with.
 pub(super) fn after_of(text: &str) -> Option<&str> {
-    OF.iter().find_map(|word| {
+    BEFORE_NAMES.iter().find_map(|word| {
         let rest = after_word(text, word)?;
         // Names such as "DiAngelo" begin with the shorter ones.
         let is_apart = word.len() > 2 || text.starts_with(char::is_lowercase);
@@ -119,15 +113,13 @@ pub(super) fn is_person(text: &str) -> bool {
 fn is_part_of_name(word: &str) -> bool {
     let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
     letters
-        && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
+        && (word.starts_with(char::is_uppercase) || PARTICLES.contains(word))
         && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
 /// Returns the names of persons that a byline begins with, without what follows and is no name: what they do, a place,
 /// the age of the text, those who helped. `None` if it does not begin with the name of a person.
 fn persons(byline: &str) -> Option<&str> {
-    /// Words of organisations' names, which go on behind them.
-    const GOING_ON: [&str; 8] = ["of", "für", "zur", "des", "pour", "para", "per", "voor"];
     let byline = before_event(byline);
     let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
     let (mut end, mut at) = (0, 0);
@@ -142,7 +134,7 @@ fn persons(byline: &str) -> Option<&str> {
         }
     }
     let rest = byline.get(end..)?.split_whitespace().next().unwrap_or_default();
-    (end > 0 && !GOING_ON.contains(&rest) && !is_office(rest)).then(|| byline.get(..end))?
+    (end > 0 && !WITHIN_OFFICES.contains(rest) && !is_office(rest)).then(|| byline.get(..end))?
 }
 
 /// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or
@@ -153,8 +145,8 @@ fn one_person(text: &str) -> (usize, usize) {
         let start = place_in(text, word);
         let name = word.trim_end_matches([',', ';']);
         match words {
-            0 if JOINTS.contains(&name) => continue,
-            PERSON.. if JOINTS.contains(&name) => return (end, start + word.len()),
+            0 if BETWEEN_NAMES.contains(name) => continue,
+            PERSON.. if BETWEEN_NAMES.contains(name) => return (end, start + word.len()),
             _ => {}
         }
         if !is_part_of_name(name) || is_role(name) {
@@ -166,7 +158,7 @@ fn one_person(text: &str) -> (usize, usize) {
         }
         (words, before, last) = (words + 1, end, name);
         // A particle is not the end of a name.
-        if !PARTICLES.contains(&name) {
+        if !PARTICLES.contains(name) {
             end = start + name.len();
         }
         if name.len() < word.len() {
@@ -217,16 +209,6 @@ fn is_role(word: &str) -> bool {
 
 /// Minimum number of words of a person's name.
 const PERSON: usize = 2;
-/// Words between the names of two persons.
-const JOINTS: [&str; 20] = [
-    "and", "with", "&", "und", "mit", "et", "avec", "e", "ed", "con", "com", "y", "en", "met", "og", "och", "med", "и",
-    "та", "с",
-];
-
-/// Words in lower case within names.
-const PARTICLES: [&str; 16] =
-    ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
-
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
@@ -252,7 +234,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     // Organisations have words between their names, too, and seldom small ones after that.
     let has_helpers = |names: &str| {
         let rest = text.strip_prefix(names).and_then(|rest| rest.trim_start().split_once(' '));
-        small(text) || rest.is_some_and(|(joint, helpers)| JOINTS.contains(&joint) && small(helpers))
+        small(text) || rest.is_some_and(|(joint, helpers)| BETWEEN_NAMES.contains(joint) && small(helpers))
     };
     if let Some(names) = names(text).filter(|names| signed || introduced || has_helpers(names)) {
         text = names;
