@@ -1,7 +1,7 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
 use crate::lists::{
-    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, NO_NAMES, NOBODY, OFFICES, PARTICLES, REPORTERS, ROLES,
+    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, FAMILY_NAMES, NO_NAMES, NOBODY, OFFICES, PARTICLES, REPORTERS, ROLES,
     TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
 };
 use crate::markup::jsonld::AUTHORS;
@@ -124,32 +124,46 @@ fn persons(byline: &str) -> Option<&str> {
     let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
     let (mut end, mut at) = (0, 0);
     for _ in 0..AUTHORS {
-        let (name, next) = one_person(byline.get(at..)?);
-        if name == 0 {
-            break;
-        }
-        (end, at) = (at + name, at + next);
-        if next == 0 {
-            break;
-        }
+        let Some(person) = first_person(byline.get(at..)?) else { break };
+        end = at + person.end;
+        let Some(next) = person.next else { break };
+        at += next;
     }
     let rest = byline.get(end..)?.split_whitespace().next().unwrap_or_default();
     (end > 0 && !WITHIN_OFFICES.contains(rest) && !is_office(rest)).then(|| byline.get(..end))?
 }
 
-/// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or
-/// the word that leads to another one, 0 if there is none.
-fn one_person(text: &str) -> (usize, usize) {
+/// The name of a person that a text begins with.
+struct FirstPerson {
+    /// Its end.
+    end: usize,
+    /// Beginning of what may be another name, behind a comma or with the word that leads to it.
+    next: Option<usize>,
+}
+
+/// Returns the person whose name a text begins with; `None` if that is no person's.
+fn first_person(text: &str) -> Option<FirstPerson> {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
-    for word in text.split_whitespace() {
+    let mut is_joined = false;
+    let mut rest = text.split_whitespace().peekable();
+    while let Some(word) = rest.next() {
         let start = place_in(text, word);
         let name = word.trim_end_matches([',', ';']);
-        match words {
-            0 if BETWEEN_NAMES.contains(name) => continue,
-            PERSON.. if BETWEEN_NAMES.contains(name) => return (end, start + word.len()),
-            _ => {}
+        let has_comma = name.len() < word.len();
+        if BETWEEN_NAMES.contains(name) {
+            if words == 0 {
+                is_joined = true;
+                continue;
+            }
+            if words >= PERSON {
+                return Some(FirstPerson { end, next: Some(start) });
+            }
         }
-        if !is_part_of_name(name) || is_role(name) {
+        // Behind a comma a label may stand.
+        is_joined |= !has_comma && rest.peek().is_some_and(|next| BETWEEN_NAMES.contains(next));
+        let is_last = has_comma || rest.peek().is_none_or(|next| BETWEEN_NAMES.contains(next));
+        let is_family_name = words > 0 && is_joined && is_last && is_family_name(name);
+        if !is_family_name && (!is_part_of_name(name) || is_role(name)) {
             // "Ada Example December 8": the last word is part of a day.
             if words > PERSON && name.starts_with(|c: char| c.is_ascii_digit()) && has_day(&format!("1 {last} 2026")) {
                 end = before;
@@ -161,11 +175,16 @@ fn one_person(text: &str) -> (usize, usize) {
         if !PARTICLES.contains(name) {
             end = start + name.len();
         }
-        if name.len() < word.len() {
-            return (if words >= PERSON { end } else { 0 }, start + word.len());
+        if has_comma {
+            return (words >= PERSON).then_some(FirstPerson { end, next: Some(start + word.len()) });
         }
     }
-    (if words >= PERSON { end } else { 0 }, 0)
+    (words >= PERSON).then_some(FirstPerson { end, next: None })
+}
+
+/// True for a word of labels that is a family name, too, such as "Best".
+fn is_family_name(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) && FAMILY_NAMES.contains(fold(word).as_str())
 }
 
 /// Returns a byline up to the word that says when its text was published or changed.
@@ -369,6 +388,11 @@ mod tests {
             ("Por Ada Ejemplo en Ríoseco", "Ada Ejemplo"),
             ("Von Ada Beispiel, Brüssel", "Ada Beispiel"),
             ("By Ada Example and staff", "Ada Example"),
+            ("By Ada Example and Ben Best", "Ada Example and Ben Best"),
+            ("Von Ada Beispiel, Cleo Post und Ben Read", "Ada Beispiel, Cleo Post und Ben Read"),
+            ("By Ada Example and Ben Post, Cleo Example", "Ada Example and Ben Post, Cleo Example"),
+            ("By Ada Example, Weir Post", "Ada Example"),
+            ("By Ada Example and Ben Read more", "Ada Example"),
             ("Par Ada Exemple avec AFP", "Ada Exemple"),
             (
                 "By Ada Example, Ben Example, and Cleo Example in Weirstead",
