@@ -218,6 +218,3 @@ pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;
