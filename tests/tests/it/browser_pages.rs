@@ -1,6 +1,7 @@
 //! Every page in a real browser, in each language, light and dark, on a telephone and on a desktop: no barrier (WCAG,
-//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. A picture of each page is
-//! left in `screenshots` beside cargo's output, for inspection.
+//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. Every day each page is seen in
+//! one of these forms, and each form with some page; nightly each page in each form. A picture of each is left in `screenshots`
+//! beside cargo's output, for inspection.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
@@ -39,8 +40,21 @@ const PAGES: [(&str, &str); 14] = [
     ("refused", "/?q=-nothing"),
 ];
 
+/// Number of forms of a page: two languages, two screens, two colour schemes.
+const FORMS: usize = 8;
+
 #[test]
 fn every_page_is_fit_for_everybody() {
+    look_at_pages(|page, form| page % FORMS == form);
+}
+
+#[test]
+fn every_page_is_fit_in_every_form_nightly() {
+    look_at_pages(|_, _| true);
+}
+
+/// Looks at the pages in those forms, both by number, that `is_wanted` names, and at what is asked of some pages alone.
+fn look_at_pages(is_wanted: impl Fn(usize, usize) -> bool) {
     let web = Web::of(Farm::demo());
     let mut store = Store::brisk(&web);
     store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
@@ -52,13 +66,14 @@ fn every_page_is_fit_for_everybody() {
     let claim = claim(&browser, &server);
     let pages: Vec<(&str, &str)> = PAGES.into_iter().chain([("claim", claim.as_str())]).collect();
 
+    let mut form = 0;
     for (languages, tag) in [("en", "en"), ("it-IT,it;q=0.9,en;q=0.5", "it")] {
         browser.speak(languages);
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             browser.be(screen);
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
-                for &(name, path) in &pages {
+                for &(name, path) in pages.iter().enumerate().filter(|(n, _)| is_wanted(*n, form)).map(|(_, page)| page) {
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
                         browser.open(&server.url(path));
@@ -66,9 +81,11 @@ fn every_page_is_fit_for_everybody() {
                         browser.keep_picture(TMPDIR, &format!("{name}-{tag}-{size}-{scheme}"));
                     });
                 }
+                form += 1;
             }
         }
     }
+    assert_eq!(form, FORMS);
     browser.speak("en");
     steps.step("pages that come slowly do not move while they are painted", || do_not_move(&browser, &server, &pages));
     steps.step("a form that was refused", || {
