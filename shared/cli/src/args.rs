@@ -412,7 +412,7 @@ pub(crate) enum WatchWhat {
         #[arg(long, value_name = "URL")]
         to: String,
     },
-    /// List the watches and the subscriptions of feed readers, with their delivery status
+    /// List the watches, with their delivery status
     List,
     /// Delete a watch and its pending deliveries
     Remove {

@@ -1,19 +1,15 @@
-//! Deliver: posts the new matches of a watch to its receiver, in order, and asks a subscriber whether it wants them. The
-//! receiver's host is a host like any other: guard, lease, pause and holds stand before each call.
+//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other: guard, lease, pause and holds stand before each call.
 
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
-use crate::catalog::results::SearchHit;
 use crate::catalog::segment::RecordReader;
-use crate::operator::watches::{
-    Match, SECRET_PREFIX, SubscriptionRequest, TopicSubscription, Watch, change, job_of, load, outbox_of, remove,
-};
+use crate::operator::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use crate::stage::{StageError, Verdict};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp, hex};
+use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::http;
@@ -33,18 +29,6 @@ const LONGEST_WAIT: Millis = Millis::from_days(1);
 /// Media type of a delivery to a webhook.
 const JSON: &str = "application/json";
 
-/// Renders one of our search feeds, for its subscribers.
-pub trait FeedRenderer: Send + Sync {
-    /// Returns the address of the hub that speaks for our feeds.
-    fn hub(&self) -> String;
-
-    /// Returns the query of a feed of ours, by its address; `None` if it is none.
-    fn query_of(&self, topic: &str) -> Option<String>;
-
-    /// Returns a feed of ours with these entries: its media type and its text.
-    fn render(&self, topic: &str, entries: &[SearchHit]) -> Option<(&'static str, String)>;
-}
-
 /// The stage that delivers.
 pub struct Deliver {
     /// For the calls.
@@ -55,8 +39,6 @@ pub struct Deliver {
     pub pages: Arc<dyn Pages>,
     /// For the next try of a receiver that failed.
     pub queue: Arc<dyn Queue>,
-    /// Our search feeds, if there is an address for them.
-    pub feeds: Option<Arc<dyn FeedRenderer>>,
 }
 
 /// A delivery to a webhook.
@@ -92,8 +74,6 @@ struct MatchedPage<'a> {
 enum ReceiverRefusal {
     /// The receiver failed, for this reason; it must not be called before this instant.
     Failed(String, Timestamp),
-    /// The receiver said that nobody is there any more (410).
-    Gone,
     /// The visit is over; nothing was decided.
     Later(Timestamp),
 }
@@ -104,26 +84,6 @@ impl Deliver {
     /// # Errors
     /// The errors of the ports; the job is tried again.
     pub async fn run(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
-        let verdict = self.deliver(job).await?;
-        let Verdict::Defer(at) = verdict else { return Ok(verdict) };
-        let watch = load(self.blobs.as_ref(), &job.watch).await?;
-        let ended = if let Some(watch) = watch { self.ended_by(&watch, at).await? } else { None };
-        Ok(ended.unwrap_or(verdict))
-    }
-}
-
-impl Deliver {
-    /// Removes a subscription that ends before its receiver can be called, and returns the verdict on its job. One that nobody
-    /// has confirmed in time must not wait for a host that is held, and take the place of others.
-    async fn ended_by(&self, watch: &Watch, at: Timestamp) -> Result<Option<Verdict>, StageError> {
-        if watch.ends_at().is_none_or(|end| end > at) {
-            return Ok(None);
-        }
-        remove(self.blobs.as_ref(), &watch.name).await?;
-        Ok(Some(Verdict::Drop(format!("the subscription ends before its receiver can be called at {at}"))))
-    }
-
-    async fn deliver(&self, job: &DeliverJob) -> Result<Verdict, StageError> {
         let now = self.politeness.clock.now();
         let Some(watch) = load(self.blobs.as_ref(), &job.watch).await? else {
             return Ok(Verdict::Drop("the watch was removed".into()));
@@ -135,14 +95,8 @@ impl Deliver {
                 false => Verdict::Drop(format!("the receiver is tried again at {at}, by a job of its own")),
             });
         }
-        if watch.subscription.is_some() && self.feeds.is_none() {
-            return Ok(Verdict::Drop(
-                "no address of this site is set, so nothing can render its feeds; what waits stays".into(),
-            ));
-        }
-        let waiting = self.waiting(&watch).await?;
-        let request = watch.subscription.as_ref().and_then(|subscription| subscription.request.clone());
-        if waiting.is_empty() && request.is_none() {
+        let waiting = all_keys(self.blobs.as_ref(), &outbox_of(&watch.name), None).await?;
+        if waiting.is_empty() {
             return Ok(Verdict::Done);
         }
         let url = address::parse(&watch.to, None).map_err(|e| StageError::Job(e.to_string()))?;
@@ -160,7 +114,7 @@ impl Deliver {
                 return self.failed(&watch, ReceiverRefusal::Failed("the host is blocked".into(), now)).await;
             }
         };
-        let told = self.tell(&mut visit, &watch, &url, request, &waiting).await;
+        let told = self.tell(&mut visit, &watch, &url, &waiting).await;
         if let Err(error) = visit.close().await {
             // The lease expires by itself; matches that the receiver has accepted are delivered.
             tracing::warn!(%error, %host, "a lease could not be given back");
@@ -171,26 +125,18 @@ impl Deliver {
             Err(refusal) => self.failed(&watch, refusal).await,
         }
     }
+}
 
-    async fn waiting(&self, watch: &Watch) -> Result<Vec<String>, PortError> {
-        all_keys(self.blobs.as_ref(), &outbox_of(&watch.name), None).await
-    }
-
-    /// Verifies what is to be verified and delivers what waits; returns true if there is more to deliver.
+impl Deliver {
+    /// Delivers what waits; returns true if there is more to deliver.
     async fn tell(
         &self,
         visit: &mut Visit<'_>,
         watch: &Watch,
         url: &Url,
-        request: Option<SubscriptionRequest>,
         waiting: &[String],
     ) -> Result<Result<bool, ReceiverRefusal>, StageError> {
-        if let (Some(request), Some(subscription)) = (request, &watch.subscription)
-            && let Err(refusal) = self.verify(visit, watch, subscription, url, &request).await?
-        {
-            return Ok(Err(refusal));
-        }
-        // The secret and the end of the lease may have changed.
+        // Another job may have delivered meanwhile.
         let Some(watch) = load(self.blobs.as_ref(), &watch.name).await? else { return Ok(Ok(false)) };
         for key in waiting.iter().take(DELIVERIES_PER_VISIT) {
             let Some(blob) = self.blobs.get(key).await? else { continue };
@@ -200,8 +146,8 @@ impl Deliver {
                 Vec::new()
             });
             let records = self.present(&watch, &matches).await?;
-            if let Some(post) = self.post(&watch, key, &records)? {
-                let end = visit.tell(url, Some(post)).await?;
+            if !records.is_empty() {
+                let end = visit.tell(url, self.post(&watch, key, &records)?).await?;
                 let failure = visit.failure.take().map(|failure| failure.to_string());
                 let now = self.politeness.clock.now();
                 if let Some(refusal) = refusal_of(end, failure, now) {
@@ -238,84 +184,14 @@ impl Deliver {
         Ok(records)
     }
 
-    /// Returns the content that brings these records; `None` if none is left, or nobody can render it.
-    fn post(&self, watch: &Watch, key: &str, records: &[Record]) -> Result<Option<Post>, StageError> {
-        if records.is_empty() {
-            return Ok(None);
-        }
-        let Some(subscription) = &watch.subscription else {
-            let matches = records.iter().map(matched).collect();
-            let body = serde_json::to_vec(&Webhook { watch: &watch.name, query: &watch.query, matches })
-                .map_err(|e| StageError::Job(e.to_string()))?;
-            let id = key.rsplit('/').next().unwrap_or_default().trim_end_matches(".json");
-            let headers = standard_headers(watch, id, self.politeness.clock.now(), &body);
-            return Ok(Some(Post { content_type: JSON, body: body.into(), headers }));
-        };
-        let Some(feeds) = &self.feeds else { return Ok(None) };
-        // A feed has its newest entry first.
-        let hits: Vec<SearchHit> = records.iter().rev().map(hit).collect();
-        let Some((content_type, text)) = feeds.render(&subscription.topic, &hits) else { return Ok(None) };
-        let links = format!("<{}>; rel=\"hub\", <{}>; rel=\"self\"", feeds.hub(), subscription.topic);
-        let mut headers = vec![("link", links)];
-        headers.extend(watch.secret.as_ref().map(|secret| {
-            ("x-hub-signature", format!("sha256={}", hex(&signature(secret.as_bytes(), &[text.as_bytes()]))))
-        }));
-        Ok(Some(Post { content_type, body: text.into(), headers }))
-    }
-
-    /// Asks a subscriber whether it wants what it is said to want (WebSub §5.3).
-    async fn verify(
-        &self,
-        visit: &mut Visit<'_>,
-        watch: &Watch,
-        subscription: &TopicSubscription,
-        to: &Url,
-        request: &SubscriptionRequest,
-    ) -> Result<Result<(), ReceiverRefusal>, StageError> {
-        let seeds = &self.politeness.seeds;
-        let challenge = format!("{:016x}{:016x}", seeds.next(), seeds.next());
-        let mut url = to.clone();
-        let mode = if request.ends { "unsubscribe" } else { "subscribe" };
-        {
-            let mut query = url.query_pairs_mut();
-            query.append_pair("hub.mode", mode).append_pair("hub.topic", &subscription.topic);
-            query.append_pair("hub.challenge", &challenge);
-            if !request.ends {
-                query.append_pair("hub.lease_seconds", &(request.lease.0 / 1_000).to_string());
-            }
-        }
-        let end = visit.tell(&url, None).await?;
-        // A receiver that cannot be reached has not confirmed.
-        let is_reached = visit.failure.take().is_none();
-        if let (true, CallEnd::Later(until) | CallEnd::Elsewhere(until) | CallEnd::Held(until, _)) = (is_reached, &end)
-        {
-            return Ok(Err(ReceiverRefusal::Later(*until)));
-        }
-        let agrees = matches!(&end, CallEnd::Reply(reply)
-            if matches!(reply.status, 200..300) && reply.body.as_ref() == challenge.as_bytes());
-        tracing::info!(to = watch.to, topic = subscription.topic, mode, agrees, "a subscriber was asked");
-        let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
-        if agrees && request.ends {
-            remove(blobs, &watch.name).await?;
-            return Ok(Ok(()));
-        }
-        let next = change(blobs, &watch.name, |known| {
-            let Some(mut known) = known else { return Ok(None) };
-            // Another request may have come meanwhile, which its own job verifies.
-            if let Some(subscription) = known.subscription.as_mut().filter(|s| s.request.as_ref() == Some(request)) {
-                subscription.request = None;
-                if agrees {
-                    subscription.until = Some(now + request.lease);
-                    known.secret.clone_from(&request.secret);
-                }
-            }
-            Ok(Some(known))
-        })
-        .await?;
-        if next.is_some_and(|w| w.subscription.is_some_and(|s| s.until.is_none() && s.request.is_none())) {
-            remove(blobs, &watch.name).await?;
-        }
-        Ok(Ok(()))
+    /// Returns the content that brings these records, which waited under this key.
+    fn post(&self, watch: &Watch, key: &str, records: &[Record]) -> Result<Post, StageError> {
+        let matches = records.iter().map(matched).collect();
+        let body = serde_json::to_vec(&Webhook { watch: &watch.name, query: &watch.query, matches })
+            .map_err(|e| StageError::Job(e.to_string()))?;
+        let id = key.rsplit('/').next().unwrap_or_default().trim_end_matches(".json");
+        let headers = standard_headers(watch, id, self.politeness.clock.now(), &body);
+        Ok(Post { content_type: JSON, body: body.into(), headers })
     }
 
     /// Writes down that a receiver took nothing, and decides when it is tried again. The job of that try is sent before it is
@@ -325,11 +201,6 @@ impl Deliver {
         let (blobs, now) = (self.blobs.as_ref(), self.politeness.clock.now());
         let (why, earliest) = match refusal {
             ReceiverRefusal::Later(until) => return Ok(Verdict::Defer(until)),
-            ReceiverRefusal::Gone if watch.subscription.is_some() => {
-                remove(blobs, &watch.name).await?;
-                return Ok(Verdict::Drop("the subscriber is gone".into()));
-            }
-            ReceiverRefusal::Gone => ("it answered 410".to_owned(), now),
             ReceiverRefusal::Failed(why, earliest) => (why, earliest),
         };
         let Some(known) = load(blobs, &watch.name).await? else {
@@ -339,9 +210,6 @@ impl Deliver {
         let failures = known.receiver.failures.saturating_add(1);
         let retry_at = after_refusal(failures, since, earliest, now);
         if let Some(at) = retry_at {
-            if let Some(ended) = self.ended_by(&known, at).await? {
-                return Ok(ended);
-            }
             self.queue.send(&[(Job::Deliver(job_of(&known, retry_at)), at)]).await?;
         }
         let next = change(blobs, &watch.name, |known| {
@@ -361,10 +229,6 @@ impl Deliver {
         tracing::warn!(watch = next.name, to = next.to, reason = why, retry_at = ?next.receiver.retry_at, "a receiver took nothing");
         match next.receiver.retry_at {
             Some(_) => Ok(Verdict::Done),
-            None if next.subscription.is_some() => {
-                remove(blobs, &next.name).await?;
-                Ok(Verdict::Drop(format!("the subscriber took nothing for a week: {why}")))
-            }
             None => Err(StageError::Job(format!("the receiver {} took nothing for a week: {why}", next.to))),
         }
     }
@@ -374,7 +238,6 @@ impl Deliver {
 fn refusal_of(end: CallEnd, failure: Option<String>, now: Timestamp) -> Option<ReceiverRefusal> {
     match end {
         CallEnd::Reply(reply) if matches!(reply.status, 200..300) => None,
-        CallEnd::Reply(reply) if reply.status == 410 => Some(ReceiverRefusal::Gone),
         CallEnd::Reply(reply) => {
             let asked = reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now));
             let earliest = asked.map_or(now, |at| at.min(now + LONGEST_WAIT));
@@ -429,20 +292,6 @@ fn matched(record: &Record) -> MatchedPage<'_> {
     }
 }
 
-fn hit(record: &Record) -> SearchHit {
-    SearchHit {
-        url: record.url.clone(),
-        title: record.title.clone(),
-        snippet: excerpt(record),
-        image: record.image.clone(),
-        site: record.site_name.clone().unwrap_or_else(|| record.host.clone()),
-        published: record.published,
-        date: record.date(),
-        all_words: true,
-        ..SearchHit::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
@@ -458,7 +307,6 @@ mod tests {
             to: "https://example.org/hook".into(),
             secret: Some("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".into()),
             added: Timestamp::EPOCH,
-            subscription: None,
             receiver: ReceiverState::default(),
         };
         let body = br#"{"test": 2432232314}"#;

@@ -3,7 +3,7 @@
 use crate::actions::Actions;
 use crate::audit_log::AuditLog;
 use crate::block::Blocks;
-use crate::deliver::{Deliver, FeedRenderer};
+use crate::deliver::Deliver;
 use crate::erasure::StepLimits;
 use crate::lookup::Lookup;
 use crate::messages::Messages;
@@ -88,7 +88,6 @@ impl Desk {
             fetch: fetch.clone(),
             clock: clock.clone(),
             pool: pool.clone(),
-            groups: groups.clone(),
         };
         let actions = Arc::new(Actions {
             suggest: suggest.clone(),
@@ -151,7 +150,6 @@ impl Desk {
                 blobs: blobs.clone(),
                 pages: pages.clone(),
                 queue: queue.clone(),
-                feeds: None,
             },
         }
     }
@@ -160,12 +158,6 @@ impl Desk {
     #[must_use]
     pub fn looking_up(self, names: Arc<dyn Names>) -> Desk {
         Desk { own: Own { names, ..self.own }, ..self }
-    }
-
-    /// Returns the desk with our search feeds, so that readers can subscribe to them.
-    #[must_use]
-    pub fn publishing(self, feeds: Arc<dyn FeedRenderer>) -> Desk {
-        Desk { deliver: Deliver { feeds: Some(feeds), ..self.deliver }, ..self }
     }
 
     /// Forgets messages and claims whose time is over; returns their numbers.

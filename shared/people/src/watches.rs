@@ -1,17 +1,14 @@
-//! Watches: stored queries whose new matches are posted to a receiver. An operator adds them; a feed reader that subscribes
-//! to one of our search feeds (WebSub) adds one, too, which ends with its lease.
+//! Watches: stored queries of the operator's whose new matches are posted to a receiver.
 //!
 //! New pages are found in the segments, as the index finds them: each segment that was published since the last time is
 //! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox of
 //! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
 //! empties it.
 
-mod subscribe;
 mod watch;
 
-pub use subscribe::{HubRequest, MAX_HUB_SECRET, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS_PER_HOST};
 pub(crate) use watch::Match;
-pub use watch::{CONFIRM_WITHIN, ReceiverState, SubscriptionRequest, TopicSubscription, Watch};
+pub use watch::{ReceiverState, Watch};
 
 use crate::catalog::index::TEXT_PER_SPLIT;
 use crate::catalog::listing::all_keys;
@@ -23,7 +20,7 @@ use crate::stage::StageError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
-use curlew_policy::address::{self, HostGroups, hash_hex};
+use curlew_policy::address::{self, hash_hex};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
@@ -32,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use url::Url;
 
-/// Maximum number of watches, subscriptions of feed readers included: each query runs over all new pages.
+/// Maximum number of watches: each query runs over all new pages.
 pub const MAX_WATCHES: usize = 1_000;
 /// Maximum number of matches in one delivery.
 pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
@@ -44,7 +41,7 @@ const WATCHES: &str = "watches/";
 const OUTBOX: &str = "outbox/";
 /// Key of the segments whose records have been matched.
 const MATCHED: &str = "watched-segments.json";
-/// Number of hexadecimal digits of a watch's name; a subscription's begins with as many for the host of its receiver.
+/// Number of hexadecimal digits of a watch's name.
 const NAME_DIGITS: usize = 16;
 
 /// Error of adding a watch.
@@ -81,8 +78,6 @@ pub struct Watches {
     pub clock: Arc<dyn Clock>,
     /// Pool in which queries run over new records.
     pub pool: Arc<dyn CpuPool>,
-    /// Rules that decide which names count as one host.
-    pub groups: Arc<HostGroups>,
 }
 
 impl Watches {
@@ -106,10 +101,9 @@ impl Watches {
             to,
             secret,
             added,
-            subscription: None,
             receiver: ReceiverState::default(),
         };
-        self.make_room(MAX_WATCHES).await?;
+        self.make_room().await?;
         self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
     }
 
@@ -137,7 +131,7 @@ impl Watches {
     /// # Errors
     /// The errors of the ports; the next call goes on where this one stopped.
     pub async fn match_new(&self) -> Result<usize, StageError> {
-        let watches = self.in_force().await?;
+        let watches = self.list().await?;
         if watches.is_empty() {
             return Ok(0);
         }
@@ -165,24 +159,11 @@ impl Watches {
         Ok(found.len())
     }
 
-    /// Returns the watches whose matches are wanted; those whose time has ended are removed.
-    async fn in_force(&self) -> Result<Vec<Watch>, StageError> {
-        let (now, mut watches) = (self.clock.now(), Vec::new());
-        for watch in self.list().await? {
-            if watch.ends_at().is_some_and(|end| end <= now) {
-                self.remove(&watch.name).await?;
-            } else if watch.subscription.as_ref().is_none_or(|subscription| subscription.until.is_some()) {
-                watches.push(watch);
-            }
-        }
-        Ok(watches)
-    }
-
-    /// Refuses a new watch if there are `most` already. The first one begins with what is published from now on.
-    async fn make_room(&self, most: usize) -> Result<(), WatchError> {
-        let others = self.blobs.list(WATCHES, None, most).await?;
-        if others.len() >= most {
-            return refused(format!("there are {most} watches already"));
+    /// Refuses a new watch if there are [`MAX_WATCHES`]. The first one begins with what is published from now on.
+    async fn make_room(&self) -> Result<(), WatchError> {
+        let others = self.blobs.list(WATCHES, None, MAX_WATCHES).await?;
+        if others.len() >= MAX_WATCHES {
+            return refused(format!("there are {MAX_WATCHES} watches already"));
         }
         if others.is_empty() { Ok(self.begin().await?) } else { Ok(()) }
     }
@@ -362,17 +343,6 @@ fn must_be_understood(query: &str) -> Result<(), WatchError> {
     }
 }
 
-/// Refuses a query of which nothing can be understood: it would find all pages. A feed of a search says itself which parts
-/// of its query are left out.
-fn must_find(query: &str) -> Result<(), WatchError> {
-    let (read, notes) = Query::read(query);
-    if read.is_empty() {
-        let why = notes.first().map_or_else(|| "it is empty".to_owned(), ToString::to_string);
-        return refused(format!("the query cannot be watched: {why}"));
-    }
-    Ok(())
-}
-
 fn short_hash(text: &str) -> String {
     hash_hex(text.as_bytes())[..NAME_DIGITS].to_owned()
 }
@@ -404,8 +374,7 @@ pub(crate) async fn change(
 
 /// Removes a watch and its outbox.
 pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageError> {
-    let is_name =
-        [1, 2].map(|times| times * NAME_DIGITS).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_name || blobs.get(&key_of(name)).await?.is_none() {
         return Ok(false);
     }

@@ -31,8 +31,6 @@ const SUGGESTIONS_PER_DAY: u32 = 20;
 const LOOKS_PER_DAY: u32 = 30;
 /// Searches for proofs a minute, for all callers together: each may query a name server of the caller's choice.
 const LOOKS_PER_MINUTE: u32 = 60;
-/// Subscriptions to our feeds a minute whose callbacks are on one host key: each causes a call of it.
-const SUBSCRIPTIONS_PER_MINUTE: u32 = 5;
 /// Calls of a host for proofs that one address may cause in a day: half of the host's daily number.
 const CALLS_PER_DAY: u32 = 6;
 
@@ -71,7 +69,6 @@ pub(crate) struct App {
     suggestions: Mutex<Quota>,
     looks: Mutex<Quota>,
     calls: Mutex<Quota>,
-    subscriptions: Mutex<Quota>,
 }
 
 impl App {
@@ -91,7 +88,6 @@ impl App {
             suggestions: Mutex::new(Quota::a_day(SUGGESTIONS_PER_DAY)),
             looks: Mutex::new(Quota::a_day(LOOKS_PER_DAY).of_all_a_minute(LOOKS_PER_MINUTE)),
             calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
-            subscriptions: Mutex::new(Quota::a_minute(SUBSCRIPTIONS_PER_MINUTE)),
             clock: services.clock.clone(),
             services,
             settings,
@@ -146,11 +142,6 @@ impl App {
     /// Takes a search for a proof from the caller's allowance and that of all callers, or returns the time to wait.
     pub(crate) fn admit_look(&self, from: From) -> Result<(), Millis> {
         held(&self.looks).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a subscription from the allowance of its callback's host key, or returns the time to wait.
-    pub(crate) fn admit_subscription(&self, host: &str) -> Result<(), Millis> {
-        held(&self.subscriptions).take(CallerKey::of_host(host), self.clock.monotonic())
     }
 
     /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.

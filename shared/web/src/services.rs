@@ -9,14 +9,12 @@ use curlew_stages::catalog::library::Library;
 use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
 use curlew_stages::feeds::websub_delivery::Pushes;
 use curlew_stages::operator::actions::Actions;
-use curlew_stages::operator::deliver::FeedRenderer;
 use curlew_stages::operator::desk::Desk;
 use curlew_stages::operator::lookup::Lookup;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::operator::sessions::Sessions;
 use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::operator::watches::Watches;
 use curlew_stages::stage::StageError;
 use std::sync::Arc;
 
@@ -32,10 +30,6 @@ pub struct Services {
     pub messages: Messages,
     /// Takes the verifications and deliveries of hubs (WebSub).
     pub pushes: Pushes,
-    /// Takes subscriptions to our search feeds.
-    pub watches: Watches,
-    /// Our search feeds, if there is an address for them.
-    pub feeds: Option<Arc<dyn FeedRenderer>>,
     /// Stores the thumbnails.
     pub blobs: Arc<dyn Blobs>,
     /// Clock.
@@ -92,8 +86,6 @@ impl Services {
             owners: desk.owners.clone(),
             messages: desk.messages.clone(),
             pushes,
-            watches: desk.watches.clone(),
-            feeds: desk.deliver.feeds.clone(),
             blobs: library.index.blobs.clone(),
             clock: library.index.clock.clone(),
             status,

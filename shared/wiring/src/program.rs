@@ -99,9 +99,6 @@ pub fn program_over(
     program.library.index.portions_at_once = memory.builders() + 1;
     program.desk.own.scheme = settings.proof_scheme();
     program.desk.owners.scheme = settings.proof_scheme();
-    if let Some(feeds) = settings.feeds() {
-        program = program.with_desk(|desk| desk.publishing(Arc::new(feeds)));
-    }
     program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
 }
 

@@ -15,7 +15,8 @@ use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::catalog::library::RAW_LIFETIME;
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
-use curlew_web::{PageSettings, SearchFeeds};
+use curlew_stages::catalog::library::RAW_LIFETIME;
+use curlew_web::PageSettings;
 use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -454,11 +455,6 @@ impl Settings {
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
     pub fn hub_base(&self) -> Option<String> {
         self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
-    }
-
-    /// Returns our search feeds as their subscribers know them, if there is a public address for them.
-    pub fn feeds(&self) -> Option<SearchFeeds> {
-        SearchFeeds::of(&self.pages([0; 32]).title, self.web.base_url.as_deref()?)
     }
 
     /// Our own address as signed requests name it, where sites find the keys: on the same terms.

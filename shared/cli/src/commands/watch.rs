@@ -65,15 +65,11 @@ async fn list(world: &World, as_json: bool) -> Result<()> {
 
 fn line(watch: &Watch) -> String {
     let receiver = &watch.receiver;
-    let kind = match &watch.subscription {
-        Some(subscription) => subscription.until.map_or(" (unconfirmed)".to_owned(), |at| format!(" (until {at})")),
-        None => String::new(),
-    };
     let state = match (receiver.given_up, receiver.retry_at, &receiver.error) {
         (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` tries again"),
         (false, Some(at), Some(error)) => format!("{error}; tried again at {at}"),
         _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {at}")),
     };
     let (query, to) = (shown(&watch.query, QUERY), shown(&watch.to, ADDRESS));
-    format!("{}  {query}  {to}{kind}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
+    format!("{}  {query}  {to}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
 }

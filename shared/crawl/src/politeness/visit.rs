@@ -394,14 +394,13 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Makes the one call to a receiver of matches: the POST of these, or else the GET that verifies its subscription. It
-    /// has asked for the call, so its robots.txt is not asked; guard, pause and holds stand before it as before every call. No
-    /// redirect is followed: the receiver is where somebody said that it is.
+    /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its robots.txt is
+    /// not asked; guard, pause and holds stand before it as before every call. No redirect is followed: the receiver is where somebody said that it is.
     ///
     /// # Errors
     /// The errors of the ports.
-    pub async fn tell(&mut self, receiver: &Url, post: Option<Post>) -> Result<CallEnd, StageError> {
-        self.post = post;
+    pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd, StageError> {
+        self.post = Some(post);
         self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
     }
 

@@ -1,13 +1,10 @@
 //! A watch as it is stored, and the matches that wait in its outbox.
 
-use curlew_model::{Millis, PageId, Timestamp};
+use curlew_model::{PageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of delivered pages that a watch remembers, so that none is delivered twice because a job ran twice.
 const REMEMBERED: usize = 500;
-
-/// Time within which a subscriber has to confirm a request for a new subscription.
-pub const CONFIRM_WITHIN: Millis = Millis::from_hours(1);
 
 /// A stored query and the receiver of its new matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,49 +15,14 @@ pub struct Watch {
     pub query: String,
     /// Address that matches are posted to.
     pub to: String,
-    /// Key of the signatures, if deliveries are signed.
+    /// Key of the signatures; `None` in lists, since it is shown once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// Time at which it was added; of a subscription that is not confirmed, the time of its last request.
+    /// Time at which it was added.
     pub added: Timestamp,
-    /// The subscription that it serves; without one it is a webhook of the operator's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subscription: Option<TopicSubscription>,
     /// Fate of its deliveries.
     #[serde(default)]
     pub receiver: ReceiverState,
-}
-
-impl Watch {
-    /// Returns the end of a subscription: that of its lease, or of the time for its confirmation.
-    pub(crate) fn ends_at(&self) -> Option<Timestamp> {
-        let subscription = self.subscription.as_ref()?;
-        Some(subscription.until.unwrap_or(self.added + CONFIRM_WITHIN))
-    }
-}
-
-/// A feed reader's subscription to one of our search feeds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicSubscription {
-    /// Address of the feed.
-    pub topic: String,
-    /// End of its lease; `None` until the subscriber has confirmed it.
-    pub until: Option<Timestamp>,
-    /// The request that the subscriber has still to confirm.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<SubscriptionRequest>,
-}
-
-/// A subscriber's request (WebSub §5.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubscriptionRequest {
-    /// True to end the subscription.
-    pub ends: bool,
-    /// Length of the lease.
-    pub lease: Millis,
-    /// The secret, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub secret: Option<String>,
 }
 
 /// Fate of the deliveries to a receiver.

@@ -307,7 +307,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
 #[tokio::test(start_paused = true)]
 async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
     let world = TestWorld::new();
-    let program = watches::program(&world);
+    let program = world.program();
     watches::add(&program, "curlew").await;
     let text = "A curlew probes the mud.";
     let record = |url: &str, replaces: Option<&Location>| Record {

@@ -1,7 +1,7 @@
 //! Receivers that fail: one job waits for each, and none is lost.
 
 use crate::test_world::{TestWorld, status};
-use crate::watches::{HOOK, add, minutes, posts, program, publish, titles, work};
+use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
 use curlew_model::{DeliverJob, Job, Millis, Stage as QueueName};
 use curlew_ports::{Blobs, Inbox, Queue};
 use curlew_stages::program::Program;
@@ -17,7 +17,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
     later.headers.retry_after = Some("86400".into());
     for crash in 0.. {
         let world = TestWorld::new();
-        let sound = program(&world);
+        let sound = world.program();
         add(&sound, "curlew").await;
         world.web.keep(HOOK, later.clone());
         publish(&world, &sound, &["one"]).await;
@@ -43,7 +43,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         assert!(posts.len() <= 3, "{crash}: {} tries", posts.len());
         assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty(), "{crash}");
         assert!(world.jobs.left().is_empty(), "{crash}: {:?}", world.jobs.left());
-        assert_eq!(program(&world).desk.watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
+        assert_eq!(world.program().watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
         if !faults.has_crashed() {
             assert!(settled.is_ok() && crash > 6, "{crash}: {settled:?}");
             return;
@@ -54,7 +54,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
 #[tokio::test(start_paused = true)]
 async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     let watch = add(&program, "curlew").await;
     world.web.keep(HOOK, status(500));
     let news = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };

@@ -29,7 +29,7 @@ use curlew_testkit::memory::{
     MemorySources,
 };
 use curlew_web::{
-    AdminServices, PageSettings, SearchFeeds, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
+    AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
 };
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
@@ -314,11 +314,6 @@ impl World {
         ready(self.ports.inbox.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
-    /// Returns the receivers that a job is to bring matches to.
-    pub fn receivers(&self) -> Vec<String> {
-        self.waiting().filter_map(|job| if let Job::Deliver(job) = job { Some(job.url) } else { None }).collect()
-    }
-
     /// Returns the requests of claimants that are not carried out yet.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
         let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
@@ -384,10 +379,7 @@ fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
     let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
     let (web, seeds) = (Arc::<MemoryFetch>::default(), Arc::new(CountingSeeds::new(1)));
     let politeness = Politeness { scope: Arc::new(scope), ..Politeness::over(&ports, web, clock.clone(), seeds) };
-    let feeds = Arc::new(SearchFeeds::of("Curlew", "https://search.example").unwrap());
-    Program::over(Arc::new(politeness), ports, Arc::default())
-        .with_crawler(|crawler| crawler.reached_at(Some("https://search.example".into())))
-        .with_desk(|desk| desk.publishing(feeds))
+    Program::over(Arc::new(politeness), ports, Arc::default()).with_crawler(|crawler| crawler.reached_at(Some("https://search.example".into())))
 }
 
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.
