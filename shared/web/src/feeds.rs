@@ -2,11 +2,12 @@
 //! newest pages first. Feeds need our own address, so without one there are none.
 
 use crate::api;
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
 use crate::params::{NEWEST_FIRST, Params};
+use crate::quota::Allowance;
 use crate::refine::asked;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
@@ -112,7 +113,12 @@ struct Rss<'a> {
 }
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Path<String>, uri: Uri) -> Response {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    Path(form): Path<String>,
+    uri: Uri,
+) -> Response {
     let (Some(form), Some(origin)) = (FeedFormat::of(&form), app.origin.as_deref()) else {
         return api::no_such_address();
     };
@@ -130,7 +136,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     if let Some(why) = unreadable(query) {
         return api::not_found_out(FindError::BadQuery(why));
     }
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return api::too_many(wait);
     }
     match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {

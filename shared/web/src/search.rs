@@ -1,11 +1,12 @@
 //! The page of results. Without a query, the start page is shown.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::{HitView, web_url};
 use crate::home::{self, Example, examples};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
+use crate::quota::Allowance;
 use crate::refine::{self, Change, changes};
 use crate::text::clipped;
 use crate::words::Search;
@@ -67,7 +68,7 @@ struct Results<'a> {
 }
 
 /// `GET /`
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Language, uri: Uri) -> Response {
+pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
     let (site, t) = (app.site(language), Search::of(language));
     let params = match Params::of(&uri) {
         Ok(params) => params,
@@ -75,9 +76,9 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     };
     let query = params.query();
     if query.is_empty() {
-        return home::show(&app, from, language).await;
+        return home::show(&app, caller, language).await;
     }
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
     let number = match params.number("page", 1) {

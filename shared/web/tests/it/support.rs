@@ -28,9 +28,7 @@ use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{
-    AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
-};
+use curlew_web::{AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
