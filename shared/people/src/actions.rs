@@ -174,9 +174,8 @@ impl Actions {
     }
 
     fn key_of(&self, host: &str) -> Result<HostKey, StageError> {
-        let text = if host.contains("://") { host.to_owned() } else { format!("http://{host}/") };
         let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
-        let url = address::parse(&text, None).map_err(|e| bad(e.to_string()))?;
+        let url = address::parse_typed(host).map_err(|e| bad(e.to_string()))?;
         self.lookup.politeness.key_of(&url).map_err(|e| bad(e.to_string()))
     }
 

@@ -236,7 +236,7 @@ impl Subject {
                 .ok()
                 .map(|url| Subject::Page(address::page_id(&address::canonical(&url))));
         }
-        let url = address::parse(&format!("http://{text}/"), None).ok()?;
+        let url = address::parse_typed(text).ok()?;
         (url.path() == "/" && url.query().is_none())
             .then(|| url.host_str().map(|host| Subject::Host(host.to_owned())))?
     }

@@ -21,7 +21,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use url::Url;
 
 /// Delay of the job that takes up the pages that a block has kept out: it is sent before the block is lifted, and its
 /// visits must not meet it.
@@ -251,9 +250,8 @@ impl Blocks {
     /// # Errors
     /// [`StageError::Job`] if it is no host.
     pub fn name(&self, host: &str) -> Result<(String, HostKey), StageError> {
-        let text = if host.contains("://") { host.to_owned() } else { format!("http://{host}/") };
         let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
-        let url: Url = address::parse(&text, None).map_err(|e| bad(e.to_string()))?;
+        let url = address::parse_typed(host).map_err(|e| bad(e.to_string()))?;
         let key = address::host_key(&url, &self.groups).map_err(|e| bad(e.to_string()))?;
         Ok((url.host_str().unwrap_or_default().to_owned(), key))
     }

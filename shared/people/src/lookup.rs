@@ -198,6 +198,5 @@ fn host_of(url: &str) -> Option<String> {
 
 /// Returns the host that a person types to choose what is listed, in canonical form; `None` if it is none.
 pub fn typed_host(text: &str) -> Option<String> {
-    let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}/") };
-    address::parse(&full, None).ok()?.host_str().map(str::to_owned)
+    address::parse_typed(text).ok()?.host_str().map(str::to_owned)
 }

@@ -91,7 +91,7 @@ impl Overrides {
             if target.contains('/') {
                 return Err(bad("a page is named with its https://".to_owned()));
             }
-            let url = address::parse(&format!("http://{target}/"), None).map_err(|e| bad(e.to_string()))?;
+            let url = address::parse_typed(target).map_err(|e| bad(e.to_string()))?;
             return Ok(Scope::Site(url.host_str().unwrap_or_default().to_owned()));
         }
         let url = address::canonical(&address::parse(target, None).map_err(|e| bad(e.to_string()))?);

@@ -143,8 +143,7 @@ impl Owners {
     pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
         let typed = typed.trim();
         let refused = |why| RefusedAddress { typed: shortened(typed), why };
-        let full = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-        let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        let url = address::parse_typed(typed).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
         let name = name.trim_end_matches('.').to_owned();
         if name.contains('*') {

@@ -174,8 +174,7 @@ impl Lookup {
     /// # Errors
     /// Any error of the ports.
     pub async fn site(&self, name: &str) -> Result<Option<SiteReport>, StageError> {
-        let text = if name.contains("://") { name.to_owned() } else { format!("https://{name}/") };
-        let Ok(url) = address::parse(&text, None) else { return Ok(None) };
+        let Ok(url) = address::parse_typed(name) else { return Ok(None) };
         let Ok(host) = self.politeness.key_of(&url) else { return Ok(None) };
         Ok(Some(gather(self, host, &url).await?).filter(SiteReport::is_known))
     }

@@ -361,9 +361,8 @@ impl Suggest {
     /// Parses and checks an address. A bare host name means its home page over TLS, as in browsers.
     fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
         let text = text.trim();
-        let full = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
         let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
-        let url = address::parse(&full, None).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        let url = address::parse_typed(text).map_err(|e| refused(Refusal::Form(e.to_string())))?;
         if let Some(rule) = self.scope.excludes(&url) {
             return Err(refused(Refusal::Excluded(rule.to_string())));
         }

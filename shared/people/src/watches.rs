@@ -95,14 +95,7 @@ impl Watches {
         }
         let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
         let added = self.clock.now();
-        let watch = Watch {
-            name,
-            query: query.to_owned(),
-            to,
-            secret,
-            added,
-            receiver: ReceiverState::default(),
-        };
+        let watch = Watch { name, query: query.to_owned(), to, secret, added, receiver: ReceiverState::default() };
         self.make_room().await?;
         self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
     }

@@ -11,7 +11,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_policy::address::MAX_URL;
+use curlew_policy::address::{MAX_URL, with_scheme};
 use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
@@ -81,8 +81,7 @@ fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     if typed.len() > MAX_URL {
         return Err(t.address_too_long);
     }
-    let absolute = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-    Ok(web_url(&absolute).ok_or(t.not_of_the_web)?.into())
+    Ok(web_url(&with_scheme(typed)).ok_or(t.not_of_the_web)?.into())
 }
 
 /// Returns the page with its form; with a fresh token unless that of a form is kept.
