@@ -3,10 +3,12 @@
 
 use crate::export::ExportFormat;
 use crate::export::columns::{Column, column};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
+use curlew_wiring::LogForm;
 use ipnet::IpNet;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -55,6 +57,11 @@ fn date(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse_day_or_instant(text).map_err(wrong)
 }
 
+/// Reads a form of log lines.
+fn log_form() -> impl TypedValueParser<Value = LogForm> {
+    PossibleValuesParser::new(["text", "json"]).map(|form| if form == "json" { LogForm::Json } else { LogForm::Text })
+}
+
 /// Returns the command that the arguments name, in full, such as `curlew config show`.
 pub(crate) fn command_of(args: impl IntoIterator<Item = OsString>) -> String {
     let mut command = Cli::command();
@@ -100,17 +107,8 @@ pub(crate) struct Shared {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Form of log lines
-    #[arg(long, global = true, value_name = "FORM", value_enum)]
+    #[arg(long, global = true, value_name = "FORM", value_parser = log_form())]
     pub(crate) log: Option<LogForm>,
-}
-
-/// Form of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogForm {
-    /// Lines for people.
-    Text,
-    /// One JSON object per line.
-    Json,
 }
 
 /// Condition on which `crawl` ends.
@@ -142,8 +140,6 @@ pub(crate) enum ConfigWhat {
         #[command(flatten)]
         output: Output,
     },
-    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
-    Init(InitArgs),
     /// Store a file as the settings of a stack (`--aws`); its functions use it within a minute
     Set {
         /// The file
@@ -293,7 +289,6 @@ pub(crate) enum Command {
         host: String,
     },
     /// Override content screening for a page or a site
-    #[command(alias = "overrule")]
     Override(OverrideArgs),
     /// Read the messages that people sent to the operator through the form of the search page
     Messages(MessagesArgs),
@@ -304,12 +299,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: AdminWhat,
     },
-    /// Check, show or create settings, or change those of a stack
+    /// Check or show settings, or change those of a stack
     Config {
         #[command(subcommand)]
         what: ConfigWhat,
     },
-    /// Write a file of settings to start with, as `config init` does
+    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
     Init(InitArgs),
     /// Manage the keys that sign requests, so that sites can verify this crawler
     Key(KeyArgs),
@@ -552,7 +547,6 @@ pub(crate) enum OverrideWhat {
     /// List all, one per line
     List,
     /// Accept a page or a site despite content screening
-    #[command(alias = "pass")]
     Allow {
         /// A page's whole URL, or a host: all names below it too
         target: String,
@@ -564,7 +558,6 @@ pub(crate) enum OverrideWhat {
         note: Option<String>,
     },
     /// Reject a page or a site; its indexed pages are removed
-    #[command(alias = "reject")]
     Deny {
         /// A page's whole URL, or a host: all names below it too
         target: String,
