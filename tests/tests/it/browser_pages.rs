@@ -73,7 +73,8 @@ fn look_at_pages(is_wanted: impl Fn(usize, usize) -> bool) {
             browser.be(screen);
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
-                for &(name, path) in pages.iter().enumerate().filter(|(n, _)| is_wanted(*n, form)).map(|(_, page)| page) {
+                for &(name, path) in pages.iter().enumerate().filter(|(n, _)| is_wanted(*n, form)).map(|(_, page)| page)
+                {
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
                         browser.open(&server.url(path));
