@@ -1,6 +1,7 @@
 //! The layers of the settings: defaults, the file, the environment; flags are the last one.
 
-use super::{File, Flags, Limits, PUBLISH_EVERY, TOKEN, WORKERS};
+use super::tables::{Agent, File, Limits, METRICS, Metrics, Signatures};
+use super::{Flags, PUBLISH_EVERY, TOKEN, WORKERS};
 use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_fetcher::Config;
@@ -200,7 +201,7 @@ pub(super) fn usual() -> File {
         workers: Some(WORKERS),
         log: Some("text".to_owned()),
         publish_every: Some(PUBLISH_EVERY),
-        agent: super::Agent { name: Some(TOKEN.to_owned()), ..super::Agent::default() },
+        agent: Agent { name: Some(TOKEN.to_owned()), ..Agent::default() },
         limits: Limits {
             connect_timeout: Some(calls.connect_timeout),
             read_timeout: Some(calls.read_timeout),
@@ -212,9 +213,9 @@ pub(super) fn usual() -> File {
             parse_time: Some(PARSE_TIME),
             bodies_bytes: Some(calls.bodies_bytes),
         },
-        metrics: super::Metrics { listen: Some(super::METRICS.to_owned()), token: None },
+        metrics: Metrics { listen: Some(METRICS.to_owned()), token: None },
         paused: Some(false),
-        signatures: super::Signatures { mode: Some("asked".to_owned()) },
+        signatures: Signatures { mode: Some("asked".to_owned()) },
         ..File::default()
     }
 }
