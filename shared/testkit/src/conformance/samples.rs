@@ -15,6 +15,10 @@ use std::future::Future;
 /// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
 pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
 
+/// Number of writers that race for one row or object, and the number of increments of each. Each try is a request to an emulator.
+pub(super) const RACERS: u64 = 8;
+pub(super) const INCREMENTS: u64 = 25;
+
 /// Some day in 2026, this number of milliseconds later.
 pub(super) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + ms)
