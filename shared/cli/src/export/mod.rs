@@ -9,7 +9,6 @@ mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::failure::usage;
 use crate::world::World;
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
@@ -17,8 +16,6 @@ use columns::{COLUMNS, Column};
 use curlew_model::Record;
 use curlew_stages::catalog::export::RecordFilter;
 use destination::Destination;
-use std::fs::File;
-use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -36,24 +33,6 @@ pub(crate) enum ExportFormat {
     /// Apache Parquet.
     Parquet,
 }
-
-/// Writes records in a form that needs more than one portion at a time.
-trait RecordWriter {
-    /// Takes the next records.
-    ///
-    /// # Errors
-    /// The destination's.
-    fn write(&mut self, records: Vec<Record>) -> Result<()>;
-
-    /// Writes what is still held, and the end of the file.
-    ///
-    /// # Errors
-    /// The destination's.
-    fn finish(&mut self) -> Result<()>;
-}
-
-/// Opens a [`RecordWriter`] over a file.
-type OpenWriter = fn(File, &[&'static Column]) -> Result<Box<dyn RecordWriter>>;
 
 /// Writes the records that a filter takes to a file, or to standard output; all columns, if none is chosen.
 pub(crate) async fn records(
@@ -89,40 +68,11 @@ pub(crate) async fn records(
             })
             .await
         }
-        ExportFormat::Parquet => {
-            let open = parquet_writer()?;
-            if output.is_none() && io::stdout().is_terminal() {
-                return Err(usage("Parquet is no text: name a file by --output FILE, or redirect standard output"));
-            }
-            let destination = Destination::open(output)?;
-            stream(
-                world,
-                filter,
-                |records| records,
-                move |mut parts| {
-                    let mut writer = open(destination.file()?, &columns)?;
-                    while let Some(records) = next(&mut parts)? {
-                        writer.write(records)?;
-                    }
-                    writer.finish()?;
-                    destination.finish()
-                },
-            )
-            .await
-        }
+        #[cfg(feature = "parquet")]
+        ExportFormat::Parquet => parquet::export(world, filter, columns, output).await,
+        #[cfg(not(feature = "parquet"))]
+        ExportFormat::Parquet => Err(crate::optional::missing("--format parquet", "parquet")),
     }
-}
-
-#[cfg(feature = "parquet")]
-#[expect(clippy::unnecessary_wraps, reason = "the build that lacks the feature refuses")]
-fn parquet_writer() -> Result<OpenWriter> {
-    Ok(parquet::open)
-}
-
-/// Refuses Parquet: this build cannot write it.
-#[cfg(not(feature = "parquet"))]
-fn parquet_writer() -> Result<OpenWriter> {
-    Err(crate::optional::missing("--format parquet", "parquet"))
 }
 
 /// Passes all records, encoded, to `write`, which runs on a thread of its own. The portion `None` is the end; a stream
