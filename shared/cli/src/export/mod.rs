@@ -16,6 +16,7 @@ use columns::{COLUMNS, Column};
 use curlew_model::Record;
 use curlew_stages::catalog::export::RecordFilter;
 use destination::Destination;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -43,36 +44,38 @@ pub(crate) async fn records(
 ) -> Result<()> {
     let columns = if columns.is_empty() { COLUMNS.iter().collect() } else { columns };
     let columns: Arc<[&'static Column]> = columns.into();
-    let chosen = columns.clone();
     match format {
-        ExportFormat::Jsonl => {
-            let encode = move |records: Vec<Record>| lines::json(&chosen, &records);
-            let mut destination = Destination::open(output)?;
-            stream(world, filter, encode, move |mut parts| {
-                while let Some(part) = next(&mut parts)? {
-                    destination.write(&part?)?;
-                }
-                destination.finish()
-            })
-            .await
-        }
+        ExportFormat::Jsonl => text(world, filter, Vec::new(), lines::json, columns, output).await,
         ExportFormat::Csv => {
-            let encode = move |records: Vec<Record>| lines::csv(&chosen, &records);
-            let mut destination = Destination::open(output)?;
-            stream(world, filter, encode, move |mut parts| {
-                destination.write(&lines::csv_header(&columns)?)?;
-                while let Some(part) = next(&mut parts)? {
-                    destination.write(&part?)?;
-                }
-                destination.finish()
-            })
-            .await
+            let header = lines::csv_header(&columns)?;
+            text(world, filter, header, lines::csv, columns, output).await
         }
         #[cfg(feature = "parquet")]
         ExportFormat::Parquet => parquet::export(world, filter, columns, output).await,
         #[cfg(not(feature = "parquet"))]
         ExportFormat::Parquet => Err(crate::optional::missing("--format parquet", "parquet")),
     }
+}
+
+/// Writes records as lines of text behind a header.
+async fn text(
+    world: &World,
+    filter: RecordFilter,
+    header: Vec<u8>,
+    encode: fn(&[&'static Column], &[Record]) -> io::Result<Vec<u8>>,
+    columns: Arc<[&'static Column]>,
+    output: Option<&Path>,
+) -> Result<()> {
+    let mut destination = Destination::open(output)?;
+    let encode = move |records: Vec<Record>| encode(&columns, &records);
+    stream(world, filter, encode, move |mut parts| {
+        destination.write(&header)?;
+        while let Some(part) = next(&mut parts)? {
+            destination.write(&part?)?;
+        }
+        destination.finish()
+    })
+    .await
 }
 
 /// Passes all records, encoded, to `write`, which runs on a thread of its own. The portion `None` is the end; a stream
