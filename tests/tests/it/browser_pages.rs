@@ -45,16 +45,31 @@ const FORMS: usize = 8;
 
 #[test]
 fn every_page_is_fit_for_everybody() {
-    look_at_pages(|page, form| page % FORMS == form);
+    look_at_pages(Looks::Daily);
 }
 
 #[test]
 fn every_page_is_fit_in_every_form_nightly() {
-    look_at_pages(|_, _| true);
+    look_at_pages(Looks::Nightly);
 }
 
-/// Looks at the pages in those forms, both by number, that `is_wanted` names, and at what is asked of some pages alone.
-fn look_at_pages(is_wanted: impl Fn(usize, usize) -> bool) {
+/// The forms in which pages are looked at.
+#[derive(Clone, Copy)]
+pub(crate) enum Looks {
+    /// Each page in one form, and each form with some page.
+    Daily,
+    /// Each page in each form.
+    Nightly,
+}
+
+impl Looks {
+    /// True if a page is looked at in a form, both by number; there are so many forms.
+    pub(crate) fn has(self, page: usize, form: usize, forms: usize) -> bool {
+        matches!(self, Looks::Nightly) || page % forms == form
+    }
+}
+
+fn look_at_pages(looks: Looks) {
     let web = Web::of(Farm::demo());
     let mut store = Store::brisk(&web);
     store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
@@ -73,8 +88,8 @@ fn look_at_pages(is_wanted: impl Fn(usize, usize) -> bool) {
             browser.be(screen);
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
-                for &(name, path) in pages.iter().enumerate().filter(|(n, _)| is_wanted(*n, form)).map(|(_, page)| page)
-                {
+                let wanted = pages.iter().enumerate().filter(|(n, _)| looks.has(*n, form, FORMS));
+                for (_, &(name, path)) in wanted {
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
                         browser.open(&server.url(path));
@@ -88,7 +103,9 @@ fn look_at_pages(is_wanted: impl Fn(usize, usize) -> bool) {
     }
     assert_eq!(form, FORMS);
     browser.speak("en");
-    steps.step("pages that come slowly do not move while they are painted", || do_not_move(&browser, &server, &pages));
+    steps.step("pages that come slowly do not move while they are painted", || {
+        do_not_move(&browser, &server, &pages, looks);
+    });
     steps.step("a form that was refused", || {
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             browser.be(screen);
@@ -140,12 +157,13 @@ pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
 
 /// Checks that pages that arrive slowly, and are painted in parts, do not move.
 #[track_caller]
-pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)]) {
+pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)], looks: Looks) {
     browser.be_on_a_line_of(Some(SLOW_LINE));
     let mut moved = Vec::new();
-    for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+    let screens = [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")];
+    for (form, (screen, size)) in screens.into_iter().enumerate() {
         browser.be(screen);
-        for (name, path) in pages {
+        for (_, (name, path)) in pages.iter().enumerate().filter(|(n, _)| looks.has(*n, form, screens.len())) {
             browser.open(&server.url(path));
             moved.push((browser.moved(), *name, size));
         }
