@@ -1,4 +1,4 @@
-//! The command line, as people type it; docs/ explains the words. Flags of commands with many of them lie in a file each subject.
+//! The command line, as people type it; docs/ explains the words. Commands with many flags have a file for each subject.
 
 mod check;
 mod crawl;

@@ -1,4 +1,5 @@
-//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other: guard, lease, pause and holds stand before each call.
+//! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other: guard,
+//! lease, pause and holds stand before each call.
 
 use crate::catalog::hidden::{hidden_hosts, is_hidden};
 use crate::catalog::listing::all_keys;
@@ -13,7 +14,7 @@ use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Recor
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::http;
-use curlew_ports::{Blobs, Pages, PortError, Post, Queue};
+use curlew_ports::{Blobs, Pages, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
 use sha2::Sha256;

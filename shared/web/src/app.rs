@@ -94,8 +94,8 @@ impl App {
     }
 
     /// Returns the key under which a caller's allowances are kept.
-    pub(crate) fn key(&self, caller: CallerAddress) -> CallerKey {
-        CallerKey::of(&self.settings.secret, from.0, self.clock.now())
+    fn key(&self, caller: CallerAddress) -> CallerKey {
+        CallerKey::of(&self.settings.secret, caller.0, self.clock.now())
     }
 }
 

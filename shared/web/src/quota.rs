@@ -120,15 +120,10 @@ impl CallerKey {
         CallerKey { address: key(networks.first()), network: key(networks.last()) }
     }
 
-    /// Returns the key of a host, whoever calls.
-    pub(crate) fn of_host(host: &str) -> CallerKey {
-        let key = hash64(host);
-        CallerKey { address: key, network: key }
-    }
-
     /// Returns the key for a caller and a host; each pair has an allowance of its own, which a network has only once.
     pub(crate) fn with_host(self, host: &str) -> CallerKey {
-        CallerKey::of_host(&format!("{} {host}", self.network))
+        let key = hash64(&format!("{} {host}", self.network));
+        CallerKey { address: key, network: key }
     }
 }
 

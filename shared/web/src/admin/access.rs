@@ -6,7 +6,7 @@
 
 use super::seal::{KeyUse, seal, session_of, unseal};
 use super::{Admin, ENGLISH};
-use crate::app::{CallerAddress, ThroughProxy, held};
+use crate::app::{CallerAddress, ThroughProxy};
 use crate::form::{self, Notice};
 use crate::page::{self, Site, waiting};
 use crate::quota::Allowance;
