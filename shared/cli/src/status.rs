@@ -32,8 +32,11 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) async fn gather(world: &World) -> Result<Status> {
-        let mut status =
-            Status { all: world.desk.stats.take().await?, years: world.library.index.years().await?, ..Status::default() };
+        let mut status = Status {
+            all: world.desk.stats.take().await?,
+            years: world.library.index.years().await?,
+            ..Status::default()
+        };
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
         status.signatures = signatures(world).await;
         status.history = history::gather(world).await?;

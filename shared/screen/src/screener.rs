@@ -117,7 +117,11 @@ impl Screener {
     /// If both find the same topic, the higher score counts. If each of the two reaches at least three quarters of the
     /// threshold, they count together, as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
-        let page = Page { title: head_bytes(page.title, MAX_TITLE_BYTES), text: head_bytes(page.text, MAX_TEXT_BYTES), ..*page };
+        let page = Page {
+            title: head_bytes(page.title, MAX_TITLE_BYTES),
+            text: head_bytes(page.text, MAX_TEXT_BYTES),
+            ..*page
+        };
         let title = fold(page.title, |w| self.lexicon.knows(w));
         let text = fold(page.text, |w| self.lexicon.knows(w));
         let mut named = Vec::new();

@@ -4,7 +4,6 @@
 //! Addresses themselves are never stored. A bucket's key is a keyed hash with the day mixed in, so that the memory
 //! reveals nothing once the secret is gone, and nothing about yesterday even before that.
 
-use crate::app::held;
 use crate::page_settings::PageSettings;
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
@@ -14,7 +13,7 @@ use ipnet::IpNet;
 use lru::LruCache;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of addresses, and of networks, that are remembered; beyond it the one that was quiet for longest is
 /// forgotten.
@@ -86,7 +85,8 @@ impl Quotas {
 
     /// Takes one call from a caller's allowance, or returns the time to wait for one and takes nothing.
     pub(crate) fn take(&self, allowance: Allowance, key: CallerKey, now: Millis) -> Result<(), Millis> {
-        held(&self.0[allowance as usize]).take(key, now)
+        let quota = self.0[allowance as usize].lock();
+        quota.unwrap_or_else(PoisonError::into_inner).take(key, now)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
 use crate::lists::{
-    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, FAMILY_NAMES, NO_NAMES, NOBODY, OFFICES, PARTICLES, REPORTERS, ROLES,
-    TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
+    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, FAMILY_NAMES, NO_NAMES, NOBODY, OFFICES, PARTICLES,
+    REPORTERS, ROLES, TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
 };
 use crate::markup::jsonld::AUTHORS;
 use crate::read::changes::event_words;

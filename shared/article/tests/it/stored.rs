@@ -93,7 +93,9 @@ fn children_of_a_stream_that_begin_with_text_are_one_paragraph() {
     let rows = WALK.iter().zip(["old ", "keeper ", "closed "]).zip(1..).map(|((line, word), number)| {
         let (before, after) = line.split_once(word).unwrap();
         let [before, after] = [before, after].map(quoted);
-        format!(r#"{number}:["$","$L3",null,{{"children":[{before},["$","em",null,{{"children":"{word}"}}],{after}]}}]"#)
+        format!(
+            r#"{number}:["$","$L3",null,{{"children":[{before},["$","em",null,{{"children":"{word}"}}],{after}]}}]"#
+        )
     });
     let data = rows.collect::<Vec<_>>().join("\n");
     let article = read(&format!("<title>A walk</title><script>self.__next_f.push([1,{}])</script>", quoted(&data)));

@@ -163,7 +163,8 @@ impl Named {
         for feed in &self.feeds {
             keys.insert(
                 world
-                    .desk.suggest
+                    .desk
+                    .suggest
                     .feed(feed, true)
                     .await
                     .map_err(|e| match e {

@@ -41,7 +41,9 @@ async fn list(world: &World, json: bool) -> Result<()> {
 }
 
 async fn show(world: &World, name: &str, json: bool) -> Result<()> {
-    let Some(kept) = world.desk.messages.get(name).await.map_err(explain)? else { bail!("there is no message '{name}'") };
+    let Some(kept) = world.desk.messages.get(name).await.map_err(explain)? else {
+        bail!("there is no message '{name}'")
+    };
     if json {
         return Ok(output::json(&named(name, &kept))?);
     }

@@ -131,8 +131,11 @@ async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<R
     let (send, mut items) = mpsc::channel(AHEAD);
     let path_read = path.to_owned();
     let reading = tokio::task::spawn_blocking(move || read(&path_read, max_bytes, &send));
-    let foreign =
-        ForeignPages { extract: &world.crawler.extract, politeness: &world.crawler.politeness, keeps_raw: world.config.raw.keep };
+    let foreign = ForeignPages {
+        extract: &world.crawler.extract,
+        politeness: &world.crawler.politeness,
+        keeps_raw: world.config.raw.keep,
+    };
     let (mut batch, mut bytes, mut named) = (Vec::new(), 0, 0);
     while let Some(Item { offset, page }) = items.recv().await {
         match page {

@@ -305,8 +305,11 @@ fn few_rows(shared: &Shared) -> usize {
 /// Publishes the index of each year; or makes its splits anew.
 pub(super) async fn publish(machine: &Machine, refresh: bool) -> Result<(), String> {
     for year in machine.program.library.index.years().await.map_err(|e| e.to_string())? {
-        let done =
-            if refresh { machine.program.library.index.refresh(year).await } else { machine.program.library.index.publish(year).await };
+        let done = if refresh {
+            machine.program.library.index.refresh(year).await
+        } else {
+            machine.program.library.index.publish(year).await
+        };
         done.map_err(|e| e.to_string())?;
     }
     Ok(())

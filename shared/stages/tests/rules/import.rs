@@ -22,7 +22,8 @@ fn foreign(url: &str, head: &str) -> ForeignPage {
 
 async fn take(world: &TestWorld, pages: Vec<ForeignPage>) -> Vec<ImportOutcome> {
     let program = world.program();
-    let foreign = ForeignPages { extract: &program.crawler.extract, politeness: &program.crawler.politeness, keeps_raw: true };
+    let foreign =
+        ForeignPages { extract: &program.crawler.extract, politeness: &program.crawler.politeness, keeps_raw: true };
     let outcomes = foreign.take(pages).await.unwrap();
     assert_eq!((world.web.calls().len(), world.jobs.left().len()), (0, 0), "nobody is called, now or later");
     outcomes

@@ -35,7 +35,8 @@ async fn reextract(world: &TestWorld, dry_run: bool, remove: bool) -> ReextractR
 async fn run(world: &TestWorld, request: &ReextractRequest) -> ReextractReport {
     let program = world.program();
     let calls = world.web.calls().len();
-    let job = Reextract { extract: &program.crawler.extract, raw: &program.library.raw, removal: &program.library.removal };
+    let job =
+        Reextract { extract: &program.crawler.extract, raw: &program.library.raw, removal: &program.library.removal };
     let report = job.run(request).await.unwrap();
     assert_eq!(world.web.calls().len(), calls, "nobody is called");
     report

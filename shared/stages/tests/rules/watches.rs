@@ -94,7 +94,10 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
         titles(&self::posts(&world)[1..]),
         ["Page day-0", "Page day-1", "Page day-2", "Page day-3", "Page day-4"]
     );
-    assert!(program.desk.watches.remove(&watch.name).await.unwrap() && !program.desk.watches.remove(&watch.name).await.unwrap());
+    assert!(
+        program.desk.watches.remove(&watch.name).await.unwrap()
+            && !program.desk.watches.remove(&watch.name).await.unwrap()
+    );
     publish(&world, &program, &["after"]).await;
     minutes(&world, &program, 3).await;
     assert_eq!(titles(&self::posts(&world)).len(), 8);

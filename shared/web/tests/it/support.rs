@@ -377,7 +377,8 @@ fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
     let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
     let (web, seeds) = (Arc::<MemoryFetch>::default(), Arc::new(CountingSeeds::new(1)));
     let politeness = Politeness { scope: Arc::new(scope), ..Politeness::over(&ports, web, clock.clone(), seeds) };
-    Program::over(Arc::new(politeness), ports, Arc::default()).with_crawler(|crawler| crawler.reached_at(Some("https://search.example".into())))
+    Program::over(Arc::new(politeness), ports, Arc::default())
+        .with_crawler(|crawler| crawler.reached_at(Some("https://search.example".into())))
 }
 
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.

@@ -6,11 +6,9 @@ use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_fetcher::Config;
 use curlew_stages::pages::image::DECODED_BYTES;
-use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use url::Url;
 
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
@@ -303,21 +301,6 @@ pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSe
         return Ok(switched);
     }
     Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
-}
-
-/// Reads an origin of http or https, with or without a final slash.
-pub(super) fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(value)?;
-    let is_origin = |text: &String| {
-        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))
-    };
-    match text {
-        Some(text) if !is_origin(&text) => {
-            Err(de::Error::custom(format!("'{text}' is no origin of http or https, such as https://search.example")))
-        }
-        text => Ok(text),
-    }
 }
 
 /// Returns line and column of a byte, both from 1; columns are characters.

@@ -1,19 +1,20 @@
 //! The settings file: a struct for each of its tables, and the checks of a table by itself.
 
-use super::{bad, layers};
+use super::bad;
 use crate::error::BadSettings;
 use crate::screening::Screen;
 use curlew_model::Millis;
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
 use curlew_policy::site::exclusions::Lists;
-use curlew_stages::politeness::signing::SignatureMode;
 use curlew_stages::catalog::library::RAW_LIFETIME;
+use curlew_stages::politeness::signing::SignatureMode;
 use ipnet::IpNet;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use url::Url;
 
 /// Address of the metrics, unless configured: the port that is usual for exporters.
 pub(super) const METRICS: &str = "127.0.0.1:9464";
@@ -182,7 +183,7 @@ pub struct Web {
     /// The name of the search page.
     pub title: Option<String>,
     /// Public address of the pages.
-    #[serde(deserialize_with = "layers::origin")]
+    #[serde(deserialize_with = "origin")]
     pub base_url: Option<String>,
     /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
     pub proof_over_http: bool,
@@ -254,5 +255,20 @@ impl AdminPages {
             return bad("[admin] trusted_header needs the proxy that writes it in [web] trusted_proxies");
         }
         Ok(())
+    }
+}
+
+/// Reads an origin of http or https, with or without a final slash.
+fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(value)?;
+    let is_origin = |text: &String| {
+        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))
+    };
+    match text {
+        Some(text) if !is_origin(&text) => {
+            Err(de::Error::custom(format!("'{text}' is no origin of http or https, such as https://search.example")))
+        }
+        text => Ok(text),
     }
 }
