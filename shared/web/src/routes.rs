@@ -9,7 +9,7 @@ use crate::{
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use curlew_signature::directory::PATH;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;

@@ -93,7 +93,7 @@ pub fn program_over(
         signer: signer(settings, keys, memory),
         ..Politeness::over(&ports, fetch, clock, seeds)
     });
-    let program = Program::over(politeness, ports, settings.judge.clone());
+    let mut program = Program::over(politeness, ports, settings.judge.clone());
     // Also where none is kept: what was kept before goes when its time is over.
     program.library.raw.lifetime = settings.raw.lifetime();
     program.library.index.portions_at_once = memory.builders() + 1;

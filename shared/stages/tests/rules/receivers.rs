@@ -43,7 +43,7 @@ async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
         assert!(posts.len() <= 3, "{crash}: {} tries", posts.len());
         assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty(), "{crash}");
         assert!(world.jobs.left().is_empty(), "{crash}: {:?}", world.jobs.left());
-        assert_eq!(world.program().watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
+        assert_eq!(world.program().desk.watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
         if !faults.has_crashed() {
             assert!(settled.is_ok() && crash > 6, "{crash}: {settled:?}");
             return;

@@ -236,7 +236,7 @@ async fn one_watch_too_many_is_refused_and_one_that_is_there_stays() {
     let watch = add(&program, "curlew").await;
     fill(&world, MAX_WATCHES).await;
     assert_eq!(add(&program, "curlew").await, watch, "it is there already");
-    let refused = program.watches.add("godwit", HOOK, &[7; 32]).await;
+    let refused = program.desk.watches.add("godwit", HOOK, &[7; 32]).await;
     assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
 }
 
