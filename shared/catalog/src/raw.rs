@@ -68,7 +68,6 @@ pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes,
         image: None,
         is_without_row: false,
         replaces: None,
-        trace: None,
         calls_left: 0,
         ..job.clone()
     };

@@ -4,7 +4,7 @@ use crate::history;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{BackfillLine, Stage};
+use curlew_model::{BackfillLine, QueueName};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_stages::operator::stats::Counts;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Status {
     #[serde(flatten)]
     all: Counts,
-    queues: BTreeMap<Stage, QueueCount>,
+    queues: BTreeMap<QueueName, QueueCount>,
     parked: u64,
     dead: u64,
     years: Vec<i16>,

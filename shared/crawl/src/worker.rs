@@ -3,7 +3,7 @@
 
 use crate::stage::{StageError, Verdict, job_span, panic_message, settlement_span, with_causes};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, Job, JobFailure, Stage as StageName, Timestamp};
+use curlew_model::{Envelope, ExtractJob, Job, JobFailure, QueueName, Timestamp, Work};
 use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
 use curlew_policy::trace;
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
@@ -18,13 +18,16 @@ fn record_failure(span: &Span, kind: JobFailure) {
     span.record("failure", kind.as_str());
 }
 
+/// The extraction of a page.
+pub type PageJob = Envelope<Box<ExtractJob>>;
+
 /// All stages, as a worker sees them.
 #[async_trait]
 pub trait Stages: Send + Sync {
     /// Gives a job to its stage.
     async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
     /// Makes the records of several pages, which then share a segment; one verdict for each, in order.
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>>;
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>>;
 }
 
 /// A queue, as a worker settles jobs with it.
@@ -86,7 +89,7 @@ pub struct Worker<'a, S> {
 }
 
 /// A page to extract, with its delivery and how often it was handed out.
-pub type ExtractDelivery<H> = (H, u32, ExtractJob);
+pub type ExtractDelivery<H> = (H, u32, PageJob);
 
 impl<S: Settlement> Worker<'_, S> {
     /// Runs a job that was handed out `receives` times, and settles it. A panic of its stage is a failure as any other.
@@ -96,14 +99,14 @@ impl<S: Settlement> Worker<'_, S> {
     pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
         let again = (receives > 1).then(|| job.clone().again());
         let job = again.as_ref().unwrap_or(job);
-        let untraced = job.trace().is_none().then(|| trace::traced(job.clone()));
+        let untraced = job.trace.is_none().then(|| trace::traced(job.clone()));
         let job = untraced.as_ref().unwrap_or(job);
         // Extraction has a span of its own for each page.
-        let span = (!matches!(job, Job::Extract(_))).then(|| span_of(job));
+        let span = (!matches!(job.work, Work::Extract(_))).then(|| span_of(job));
         let run = AssertUnwindSafe(self.stages.run(job)).catch_unwind();
         match run.instrument(span.clone().unwrap_or_else(Span::none)).await {
             Ok(outcome) => {
-                let span = span.unwrap_or_else(|| settlement_span(job.kind(), &trace::of(job)));
+                let span = span.unwrap_or_else(|| settlement_span(job.work.kind(), &trace::of(job)));
                 self.settle(handle, receives, job, outcome).instrument(span).await
             }
             Err(panic) => {
@@ -129,7 +132,7 @@ impl<S: Settlement> Worker<'_, S> {
         let (handles, jobs): (Vec<_>, Vec<_>) =
             deliveries.into_iter().map(|(handle, receives, job)| ((handle, receives), job)).unzip();
         let outcomes = AssertUnwindSafe(self.stages.run_batch(&jobs)).catch_unwind().await.ok();
-        let whole = jobs.into_iter().map(|job| Job::Extract(Box::new(job)));
+        let whole = jobs.into_iter().map(Envelope::into_job);
         let each = handles.iter().zip(whole);
         let Some(outcomes) = outcomes else {
             for (n, ((handle, receives), job)) in each.enumerate() {
@@ -141,7 +144,7 @@ impl<S: Settlement> Worker<'_, S> {
             return Ok(0);
         };
         let settled = each.zip(outcomes).map(|(((handle, receives), job), outcome)| async move {
-            let span = settlement_span(job.kind(), &trace::of(&job));
+            let span = settlement_span(job.work.kind(), &trace::of(&job));
             self.settle(handle, *receives, &job, outcome).instrument(span).await
         });
         // All of them, even if one fails.
@@ -211,20 +214,22 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
     ///
     /// # Errors
     /// As for [`Worker::run`].
-    pub async fn deliver(&self, stage: StageName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
+    pub async fn deliver(&self, stage: QueueName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
         let together =
-            stage == StageName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
+            stage == QueueName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
         let mut pages = Vec::new();
         for Delivery { receipt, job, receives } in deliveries {
             match (never_ends(receives, 0), job) {
                 (Some(why), Ok(job)) => self.give_up(&receipt, &why).instrument(span_of(&job)).await?,
                 (Some(why), Err(_)) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
-                (None, Ok(job)) if job.stage() != stage => {
-                    let why = format!("the job is in the wrong queue: it is one for {}", job.stage().as_str());
+                (None, Ok(job)) if job.work.queue() != stage => {
+                    let why = format!("the job is in the wrong queue: it is one for {}", job.work.queue().as_str());
                     self.give_up(&receipt, &why).instrument(span_of(&job)).await?;
                 }
-                (None, Ok(Job::Extract(job))) if together => pages.push((receipt, receives, *job)),
-                (None, Ok(job)) => self.run(&receipt, receives, &job).await?,
+                (None, Ok(job)) => match &job.work {
+                    Work::Extract(page) if together => pages.push((receipt, receives, job.with(page.clone()))),
+                    _ => self.run(&receipt, receives, &job).await?,
+                },
             }
         }
         if !pages.is_empty() {
@@ -242,7 +247,7 @@ impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
 
 /// Returns the span of a job.
 fn span_of(job: &Job) -> Span {
-    job_span(job.kind(), &trace::of(job))
+    job_span(job.work.kind(), &trace::of(job))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::web::answer_as_leaf;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_fixtureweb::{Text, texts};
-use curlew_model::{Millis, PageId, Record, Stage};
+use curlew_model::{Millis, PageId, QueueName, Record};
 use curlew_ports::PortError;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::Index;
@@ -50,7 +50,7 @@ impl Leaves for Instances {
 
 /// A program with the articles of the judged queries in several splits.
 async fn published() -> Program {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let program = world.program();
     let now = program.clock.now();
     for (n, Text { language, title, text, .. }) in texts(ARTICLES).enumerate() {

@@ -46,7 +46,7 @@ mod time;
 mod usage;
 mod web;
 
-pub use curlew_model::Stage;
+pub use curlew_model::QueueName;
 pub use queue::{discover, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

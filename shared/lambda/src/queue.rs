@@ -8,7 +8,7 @@ use crate::serve::{Answer, Call, serve};
 use crate::sqs_queue::SqsQueue;
 use curlew_aws::put_back;
 use curlew_fetcher::TxtRecords;
-use curlew_model::{Millis, Stage};
+use curlew_model::{Millis, QueueName};
 use curlew_ports::{Names, NoNames};
 use curlew_stages::crawler::Crawler;
 use curlew_stages::politeness::access::Politeness;
@@ -30,13 +30,13 @@ const PAUSE: Millis = Millis::from_mins(15);
 const SENT_PAGES: usize = 24;
 
 /// Runs the function of a stage's queue.
-pub async fn queue(stage: Stage) -> ExitCode {
+pub async fn queue(stage: QueueName) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
 }
 
 /// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up names.
 pub async fn discover() -> ExitCode {
-    let stage = Stage::Discover;
+    let stage = QueueName::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
     serve(stage.as_str(), move |call| handle(stage, call, names)).await
 }
@@ -46,7 +46,7 @@ pub(crate) fn no_names(_: &Settings) -> Arc<dyn Names> {
 }
 
 pub(crate) async fn handle(
-    stage: Stage,
+    stage: QueueName,
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
 ) -> Result<Answer<BatchResponse>, Failure> {
@@ -78,7 +78,7 @@ pub(crate) async fn handle(
             .program(settings, meter.clone())?
             .with_crawler(Crawler::listening)
             .with_desk(|desk| desk.looking_up(names(settings)));
-        if stage == Stage::Poll {
+        if stage == QueueName::Poll {
             keep_directory(&program).await;
         }
         let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);

@@ -6,7 +6,7 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
-use curlew_model::{Millis, Stage, Timestamp, Year};
+use curlew_model::{Millis, QueueName, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
@@ -103,9 +103,9 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
     let (released, sent) = program.crawler.dispatch.tick_after(release, TickLimits::until(until)).await;
     // Whatever has failed, messages may wait.
-    let was_sent_to = |stage: Stage| match (stage, &sent) {
-        (Stage::Discover, Ok(sent)) => sent.discoveries > 0,
-        (Stage::Poll, Ok(sent)) => sent.polls > 0,
+    let was_sent_to = |stage: QueueName| match (stage, &sent) {
+        (QueueName::Discover, Ok(sent)) => sent.discoveries > 0,
+        (QueueName::Poll, Ok(sent)) => sent.polls > 0,
         // Parked jobs are seen when their queue is counted.
         _ => false,
     };

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::events::event;
     use crate::test_world::TestWorld;
-    use curlew_model::Stage;
+    use curlew_model::QueueName;
 
     /// The members of a page's answer that a caller sees.
     async fn asked(router: &axum::Router, finder: &Finder, event: Value) -> (u64, String) {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn opened() -> (axum::Router, Arc<Finder>) {
-        let program = TestWorld::new(Stage::Fetch).program();
+        let program = TestWorld::new(QueueName::Fetch).program();
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
         (routed(&program, settings), program.library.finder.clone())
     }

@@ -147,7 +147,7 @@ impl Blocks {
         // Last, so that a repeated run still finds the host blocked.
         let known = self.ledger.load(&key).await?.0.blocked.contains(&name);
         if was || known {
-            let job = Job::TakeUp(TakeUpJob { host: name.clone(), after: None });
+            let job = Job::new(TakeUpJob { host: name.clone(), after: None });
             self.queue.send(&[(job, self.clock.now() + LIFTED_WITHIN)]).await?;
         }
         Ok(was | self.rewrite(&key, lift, Some(condition)).await?.unwrap_or_default())
@@ -239,7 +239,7 @@ impl Blocks {
             sent.push(visit).await?;
         }
         if next.is_some() {
-            sent.push((Job::TakeUp(TakeUpJob { after: next, ..job.clone() }), now)).await?;
+            sent.push((Job::new(TakeUpJob { after: next, ..job.clone() }), now)).await?;
         }
         sent.send().await?;
         Ok(Verdict::Done)
@@ -272,5 +272,5 @@ pub(crate) fn jobs(
     items: &[VisitItem],
     now: Timestamp,
 ) -> impl Iterator<Item = (Job, Timestamp)> {
-    VisitJob::several(host, feed.as_ref(), items).map(move |visit| (Job::Fetch(visit), now))
+    VisitJob::several(host, feed.as_ref(), items).map(move |visit| (Job::new(visit), now))
 }

@@ -211,7 +211,7 @@ impl Deliver {
         let failures = known.receiver.failures.saturating_add(1);
         let retry_at = after_refusal(failures, since, earliest, now);
         if let Some(at) = retry_at {
-            self.queue.send(&[(Job::Deliver(job_of(&known, retry_at)), at)]).await?;
+            self.queue.send(&[(Job::new(job_of(&known, retry_at)), at)]).await?;
         }
         let next = change(blobs, &watch.name, |known| {
             let Some(mut known) = known else { return Ok(None) };

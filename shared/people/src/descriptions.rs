@@ -1,6 +1,8 @@
 //! Descriptions: what rows and jobs say to operators, in English, and which rows a typed name means.
 
-use curlew_model::{FailureCause, FeedSource, Job, Millis, Page, PageState, SiteSource, SiteState, is_at_or_below};
+use curlew_model::{
+    FailureCause, FeedSource, Job, Millis, Page, PageState, SiteSource, SiteState, Work, is_at_or_below,
+};
 use url::Url;
 
 /// True if a person who types `name` means this address: by its host, or by the address with or without scheme, `www.`
@@ -77,15 +79,15 @@ pub fn why(state: &PageState) -> Option<String> {
 
 /// Returns the subject of a job: a host for visits, an address otherwise.
 pub fn job_subject(job: &Job) -> String {
-    match job {
-        Job::Discover(job) => job.url.clone(),
-        Job::Own(job) => job.host.clone(),
-        Job::Poll(job) => job.url.clone(),
-        Job::Polls(job) => format!("{} feeds", job.len()),
-        Job::Subscribe(job) => job.url.clone(),
-        Job::Backfill(job) => job.url.clone(),
-        Job::Deliver(job) => job.url.clone(),
-        Job::Fetch(job) => format!(
+    match &job.work {
+        Work::Discover(job) => job.url.clone(),
+        Work::Own(job) => job.host.clone(),
+        Work::Poll(job) => job.url.clone(),
+        Work::Polls(job) => format!("{} feeds", job.len()),
+        Work::Subscribe(job) => job.url.clone(),
+        Work::Backfill(job) => job.url.clone(),
+        Work::Deliver(job) => job.url.clone(),
+        Work::Fetch(job) => format!(
             "{} ({})",
             job.host,
             match job.items.len() {
@@ -93,9 +95,9 @@ pub fn job_subject(job: &Job) -> String {
                 n => format!("{n} addresses"),
             }
         ),
-        Job::Extract(job) => job.url.clone(),
-        Job::Remove(job) => job.url.clone(),
-        Job::TakeUp(job) => job.host.clone(),
+        Work::Extract(job) => job.url.clone(),
+        Work::Remove(job) => job.url.clone(),
+        Work::TakeUp(job) => job.host.clone(),
     }
 }
 

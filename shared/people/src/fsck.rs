@@ -19,7 +19,7 @@ use crate::catalog::segment::{self, RecordReader, SEGMENTS};
 use crate::catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
 use crate::stage::StageError;
 use curlew_model::{
-    Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Year,
+    Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Work, Year,
 };
 use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
 use curlew_search::{Manifest, SearchError, Split, SplitEntry};
@@ -196,8 +196,8 @@ struct JobFacts {
 
 impl JobFacts {
     fn add(&mut self, job: &Job) {
-        match job {
-            Job::Fetch(visit) => {
+        match &job.work {
+            Work::Fetch(visit) => {
                 for item in &visit.items {
                     self.pages.insert(item.page.clone());
                     if let Purpose::Image { image, .. } = &item.purpose {
@@ -205,7 +205,7 @@ impl JobFacts {
                     }
                 }
             }
-            Job::Extract(job) => {
+            Work::Extract(job) => {
                 self.extractions += 1;
                 self.pages.insert(job.page.clone());
                 if let PageBody::Stored(key) = &job.body {

@@ -29,9 +29,9 @@ use crate::politeness::visit::{CallEnd, Visit};
 use crate::stage::{StageError, Verdict};
 use curlew_article::{decode, head_metas};
 use curlew_model::{
-    Challenge, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress, OwnerRequest,
-    Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey, Timestamp, Validators,
-    Way,
+    Challenge, Envelope, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
+    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey,
+    Timestamp, Validators, Way,
 };
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
@@ -84,14 +84,15 @@ impl Own {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &OwnJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict, StageError> {
+        let (waits, job) = (job.waits, &job.work);
         let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
         let all = load_claims(self.blobs.as_ref(), host).await?;
         let Some(claim) = ownership::claim(&all, &job.challenge) else {
             return Ok(Verdict::Drop("the claim is not known".into()));
         };
         if job.needs_look() {
-            return self.look(job).await;
+            return self.look(job, waits).await;
         }
         let is_look = request == OwnerRequest::Look;
         // The proof may have been withdrawn since the request was granted, or since the step before this one.
@@ -107,7 +108,7 @@ impl Own {
         };
         self.step(job, &all, &mut progress).await?;
         if progress.is_under_way() {
-            self.queue.send(&[(Job::Own(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
+            self.queue.send(&[(Job::new(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
             tracing::info!(%host, ?request, "a step of an owner's request is done");
             return Ok(Verdict::Done);
         }
@@ -161,7 +162,7 @@ impl Own {
 
     /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of the site,
     /// and so writes no claim.
-    async fn look(&self, job: &OwnJob) -> Result<Verdict, StageError> {
+    async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict, StageError> {
         let (host, challenge) = (job.host.as_str(), &job.challenge);
         let mut misses = vec![];
         let mut found = None;
@@ -170,7 +171,7 @@ impl Own {
             Err(miss) => misses.push((Way::Dns, miss)),
         }
         if found.is_none() && !job.dns_only {
-            let calls = match self.by_calls(job).await? {
+            let calls = match self.by_calls(job, waits).await? {
                 Ok(calls) => calls,
                 // Another worker is calling the host.
                 Err(until) => return Ok(Verdict::Defer(until)),
@@ -184,7 +185,7 @@ impl Own {
         }
         let at = self.politeness.clock.now();
         let looked = Some(LookResult { at, found, misses });
-        self.queue.send(&[(Job::Own(OwnJob { looked, waits: 0, ..job.clone() }), at)]).await?;
+        self.queue.send(&[(Job::new(OwnJob { looked, ..job.clone() }), at)]).await?;
         Ok(Verdict::Done)
     }
 
@@ -209,13 +210,17 @@ impl Own {
 
     /// Fetches the file, and the home page if the file is no proof. The error is the time of the next try.
     #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
-    async fn by_calls(&self, job: &OwnJob) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
+    async fn by_calls(
+        &self,
+        job: &OwnJob,
+        waits: u8,
+    ) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
         let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
         let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Unreachable) };
         let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) if job.waits < MAX_WAITS => return Ok(Err(until)),
+            LeaseOutcome::Busy(until) if waits < MAX_WAITS => return Ok(Err(until)),
             LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
             LeaseOutcome::Blocked => return neither(Miss::Blocked),
         };
@@ -344,8 +349,8 @@ impl Own {
             progress.feeds = vec![self.feed_line(&feed)];
             let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
             let trace = Some(trace::begin("poll", feed.key.as_str(), now));
-            let job = PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
-            polls.push((Job::Poll(job), at)).await?;
+            let job = Job::new(PollJob::new(feed.key.clone(), feed.url.clone())).traced(trace);
+            polls.push((job, at)).await?;
         }
         polls.send().await?;
         if progress.feeds.is_empty()

@@ -220,7 +220,7 @@ impl Owners {
         } else {
             let (host, challenge) = (host.to_owned(), challenge.clone());
             let job = OwnJob { dns_only, ..OwnJob::new(host, challenge, request) };
-            self.queue.send(&[(Job::Own(job), now)]).await?;
+            self.queue.send(&[(Job::new(job), now)]).await?;
         }
         change_claims(self.blobs.as_ref(), host, |all| (ownership::sent(all, challenge, request), ())).await?;
         Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })

@@ -81,8 +81,8 @@ pub(super) async fn request(lookup: &Lookup, queue: &dyn Queue, feed: &FeedSourc
         return Ok(not_sent("too soon", Some(at), Some(reason)));
     }
     let trace = Some(trace::begin("poll", feed.key.as_str(), now));
-    let job = PollJob { on_request: true, trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
-    queue.send(&[(Job::Poll(job), now)]).await?;
+    let poll = PollJob { on_request: true, ..PollJob::new(feed.key.clone(), feed.url.clone()) };
+    queue.send(&[(Job::new(poll).traced(trace), now)]).await?;
     Ok(not_sent("sent", None, None))
 }
 

@@ -8,8 +8,8 @@ use crate::operator::lookup::Lookup;
 use crate::operator::outcomes::PageOutcomes;
 use crate::stage::StageError;
 use curlew_model::{
-    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Job, Lease, Millis, Page, PollGroup, SiteSource,
-    SiteState, Source, SourceKey, Timestamp, WindowPart,
+    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, PollGroup, SiteSource, SiteState,
+    Source, SourceKey, Timestamp, WindowPart, Work,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -381,18 +381,18 @@ async fn next(
     let mut next: Vec<PlannedJob> = vec![];
     for waiting in lookup.inbox.waiting(lookup.politeness.clock.now(), JOBS).await? {
         let Ok(job) = waiting.job else { continue };
-        let (is_for, what) = match &job {
-            Job::Fetch(visit) => (visit.host == *host, "visit"),
-            Job::Poll(poll) => (is_ours(&poll.url), "poll"),
-            Job::Polls(job) => (job.polls().any(|poll| is_ours(&poll.url)), "poll"),
-            Job::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
-            Job::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
-            Job::Discover(site) => (is_ours(&site.url), "discovery"),
-            Job::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
-            Job::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
-            Job::Remove(removal) => (is_ours(&removal.url), "removal"),
-            Job::TakeUp(job) => (is_ours(&format!("https://{}/", job.host)), "end of a block"),
-            Job::Extract(_) => (false, ""),
+        let (is_for, what) = match &job.work {
+            Work::Fetch(visit) => (visit.host == *host, "visit"),
+            Work::Poll(poll) => (is_ours(&poll.url), "poll"),
+            Work::Polls(job) => (job.polls().any(|poll| is_ours(&poll.url)), "poll"),
+            Work::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
+            Work::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
+            Work::Discover(site) => (is_ours(&site.url), "discovery"),
+            Work::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
+            Work::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
+            Work::Remove(removal) => (is_ours(&removal.url), "removal"),
+            Work::TakeUp(job) => (is_ours(&format!("https://{}/", job.host)), "end of a block"),
+            Work::Extract(_) => (false, ""),
         };
         if is_for {
             next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });

@@ -389,14 +389,14 @@ fn site(url: &Url) -> (Source, Job) {
         failure: None,
     };
     let job = DiscoverJob::new(key, site.url.clone());
-    (Source::Site(site), Job::Discover(job))
+    (Source::Site(site), Job::new(job))
 }
 
 /// Returns the row of a feed, and the job that polls it.
 fn feed(url: &Url, folder: Vec<String>) -> (Source, Job) {
     let feed = FeedSource { folder, ..new_feed(url, None) };
     let job = PollJob::new(feed.key.clone(), feed.url.clone());
-    (Source::Feed(feed), Job::Poll(job))
+    (Source::Feed(feed), Job::new(job))
 }
 
 /// Returns a feed in the folder that it is named in, if it is named in one.

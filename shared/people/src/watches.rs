@@ -287,7 +287,7 @@ impl Watches {
     async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
         let now = self.clock.now();
         let to_call = watches.iter().filter(|watch| !watch.receiver.given_up);
-        let jobs = to_call.map(|watch| (Job::Deliver(job_of(watch, None)), now));
+        let jobs = to_call.map(|watch| (Job::new(job_of(watch, None)), now));
         Ok(self.queue.send(&jobs.collect::<Vec<_>>()).await?)
     }
 

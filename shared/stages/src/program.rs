@@ -7,8 +7,8 @@ use curlew_crawl::crawler::Crawler;
 use curlew_crawl::pages::judge::Judge;
 use curlew_crawl::pages::sample::Sampled;
 use curlew_crawl::politeness::access::Politeness;
-use curlew_crawl::worker::Stages;
-use curlew_model::{ExtractJob, Job, Year};
+use curlew_crawl::worker::{PageJob, Stages};
+use curlew_model::{Job, Work, Year};
 use curlew_people::desk::Desk;
 use curlew_people::fsck::{Fsck, ROWS_AT_ONCE};
 use curlew_ports::stage::{StageError, Verdict};
@@ -91,22 +91,22 @@ impl Program {
 impl Stages for Program {
     async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
         let Program { crawler, library, desk, .. } = self;
-        match job {
-            Job::Discover(job) => crawler.discover.run(job).await,
-            Job::Own(job) => desk.own.run(job).await,
-            Job::Poll(job) => crawler.poll.run(job).await,
-            Job::Polls(job) => crawler.poll.run_groups(self, job).await,
-            Job::Subscribe(job) => crawler.subscribe.run(job).await,
-            Job::Deliver(job) => desk.deliver.run(job).await,
-            Job::Backfill(job) => crawler.backfills.run(job).await,
-            Job::Fetch(job) => crawler.fetch.run(job).await,
-            Job::Extract(job) => crawler.extract.run(job).await,
-            Job::Remove(job) => library.removal.run(job).await,
-            Job::TakeUp(job) => desk.blocks.take_up(job).await,
+        match &job.work {
+            Work::Discover(work) => crawler.discover.run(&job.with(work.clone())).await,
+            Work::Own(work) => desk.own.run(&job.with(work.clone())).await,
+            Work::Poll(work) => crawler.poll.run(&job.with(work.clone())).await,
+            Work::Polls(work) => crawler.poll.run_groups(self, &job.with(work.clone())).await,
+            Work::Subscribe(work) => crawler.subscribe.run(&job.with(work.clone())).await,
+            Work::Deliver(work) => desk.deliver.run(work).await,
+            Work::Backfill(work) => crawler.backfills.run(work).await,
+            Work::Fetch(work) => crawler.fetch.run(&job.with(work.clone())).await,
+            Work::Extract(work) => crawler.extract.run(&job.with(work.clone())).await,
+            Work::Remove(work) => library.removal.run(work).await,
+            Work::TakeUp(work) => desk.blocks.take_up(work).await,
         }
     }
 
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
         self.crawler.extract.run_batch(jobs).await
     }
 }

@@ -285,7 +285,7 @@ pub struct Faulty<P: ?Sized> {
     port: Arc<P>,
     faults: Arc<Faults>,
     /// Deliveries that are to come once more.
-    again: Mutex<Vec<(curlew_model::Stage, curlew_ports::Delivery)>>,
+    again: Mutex<Vec<(curlew_model::QueueName, curlew_ports::Delivery)>>,
 }
 
 impl<P: ?Sized> Faulty<P> {

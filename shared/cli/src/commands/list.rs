@@ -240,7 +240,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     for waiting in world.ports.inbox.waiting(world.clock.now(), MOST).await? {
         let (stage, about) = match &waiting.job {
-            Ok(job) => (job.stage().as_str(), job_subject(job)),
+            Ok(job) => (job.work.queue().as_str(), job_subject(job)),
             Err(why) => ("?", why.clone()),
         };
         let line = || format!("{}  {stage:8}  {}", waiting.due, shown(&about, ADDRESS));

@@ -7,7 +7,9 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
-use curlew_model::{BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp};
+use curlew_model::{
+    BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work,
+};
 use curlew_stages::operator::outcomes;
 use curlew_wiring::Counts;
 use serde::Serialize;
@@ -229,7 +231,7 @@ fn was_read(source: &Source) -> bool {
 /// Returns the number of pages, sites or feeds that wait in a job.
 fn parked_in(job: Option<&Job>) -> u64 {
     match job {
-        Some(Job::Fetch(visit)) => visit.items.len() as u64,
+        Some(Job { work: Work::Fetch(visit), .. }) => visit.items.len() as u64,
         _ => 1,
     }
 }

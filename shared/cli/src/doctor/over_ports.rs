@@ -4,7 +4,7 @@ use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, Qu
 use crate::optional;
 use crate::process::free_bytes;
 use crate::world::World;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::operator::stats::stored_stats;
@@ -42,7 +42,7 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
     let first = ports.sources.list(None, 1).await;
     facts.has_sources = Some(fact(first.map(|rows| !rows.is_empty()), "dynamodb:Scan"));
     facts.sent_until = Some(fact_of_stage(world.crawler.dispatch.sent_until().await, "dynamodb:GetItem"));
-    for stage in Stage::ALL {
+    for stage in QueueName::ALL {
         let queue = fact(ports.inbox.glance(stage, now).await, "sqs:GetQueueAttributes");
         let due_since = match world.store() {
             Some(store) => fact(store.due_since(stage, now).await, ""),

@@ -3,7 +3,7 @@
 use crate::process::free_bytes;
 use crate::world::World;
 use curlew_embedded::StoreSize;
-use curlew_model::{HoldReason, Millis, Stage};
+use curlew_model::{HoldReason, Millis, QueueName};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::indexed_years;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ pub(super) struct Gauges {
     /// Time at which `held` and `size` were read.
     slow_at: Option<Millis>,
     /// The queues, each with the age of its oldest job that is due.
-    pub(super) queues: Vec<(Stage, QueueCount, Millis)>,
+    pub(super) queues: Vec<(QueueName, QueueCount, Millis)>,
     /// Indexed pages.
     pub(super) index_pages: u64,
     /// Splits of all years.

@@ -482,5 +482,5 @@ pub fn key_of(of: &SourceKey) -> Result<SourceKey, StageError> {
 }
 
 fn job(row: &Backfill) -> (Job, Timestamp) {
-    (Job::Backfill(BackfillJob { backfill: row.key.clone(), url: row.url.clone(), step: row.step }), row.due)
+    (Job::new(BackfillJob { backfill: row.key.clone(), url: row.url.clone(), step: row.step }), row.due)
 }

@@ -15,7 +15,7 @@ use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{StageError, Verdict, with_causes};
 use curlew_model::{
-    DiscoverJob, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
+    DiscoverJob, Envelope, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -47,8 +47,8 @@ impl Discover {
         for url in urls {
             let feed = new_feed(url, Some(site));
             keys.push(feed.key.clone());
-            let trace = Some(trace::of_discovery(&site.key));
-            let job = Job::Poll(PollJob { trace, ..PollJob::new(feed.key.clone(), feed.url.clone()) });
+            let poll = PollJob::new(feed.key.clone(), feed.url.clone());
+            let job = Job::new(poll).traced(Some(trace::of_discovery(&site.key)));
             self.intake.sources.insert(&Source::Feed(feed)).await?;
             self.intake.queue.send(&[(job, at)]).await?;
         }
@@ -69,7 +69,7 @@ impl Discover {
         mut site: SiteSource,
         seen: Version,
         step: Step,
-        job: &DiscoverJob,
+        job: &Envelope<DiscoverJob>,
     ) -> Result<Verdict, StageError> {
         let now = self.intake.politeness.clock.now();
         let rules = &self.intake.politeness.rules;
@@ -105,7 +105,7 @@ impl Discover {
                 site.failure = Some(why);
             }
             Step::Onward(rest) => {
-                self.intake.queue.send(&[(Job::Discover(rest.job(job)), now)]).await?;
+                self.intake.queue.send(&[(job.with(rest.job(&job.work)).into_job(), now)]).await?;
                 site.not_before = now;
             }
             Step::Later { until, held, rest } => {
@@ -114,11 +114,11 @@ impl Discover {
                     site.not_before = until;
                 } else {
                     self.intake.politeness.events.note(&Event::PutOff);
-                    let next = Job::Discover(rest.job(job));
+                    let next = job.with(rest.job(&job.work));
                     let next = if held { next.deferred() } else { next };
                     let reason = site.failure.as_ref().map(tracing::field::display);
                     tracing::info!(site = %site.url, reason, %until, "the site is looked at later");
-                    self.intake.queue.send(&[(next, until)]).await?;
+                    self.intake.queue.send(&[(next.into_job(), until)]).await?;
                     site.not_before = until;
                 }
             }
@@ -143,8 +143,8 @@ impl Discover {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &DiscoverJob) -> Result<Verdict, StageError> {
-        let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.site).await? else {
+    pub async fn run(&self, job: &Envelope<DiscoverJob>) -> Result<Verdict, StageError> {
+        let Some((Source::Site(mut site), seen)) = self.intake.sources.get(&job.work.site).await? else {
             return Ok(Verdict::Drop("the site is not known".into()));
         };
         match &site.state {
@@ -163,7 +163,7 @@ impl Discover {
         let Ok(start) = address::parse(&site.url, None) else {
             return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
         };
-        let rest = Rest::of(job);
+        let rest = Rest::of(&job.work);
         let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {

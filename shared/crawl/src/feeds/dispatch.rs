@@ -7,14 +7,13 @@
 use crate::bulk::Bulk;
 use crate::stage::StageError;
 use curlew_model::{
-    Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp,
+    Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp, Work,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
-use curlew_policy::trace;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::BTreeMap;
@@ -188,16 +187,15 @@ impl Dispatch {
             Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
                 let at = postponed(&feed, &self.rules, now)?;
                 let due = if at > now { at } else { slot.came };
-                let trace = Some(trace::begin("poll", feed.key.as_str(), due));
-                Some((Job::Poll(PollJob { due: Some(due), trace, ..PollJob::new(feed.key, feed.url) }), at))
+                Some((Job::new(PollJob { due: Some(due), ..PollJob::new(feed.key, feed.url) }), at))
             }
             Source::Site(mut site) => {
                 site.not_before = unless_ahead(site.not_before, &self.rules, now);
-                site_is_due(&site, now).then(|| (Job::Discover(DiscoverJob::new(site.key, site.url)), now))
+                site_is_due(&site, now).then(|| (Job::new(DiscoverJob::new(site.key, site.url)), now))
             }
             Source::Backfill(backfill) if backfill::is_lost(&backfill, now) => {
                 let Backfill { key, url, step, .. } = backfill;
-                Some((Job::Backfill(BackfillJob { backfill: key, url, step }), now))
+                Some((Job::new(BackfillJob { backfill: key, url, step }), now))
             }
             _ => None,
         }
@@ -254,14 +252,14 @@ impl Tick<'_> {
             self.unmarked += rows.len();
             for row in self.stage.themselves(rows).await? {
                 let Some((job, due)) = self.stage.job(row, slot, self.now) else { continue };
-                match job {
-                    Job::Poll(_) => self.sent.polls += 1,
-                    Job::Discover(_) => self.sent.discoveries += 1,
+                match &job.work {
+                    Work::Poll(_) => self.sent.polls += 1,
+                    Work::Discover(_) => self.sent.discoveries += 1,
                     _ => {}
                 }
-                match job {
-                    Job::Poll(poll) if due <= self.now => self.poll(poll, slot).await?,
-                    job => self.jobs.push((job, due)).await?,
+                match job.work {
+                    Work::Poll(poll) if due <= self.now => self.poll(poll, slot).await?,
+                    _ => self.jobs.push((job, due)).await?,
                 }
             }
             // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
@@ -284,7 +282,7 @@ impl Tick<'_> {
     /// Adds a poll to those of its group, or sends it as a job of its own.
     async fn poll(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
         let Some(group) = self.stage.group_of(&poll, slot) else {
-            return Ok(self.jobs.push((Job::Poll(poll), self.now)).await?);
+            return Ok(self.jobs.push((Job::new(poll), self.now)).await?);
         };
         self.addresses += poll.url.len();
         let empty = || GroupPolls { group, due: slot.came, polls: Vec::new() };
@@ -303,7 +301,7 @@ impl Tick<'_> {
         if groups.is_empty() {
             return Ok(());
         }
-        Ok(self.jobs.push((Job::Polls(PollsJob { groups }), self.now)).await?)
+        Ok(self.jobs.push((Job::new(PollsJob { groups }), self.now)).await?)
     }
 
     /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.

@@ -6,8 +6,8 @@ use crate::politeness::access::Politeness;
 use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed, speaks_of_comments};
 use curlew_model::{
-    EntryHints, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection, RemovalJob,
-    SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob,
+    EntryHints, Envelope, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection,
+    RemovalJob, SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
@@ -28,7 +28,7 @@ pub(crate) struct Taken {
     /// How often something new has come since the last time ([`schedule::arrivals`]).
     pub(crate) arrivals: u64,
     /// Visits for what is new or has changed; they are to be made or sent before the feed's row is written.
-    pub(crate) visits: Vec<VisitJob>,
+    pub(crate) visits: Vec<Envelope<VisitJob>>,
 }
 
 /// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
@@ -71,8 +71,8 @@ impl Intake {
         }
         let url = feed.polling.hub.as_ref()?.url.clone();
         feed.polling.subscription = subscription::sent(feed, step, rules, now, self.politeness.seeds.next());
-        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End, deferrals: 0 };
-        Some(Job::Subscribe(job))
+        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End };
+        Some(Job::new(job))
     }
 
     /// Sends such a job.
@@ -138,8 +138,9 @@ impl Intake {
         }
         self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
         let named_by = named_by(source, feed);
-        let visits = visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace));
-        let visits = visits.map(|visit| VisitJob { named_by: named_by.clone(), ..visit }).collect();
+        let mut visits: Vec<_> =
+            visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace)).collect();
+        visits.iter_mut().for_each(|visit| visit.work.named_by.clone_from(&named_by));
         now_listed.extend(self.remove(source, &feed.deleted, trace).await?);
         let new = fresh.len() as u64;
         self.politeness.events.note(&Event::EntriesSeen(new));
@@ -154,9 +155,9 @@ impl Intake {
     }
 
     /// Sends visits.
-    pub(crate) async fn send(&self, visits: Vec<VisitJob>) -> Result<(), StageError> {
+    pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
-        let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (Job::Fetch(visit), now)).collect();
+        let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (visit.into_job(), now)).collect();
         if jobs.is_empty() {
             return Ok(());
         }
@@ -233,7 +234,7 @@ impl Intake {
                 PageState::Pending => continue,
                 PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
                     let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
-                    removals.push((Job::Remove(RemovalJob { trace: trace.cloned(), ..job }), now));
+                    removals.push((Job::new(job).traced(trace.cloned()), now));
                 }
                 _ => {}
             }
@@ -349,9 +350,9 @@ pub(crate) fn visit_jobs(
     host: HostKey,
     items: Vec<VisitItem>,
     trace: Option<&TraceId>,
-) -> Vec<VisitJob> {
+) -> Vec<Envelope<VisitJob>> {
     VisitJob::several(&host, Some(&source.key), &items)
-        .map(|visit| VisitJob { site_image: source.image.clone(), trace: trace.cloned(), ..visit })
+        .map(|visit| Envelope::new(VisitJob { site_image: source.image.clone(), ..visit }).traced(trace.cloned()))
         .collect()
 }
 

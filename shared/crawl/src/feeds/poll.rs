@@ -11,8 +11,8 @@ use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
 use crate::stage::{StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
-    ExtraSlot, Failure, FeedSource, HostKey, Job, Millis, PollGroup, PollJob, Rejection, Source, SourceKey, Timestamp,
-    TraceId, Validators, VisitJob,
+    Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollGroup, PollJob, Rejection, Source, SourceKey,
+    Timestamp, TraceId, Validators, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::{deferral, pace};
@@ -69,7 +69,7 @@ impl RowsAtHand {
 
 /// A feed whose time has come.
 pub(crate) struct DueFeed<'j> {
-    job: &'j PollJob,
+    job: &'j Envelope<PollJob>,
     row: (FeedSource, Version),
     url: Url,
     host: HostKey,
@@ -104,14 +104,15 @@ impl Poll {
     /// Applies a decision to leave a feed alone.
     async fn put_off(
         &self,
-        job: &PollJob,
+        job: &Envelope<PollJob>,
         (mut feed, seen): (FeedSource, Version),
         put_off: &PutOff,
     ) -> Result<Verdict, StageError> {
         self.intake.politeness.events.note(&Event::PutOff);
         if put_off.parks {
-            let parked = PollJob { due: job.due.map(|_| put_off.until), ..job.clone() };
-            self.intake.queue.send(&[(Job::Poll(parked).deferred(), put_off.until)]).await?;
+            let due = job.work.due.map(|_| put_off.until);
+            let parked = job.with(PollJob { due, ..job.work.clone() }).deferred();
+            self.intake.queue.send(&[(parked.into_job(), put_off.until)]).await?;
         }
         put_off.note(&mut feed);
         self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
@@ -125,7 +126,7 @@ impl Poll {
         (request, got): (&FeedRequest, &Fetched),
         response: Option<&FeedResponse<'_>>,
         (calls, failure, crawl_delay): (u32, Option<Failure>, Option<Millis>),
-    ) -> Result<(NextRow, Vec<VisitJob>), StageError> {
+    ) -> Result<(NextRow, Vec<Envelope<VisitJob>>), StageError> {
         // The block covers the feed's own name, but not all of its host key.
         if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
             return Ok((NextRow::Blocked, Vec::new()));
@@ -157,7 +158,7 @@ impl Poll {
     /// Writes the feed's row, if anything in it has changed that matters.
     async fn keep(
         &self,
-        job: &PollJob,
+        job: &Envelope<PollJob>,
         before: FeedSource,
         mut next: FeedSource,
         seen: Version,
@@ -217,7 +218,7 @@ impl Poll {
         request: &FeedRequest,
         got: &Fetched,
         response: &FeedResponse<'_>,
-        (trace, visits): (Option<&TraceId>, &mut Vec<VisitJob>),
+        (trace, visits): (Option<&TraceId>, &mut Vec<Envelope<VisitJob>>),
     ) -> Result<FeedSource, StageError> {
         let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
         let reply = response.reply;
@@ -304,12 +305,12 @@ impl FeedResponse<'_> {
 
 impl Poll {
     /// Reads the row of a job's feed; returns the verdict if it is not polled now.
-    pub(crate) async fn due<'j>(&self, job: &'j PollJob) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
+    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
         let politeness = self.intake.politeness.as_ref();
         let now = politeness.clock.now();
-        let found = match self.rows.take(&job.feed, now) {
+        let found = match self.rows.take(&job.work.feed, now) {
             Some(at_hand) => Some(at_hand),
-            None => self.intake.sources.get(&job.feed).await?.map(|(row, seen)| (row, seen, now)),
+            None => self.intake.sources.get(&job.work.feed).await?.map(|(row, seen)| (row, seen, now)),
         };
         let Some((Source::Feed(feed), seen, read_at)) = found else {
             return Ok(Err(Verdict::Drop("the feed is not known".into())));
@@ -330,7 +331,11 @@ impl Poll {
     ///
     /// # Errors
     /// The errors of the ports.
-    pub(crate) async fn run_under(&self, visit: &mut Visit<'_>, job: &PollJob) -> Result<Verdict, StageError> {
+    pub(crate) async fn run_under(
+        &self,
+        visit: &mut Visit<'_>,
+        job: &Envelope<PollJob>,
+    ) -> Result<Verdict, StageError> {
         let due = match self.due(job).await? {
             Ok(due) => due,
             Err(verdict) => return Ok(verdict),
@@ -347,7 +352,7 @@ impl Poll {
     async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled, StageError> {
         let politeness = self.intake.politeness.as_ref();
         let feed = &due.row.0;
-        politeness.events.note(&Event::Polled { late: due.job.due.map(|due| politeness.clock.now().since(due)) });
+        politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
         let request = request(feed, &due.url, politeness);
         visit.polls_in(PollGroup::of(feed.slot, &feed.key));
         let calls_before = visit.state.calls;
@@ -391,7 +396,7 @@ impl Poll {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &PollJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict, StageError> {
         let politeness = self.intake.politeness.as_ref();
         let due = match self.due(job).await? {
             Ok(due) => due,

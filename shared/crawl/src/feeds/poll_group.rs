@@ -5,9 +5,9 @@ use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::visit::{LeaseOutcome, Visit};
 use crate::stage::{StageError, Verdict, with_causes};
-use crate::worker::{Settlement, Stages, Worker};
+use crate::worker::{PageJob, Settlement, Stages, Worker};
 use async_trait::async_trait;
-use curlew_model::{ExtractJob, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, SourceKey, Timestamp};
+use curlew_model::{Envelope, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, SourceKey, Timestamp, Work};
 use curlew_policy::address;
 use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError, Queue};
@@ -41,6 +41,8 @@ impl Drop for RowsInUse<'_> {
 /// together, since their polls then run side by side, and those of several messages one after the other.
 struct Left<'a> {
     clock: &'a dyn Clock,
+    /// True if an earlier delivery of the polls did not come to its end.
+    is_again: bool,
     jobs: Mutex<Vec<(Job, Timestamp)>>,
 }
 
@@ -52,23 +54,28 @@ impl Left<'_> {
     async fn send(self, queue: &dyn Queue) -> Result<(), PortError> {
         let (mut groups, mut from, mut sent) = (Vec::new(), Timestamp::MIN, Vec::new());
         for (job, due) in self.jobs.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            match job {
-                Job::Polls(job) => {
-                    groups.extend(job.groups);
+            match job.work {
+                Work::Polls(polls) => {
+                    groups.extend(polls.groups);
                     from = from.max(due);
                 }
-                job => sent.push((job, due)),
+                _ => sent.push((job, due)),
             }
         }
         if !groups.is_empty() {
-            sent.push((Job::Polls(PollsJob { groups }), from));
+            sent.push((Job::new(PollsJob { groups }), from));
         }
         if sent.is_empty() { Ok(()) } else { queue.send(&sent).await }
     }
 
     /// A poll that goes on as a job of its own.
     fn push_now(&self, poll: &PollJob) {
-        self.push(&Job::Poll(poll.clone()), self.clock.now());
+        self.push(&self.single(poll), self.clock.now());
+    }
+
+    /// Returns the job of a single poll.
+    fn single(&self, poll: &PollJob) -> Job {
+        Job { is_again: self.is_again, ..Job::new(poll.clone()) }
     }
 
     fn push(&self, job: &Job, due: Timestamp) {
@@ -115,7 +122,7 @@ impl Lane<'_> {
     /// without them, and would count as done.
     fn job_of(&self, polls: &[&PollJob], now: Timestamp) -> Job {
         let polls = polls.iter().map(|poll| (*poll).clone()).collect();
-        Job::Polls(PollsJob { groups: vec![GroupPolls { group: self.group, due: now, polls }] })
+        Job::new(PollsJob { groups: vec![GroupPolls { group: self.group, due: now, polls }] })
     }
 }
 
@@ -140,16 +147,16 @@ impl UnderVisit<'_> {
 #[async_trait]
 impl Stages for UnderVisit<'_> {
     async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
-        let Job::Poll(job) = job else { return Ok(Verdict::Drop("it is no poll".into())) };
+        let Work::Poll(poll) = &job.work else { return Ok(Verdict::Drop("it is no poll".into())) };
         let mut visit = self.visit.lock().await;
         // A panic leaves it so.
         self.end(Some(self.poll.intake.politeness.clock.now()));
-        let verdict = self.poll.run_under(&mut visit, job).await?;
+        let verdict = self.poll.run_under(&mut visit, &job.with(poll.clone())).await?;
         self.end(if let Verdict::Defer(until) = verdict { Some(until) } else { None });
         Ok(verdict)
     }
 
-    async fn run_batch(&self, _: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, _: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
         Vec::new()
     }
 }
@@ -160,11 +167,11 @@ impl Poll {
     ///
     /// # Errors
     /// The errors of the ports. The job is then handed out again, and the polls that were not settled are run each on its own.
-    pub async fn run_groups(&self, stages: &dyn Stages, job: &PollsJob) -> Result<Verdict, StageError> {
+    pub async fn run_groups(&self, stages: &dyn Stages, job: &Envelope<PollsJob>) -> Result<Verdict, StageError> {
         let politeness = self.intake.politeness.as_ref();
-        let left = Left { clock: politeness.clock.as_ref(), jobs: Mutex::default() };
+        let left = Left { clock: politeness.clock.as_ref(), is_again: job.is_again, jobs: Mutex::default() };
         let (mut lanes, mut held) = (Vec::new(), Vec::new());
-        for polls in &job.groups {
+        for polls in &job.work.groups {
             let Some(first) = polls.polls.first() else { continue };
             let taking = match &politeness.poll_groups {
                 None => Taking::Broken,
@@ -180,7 +187,7 @@ impl Poll {
                 }
                 Taking::Done => tracing::debug!(group = polls.group.number(), "these feeds were polled a moment ago"),
                 Taking::Busy(until) => {
-                    left.push(&Job::Polls(PollsJob { groups: vec![polls.clone()] }), until);
+                    left.push(&Job::new(PollsJob { groups: vec![polls.clone()] }), until);
                 }
                 Taking::Broken => polls.polls.iter().for_each(|poll| left.push_now(poll)),
             }
@@ -228,7 +235,10 @@ impl Poll {
             let worker = Worker { stages, queue: left, clock: clock.as_ref() };
             for poll in &lane.polls {
                 if has_time() {
-                    worker.run(&Job::Poll((*poll).clone()), 1, &Job::Poll((*poll).clone())).await?
+                    {
+                        let job = left.single(poll);
+                        worker.run(&job, 1, &job).await?
+                    }
                 } else {
                     left.push_now(poll)
                 }
@@ -256,7 +266,7 @@ impl Poll {
                 left.push(&lane.job_of(&lane.polls[n..], clock.now()), until);
                 break;
             }
-            let job = Job::Poll((*poll).clone());
+            let job = left.single(poll);
             worker.run(&job, 1, &job).await?;
         }
         if let Err(error) = under.visit.into_inner().close_or_leave().await {

@@ -6,7 +6,7 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
 use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{StageError, Verdict};
-use curlew_model::{FeedSource, HoldReason, Job, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
+use curlew_model::{Envelope, FeedSource, HoldReason, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::polling::subscription::{self, is_private_enough};
@@ -31,15 +31,15 @@ impl Subscribe {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &SubscribeJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &Envelope<SubscribeJob>) -> Result<Verdict, StageError> {
         let (rules, drop) = (&self.politeness.rules, |why: &str| Ok(Verdict::Drop(why.into())));
-        let Some((feed, known, seen)) = self.row(&job.feed).await? else {
+        let Some((feed, known, seen)) = self.row(&job.work.feed).await? else {
             return drop("the feed is not known, or names another hub by now");
         };
-        if known.ending != job.end || (feed.gone && !job.end) {
+        if known.ending != job.work.end || (feed.gone && !job.work.end) {
             return drop("the subscription is wanted no more, or again");
         }
-        let hub = feed.polling.hub.as_ref().filter(|hub| hub.url == job.url && is_private_enough(&hub.url, rules));
+        let hub = feed.polling.hub.as_ref().filter(|hub| hub.url == job.work.url && is_private_enough(&hub.url, rules));
         let Some(url) = hub.and_then(|hub| address::parse(&hub.url, None).ok()) else {
             return drop("the hub's address is invalid or has changed");
         };
@@ -55,9 +55,10 @@ impl Subscribe {
             LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
             LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };
-        let form = self.form(&feed, job.end, &callback);
+        let form = self.form(&feed, job.work.end, &callback);
         // Before the call: a hub may ask back before it answers.
-        let kept = if job.end { Ok(()) } else { self.keep(feed, subscription::asking(known, self.now()), seen).await };
+        let kept =
+            if job.work.end { Ok(()) } else { self.keep(feed, subscription::asking(known, self.now()), seen).await };
         let end = match kept {
             Ok(()) => visit.post(&url, form).await,
             Err(error) => Err(error),
@@ -68,7 +69,7 @@ impl Subscribe {
         }
         match end? {
             CallEnd::Reply(reply) if matches!(reply.status, 200..300) => {
-                tracing::info!(feed = %job.feed, hub = %job.url, end = job.end, "a hub was asked");
+                tracing::info!(feed = %job.work.feed, hub = %job.work.url, end = job.work.end, "a hub was asked");
                 Ok(Verdict::Done)
             }
             CallEnd::Reply(reply) => self.refused(job, &format!("it answered {}", reply.status)).await,
@@ -111,9 +112,9 @@ impl Subscribe {
 
     /// The hub is left alone for long, and polls go on. One that is to be silent and does not hear it learns it when it
     /// tells of news the next time (410).
-    async fn refused(&self, job: &SubscribeJob, why: &str) -> Result<Verdict, StageError> {
-        tracing::info!(feed = %job.feed, hub = %job.url, reason = why, "a hub could not be asked");
-        let Some((feed, known, seen)) = self.row(&job.feed).await?.filter(|_| !job.end) else {
+    async fn refused(&self, job: &Envelope<SubscribeJob>, why: &str) -> Result<Verdict, StageError> {
+        tracing::info!(feed = %job.work.feed, hub = %job.work.url, reason = why, "a hub could not be asked");
+        let Some((feed, known, seen)) = self.row(&job.work.feed).await?.filter(|_| !job.work.end) else {
             return Ok(Verdict::Drop(format!("the hub could not be asked: {why}")));
         };
         let next = subscription::refused(known, &self.politeness.rules, self.now(), self.politeness.seeds.next());
@@ -124,11 +125,11 @@ impl Subscribe {
         }
     }
 
-    async fn put_off(&self, job: &SubscribeJob, until: Timestamp) -> Result<Verdict, StageError> {
+    async fn put_off(&self, job: &Envelope<SubscribeJob>, until: Timestamp) -> Result<Verdict, StageError> {
         if deferral::is_given_up(job.deferrals, &self.politeness.rules) {
             return self.refused(job, "its host is left alone").await;
         }
-        self.queue.send(&[(Job::Subscribe(job.clone()).deferred(), until)]).await?;
+        self.queue.send(&[(job.clone().deferred().into_job(), until)]).await?;
         Ok(Verdict::Done)
     }
 }

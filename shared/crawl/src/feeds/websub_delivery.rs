@@ -125,8 +125,8 @@ impl Pushes {
         };
         // First the job: one too many is dropped by the poll, one too few would be missed for a day.
         let trace = Some(trace::begin("poll", feed.key.as_str(), at));
-        let job = PollJob { trace, ..PollJob::new(feed.key, feed.url) };
-        self.queue.send(&[(Job::Poll(job), at)]).await?;
+        let job = Job::new(PollJob::new(feed.key, feed.url)).traced(trace);
+        self.queue.send(&[(job, at)]).await?;
         self.change(&key, |feed, now| match subscription::news(feed, begun, &self.rules, now) {
             News::Poll(_, next) => (HubAnswer::Yes, Some(Some(next))),
             News::Unknown | News::Nothing => (HubAnswer::Yes, None),

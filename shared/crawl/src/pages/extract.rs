@@ -12,11 +12,12 @@ use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
 use crate::stage::{StageError, Verdict, job_span};
+use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
-    ExtractJob, FeedSource, HostKey, ImageId, Job, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Kind, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
     PageState, Purpose, Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp,
     Validators, VisitItem, VisitJob,
 };
@@ -120,7 +121,7 @@ impl RowSeen {
 struct NewRecord<'j> {
     /// Index in the batch.
     number: usize,
-    job: &'j ExtractJob,
+    job: &'j PageJob,
     /// Span of the job, which lasts until its page's row is written.
     span: Span,
     seen: PendingRow,
@@ -130,13 +131,13 @@ struct NewRecord<'j> {
 
 impl Extract {
     /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
-    pub async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+    pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
         let mut batch = BatchCache::default();
         let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
         let mut kept: Vec<NewRecord<'_>> = Vec::new();
         for (number, job) in jobs.iter().enumerate() {
-            let span = job_span("extract", &trace::of_extraction(job));
-            verdicts.push(match self.make(job, &mut batch).instrument(span.clone()).await {
+            let span = job_span(ExtractJob::NAME, &trace::of_extraction(job));
+            verdicts.push(match self.make(&job.work, &mut batch).instrument(span.clone()).await {
                 Ok((_, Extraction::Known)) => Some(Ok(Verdict::Done)),
                 Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).instrument(span).await),
                 Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).instrument(span).await),
@@ -414,20 +415,20 @@ impl Extract {
         Ok(None)
     }
 
-    async fn rejected(&self, job: &ExtractJob, seen: PendingRow, reason: Rejection) -> Result<Verdict, StageError> {
-        if job.replaces.is_some() {
-            tracing::info!(url = %job.url, %reason, "an indexed page that has changed stays as it was");
+    async fn rejected(&self, job: &PageJob, seen: PendingRow, reason: Rejection) -> Result<Verdict, StageError> {
+        if job.work.replaces.is_some() {
+            tracing::info!(url = %job.work.url, %reason, "an indexed page that has changed stays as it was");
         } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
             self.events.note(&Event::Rejected(&reason));
-            tracing::debug!(url = %job.url, %reason, "a page is not taken in");
+            tracing::debug!(url = %job.work.url, %reason, "a page is not taken in");
         }
-        discard(self.blobs.as_ref(), &job.body).await?;
+        discard(self.blobs.as_ref(), &job.work.body).await?;
         Ok(Verdict::Done)
     }
 
-    async fn same(&self, job: &ExtractJob, seen: PendingRow, of: PageId) -> Result<Verdict, StageError> {
+    async fn same(&self, job: &PageJob, seen: PendingRow, of: PageId) -> Result<Verdict, StageError> {
         self.write(job, seen, PageState::Alias { of }).await?;
-        discard(self.blobs.as_ref(), &job.body).await?;
+        discard(self.blobs.as_ref(), &job.work.body).await?;
         Ok(Verdict::Done)
     }
 
@@ -435,10 +436,10 @@ impl Extract {
         let year = segment_year(&location).unwrap_or_default();
         let content_hash = kept.content_hash.clone();
         if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
-            self.events.note(if kept.job.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
-            tracing::debug!(url = %kept.job.url, "a page is taken in");
+            self.events.note(if kept.job.work.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
+            tracing::debug!(url = %kept.job.work.url, "a page is taken in");
         }
-        discard(self.blobs.as_ref(), &kept.job.body).await?;
+        discard(self.blobs.as_ref(), &kept.job.work.body).await?;
         Ok(Verdict::Done)
     }
 
@@ -452,11 +453,11 @@ impl Extract {
             let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
             let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
             // An image that may keep its pages out is held against each of them.
-            let of = self.judge.may_reject_by_image().then_some(&job.page);
+            let of = self.judge.may_reject_by_image().then_some(&job.work.page);
             // The image that was called with the page gave none: this is another one, for another day.
-            let (due, is_callable) = match &job.image {
+            let (due, is_callable) = match &job.work.image {
                 Some(MainImage { thumbnail: None, .. }) => (now + SECOND_CHOICE_AFTER, true),
-                _ => (now, job.calls_left > 0),
+                _ => (now, job.work.calls_left > 0),
             };
             let Some(url) = url.filter(|_| is_callable && images.insert((image.clone(), of))) else { continue };
             let Ok(host) = address::host_key(&url, &self.groups) else { continue };
@@ -464,7 +465,7 @@ impl Extract {
                 continue;
             }
             let purpose = Purpose::Image { image: image.clone(), trace: Some(trace::of_extraction(job)) };
-            let item = VisitItem { url: url.into(), page: job.page.clone(), purpose };
+            let item = VisitItem { url: url.into(), page: job.work.page.clone(), purpose };
             visits.entry((due, host)).or_default().push(item);
         }
         let jobs: Vec<(Job, Timestamp)> = visits
@@ -472,7 +473,7 @@ impl Extract {
             .flat_map(|((due, host), items)| VisitJob::several(host, None, items).map(|visit| (visit, *due)))
             .map(|(visit, due)| {
                 let trace = visit.items.first().and_then(|item| item.purpose.trace().cloned());
-                (Job::Fetch(VisitJob { trace, ..visit }), due)
+                (Job::new(visit).traced(trace), due)
             })
             .collect();
         if !jobs.is_empty() {
@@ -483,11 +484,12 @@ impl Extract {
 
     /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was
     /// written. The first writer decides.
-    async fn write(&self, job: &ExtractJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
+    async fn write(&self, job: &PageJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
+        let (job, trace) = (job.work.as_ref(), job.trace.clone());
         let is_accepted = matches!(state, PageState::Accepted { .. });
         let mut row = Page {
             feed: job.feed.clone(),
-            trace: job.trace.clone(),
+            trace,
             checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
             validators: if is_accepted { job.validators.clone() } else { Validators::default() },
             ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
@@ -587,7 +589,7 @@ impl Extract {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &ExtractJob) -> Result<Verdict, StageError> {
+    pub async fn run(&self, job: &PageJob) -> Result<Verdict, StageError> {
         self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
     }
 }

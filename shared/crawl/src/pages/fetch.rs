@@ -21,7 +21,7 @@ use crate::stage::{StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
 use curlew_model::{
-    EntryHints, ExtractJob, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
+    EntryHints, Envelope, ExtractJob, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
     Rejection, StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
@@ -83,7 +83,7 @@ enum Row {
 
 /// State shared by the pieces of a visit.
 struct VisitRun<'j, 'v> {
-    job: &'j VisitJob,
+    job: &'j Envelope<VisitJob>,
     visit: &'j mut Visit<'v>,
     /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
     apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
@@ -145,13 +145,13 @@ impl Fetch {
     ///
     /// # Errors
     /// The errors of the ports. Items that were done then are found to be, when the job is run again.
-    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &VisitJob) -> Result<VisitRest, StageError> {
+    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest, StageError> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
         let mut round = VisitRun { job, visit, apart, suspects, canonical: None };
         let mut done = 0;
         let mut end = Ok(None);
-        for item in &job.items {
+        for item in &job.work.items {
             if let Some(until) = self.turn_over(round.visit, done) {
                 end = Ok(Some((until, None)));
                 break;
@@ -270,7 +270,7 @@ impl Fetch {
             return Ok(Item::Done);
         }
         // A redirect may have led to another host key than the visit's own; re-checks go there at once.
-        let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.host.clone());
+        let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.work.host.clone());
         // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
         let image = self.main_image(round, &seen.glance, calls_left).await;
         let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
@@ -443,12 +443,11 @@ impl Fetch {
     ) -> Result<(), StageError> {
         let page = address::page_id(known_as);
         let job = self.extract_job(found, page, known_as.as_str(), host).await?;
-        let VisitJob { feed, named_by, site_image, trace, .. } = round.job;
+        let VisitJob { feed, named_by, site_image, .. } = &round.job.work;
         let (feed, named_by, site_image) = (feed.clone(), named_by.clone(), site_image.clone());
-        let (hints, trace) = (hints.clone(), trace.clone());
-        let job = ExtractJob { feed, named_by, hints, site_image, trace, is_without_row, ..job };
+        let job = ExtractJob { feed, named_by, hints: hints.clone(), site_image, is_without_row, ..job };
         let now = job.fetched_at;
-        Ok(self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?)
+        Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?)
     }
 
     /// Returns the extraction job of a page.
@@ -490,7 +489,6 @@ impl Fetch {
             validators: conditional::for_page(&reply.headers.validators),
             is_without_row: false,
             replaces: None,
-            trace: None,
             exchange,
         })
     }
@@ -546,12 +544,12 @@ impl Fetch {
     ///
     /// # Errors
     /// The errors of the ports; the job is tried again.
-    pub async fn run(&self, job: &VisitJob) -> Result<Verdict, StageError> {
-        let owner = match job.items.first() {
+    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict, StageError> {
+        let owner = match job.work.items.first() {
             Some(item) => format!("fetch {}", item.page),
             None => return Ok(Verdict::Done),
         };
-        let mut visit = match self.politeness.open(&job.host, &owner).await? {
+        let mut visit = match self.politeness.open(&job.work.host, &owner).await? {
             LeaseOutcome::Granted(visit) => visit,
             LeaseOutcome::Busy(until) => {
                 let again = deferral::of_busy_host(job.waits, until, self.politeness.clock.now());
@@ -561,7 +559,7 @@ impl Fetch {
             LeaseOutcome::Blocked => {
                 // A blocked page is not found already; with the re-check its text goes too.
                 let (indexed, others): (Vec<_>, Vec<_>) =
-                    job.items.iter().partition(|item| item.purpose == Purpose::Recheck);
+                    job.work.items.iter().partition(|item| item.purpose == Purpose::Recheck);
                 self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
                 for item in others {
                     self.write_rejection(job, item, Rejection::Blocked).await?;

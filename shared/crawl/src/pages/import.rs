@@ -7,6 +7,7 @@ use crate::pages::fetch::canonical_link;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
 use crate::stage::StageError;
+use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
 use curlew_model::{
@@ -84,16 +85,16 @@ impl ForeignPages<'_> {
             let outcome = match self.job(&page, &blocked).await? {
                 Ok(job) if !seen.insert(job.page.clone()) || self.is_known(&job.page).await? => ImportOutcome::Known,
                 Ok(job) => {
-                    jobs.push((outcomes.len(), job));
+                    jobs.push((outcomes.len(), PageJob::new(job)));
                     ImportOutcome::Accepted
                 }
                 Err(why) => ImportOutcome::Rejected(why),
             };
             outcomes.push(outcome);
         }
-        let (places, jobs): (Vec<usize>, Vec<ExtractJob>) = jobs.into_iter().unzip();
+        let (places, jobs): (Vec<usize>, Vec<PageJob>) = jobs.into_iter().unzip();
         // Before the rows: a first visit does not look for rows of a host that nobody has called.
-        for host in jobs.iter().map(|job| &job.host).collect::<BTreeSet<_>>() {
+        for host in jobs.iter().map(|job| &job.work.host).collect::<BTreeSet<_>>() {
             let noted = |state| (HostState { has_imports: true, ..state }, ());
             update_host(self.politeness.ledger.as_ref(), host, noted).await?;
         }
@@ -101,7 +102,7 @@ impl ForeignPages<'_> {
             verdict?;
         }
         for (place, job) in places.into_iter().zip(jobs) {
-            outcomes[place] = match self.extract.pages.get(&job.page).await?.map(|(row, _)| row.state) {
+            outcomes[place] = match self.extract.pages.get(&job.work.page).await?.map(|(row, _)| row.state) {
                 Some(PageState::Accepted { .. }) => ImportOutcome::Accepted,
                 Some(PageState::Rejected { reason }) => ImportOutcome::Rejected(reason),
                 _ => ImportOutcome::Known,
@@ -177,7 +178,6 @@ impl ForeignPages<'_> {
             validators: conditional::for_page(&validators),
             is_without_row: false,
             replaces: None,
-            trace: None,
             exchange: self.keeps_raw.then(|| exchange(page)),
         }))
     }

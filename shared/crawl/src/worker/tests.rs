@@ -1,7 +1,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use super::*;
-use curlew_model::{EntryHints, HostKey, Millis, PageBody, PageId, SourceKey, StatedPreferences, Validators};
+use curlew_model::{
+    EntryHints, Envelope, HostKey, Millis, PageBody, PageId, SourceKey, StatedPreferences, Validators, Work,
+};
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_testkit::memory::{MemoryJobs, TokioClock};
 use std::sync::Mutex;
@@ -16,9 +18,9 @@ impl Script {
 }
 
 fn url_of(job: &Job) -> &str {
-    match job {
-        Job::Poll(job) => &job.url,
-        Job::Extract(job) => &job.url,
+    match &job.work {
+        Work::Poll(job) => &job.url,
+        Work::Extract(job) => &job.url,
         other => panic!("{other:?}"),
     }
 }
@@ -29,15 +31,17 @@ impl Stages for Script {
         self.0(url_of(job)).unwrap_or_else(|| panic!("no answer to {}", url_of(job)))
     }
 
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
         self.1.lock().unwrap().push(jobs.len());
-        jobs.iter().map(|job| self.0(&job.url).unwrap_or_else(|| panic!("no answer to {}", job.url))).collect()
+        jobs.iter()
+            .map(|job| self.0(&job.work.url).unwrap_or_else(|| panic!("no answer to {}", job.work.url)))
+            .collect()
     }
 }
 
 fn poll(url: &str) -> Job {
     let feed = SourceKey::new(&"ab".repeat(16)).unwrap();
-    Job::Poll(curlew_model::PollJob::new(feed, url.to_owned()))
+    Job::new(curlew_model::PollJob::new(feed, url.to_owned()))
 }
 
 struct Post {
@@ -53,12 +57,12 @@ impl Post {
     /// Hands out whatever is due within `wait`, and runs it; returns how many jobs were handed out.
     async fn work(&self, stages: &Script, wait: Millis) -> usize {
         let due = self.clock.now() + wait;
-        let handed = self.jobs.receive(StageName::Poll, 10, Millis::from_mins(15), due).await.unwrap();
+        let handed = self.jobs.receive(QueueName::Poll, 10, Millis::from_mins(15), due).await.unwrap();
         let count = handed.len();
         let (inbox, queue, clock) = (self.jobs.clone(), self.jobs.clone(), self.clock.clone());
         let mailbox = Mailbox { inbox, queue, clock };
         let worker = Worker { stages, queue: &mailbox, clock: self.clock.as_ref() };
-        worker.deliver(StageName::Poll, handed).await.unwrap();
+        worker.deliver(QueueName::Poll, handed).await.unwrap();
         count
     }
 
@@ -106,7 +110,7 @@ async fn a_job_that_waits_says_how_often() {
     for waits in 1..4 {
         post.work(&stages, DAY).await;
         let waiting = post.jobs.waiting(post.clock.now(), 1).await.unwrap();
-        assert!(matches!(&waiting[0].job, Ok(Job::Poll(job)) if job.waits == waits), "{waiting:?}");
+        assert!(matches!(&waiting[0].job, Ok(job) if job.waits == waits), "{waiting:?}");
     }
 }
 
@@ -157,7 +161,7 @@ async fn what_kills_its_process_is_given_up_without_another_run() {
     let post = sent("a").await;
     for _ in 1..MAX_HANDOUTS {
         let due = post.clock.now() + DAY;
-        let handed = post.jobs.receive(StageName::Poll, 1, Millis::from_mins(15), due).await.unwrap();
+        let handed = post.jobs.receive(QueueName::Poll, 1, Millis::from_mins(15), due).await.unwrap();
         post.jobs.put_back(&handed[0].receipt, due).await.unwrap();
     }
     assert_eq!(post.work(&Script::of(|_| None), DAY).await, 1);
@@ -166,27 +170,28 @@ async fn what_kills_its_process_is_given_up_without_another_run() {
 
 #[tokio::test(start_paused = true)]
 async fn of_pages_that_are_extracted_together_only_the_one_that_panics_fails() {
-    let page = |url: &str| ExtractJob {
-        page: PageId::new(&"ab".repeat(16)).unwrap(),
-        host: HostKey::new("example.org").unwrap(),
-        url: url.to_owned(),
-        final_url: url.to_owned(),
-        feed: None,
-        named_by: None,
-        hints: EntryHints::default(),
-        site_image: None,
-        content_type: None,
-        robots_tags: vec![],
-        preferences: StatedPreferences::default(),
-        body: PageBody::Stored("body".to_owned()),
-        fetched_at: Timestamp::EPOCH,
-        image: None,
-        calls_left: 0,
-        validators: Validators::default(),
-        exchange: None,
-        is_without_row: false,
-        replaces: None,
-        trace: None,
+    let page = |url: &str| {
+        Envelope::new(ExtractJob {
+            page: PageId::new(&"ab".repeat(16)).unwrap(),
+            host: HostKey::new("example.org").unwrap(),
+            url: url.to_owned(),
+            final_url: url.to_owned(),
+            feed: None,
+            named_by: None,
+            hints: EntryHints::default(),
+            site_image: None,
+            content_type: None,
+            robots_tags: vec![],
+            preferences: StatedPreferences::default(),
+            body: PageBody::Stored("body".to_owned()),
+            fetched_at: Timestamp::EPOCH,
+            image: None,
+            calls_left: 0,
+            validators: Validators::default(),
+            exchange: None,
+            is_without_row: false,
+            replaces: None,
+        })
     };
     #[derive(Default)]
     struct Slip(Mutex<Vec<(usize, &'static str)>>);

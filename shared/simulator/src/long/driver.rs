@@ -13,7 +13,8 @@ use crate::memory::{
 };
 use async_trait::async_trait;
 use curlew_model::{
-    FeedSource, HoldReason, HostKey, HostState, Job, Millis, PollJob, Source, SourceKey, Stage as Of, Timestamp,
+    FeedSource, HoldReason, HostKey, HostState, Job, Millis, PollJob, QueueName as Of, Source, SourceKey, Timestamp,
+    Work,
 };
 use curlew_policy::address;
 use curlew_policy::rules::Rules;
@@ -171,7 +172,7 @@ struct Tap(Arc<Shard>);
 impl Queue for Tap {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         for (job, due) in jobs {
-            if let Job::Poll(PollJob { feed, deferrals: 0, .. }) = job
+            if let Job { work: Work::Poll(PollJob { feed, .. }), deferrals: 0, .. } = job
                 && let Some(feed) = self.0.feeds.get(feed)
             {
                 let (due, now) = (due.since(Timestamp::from_millis(START)).0, self.0.moment());

@@ -183,7 +183,7 @@ async fn believe(shared: &Shared, body: &str) -> Result<(), PortError> {
         let items = vec![VisitItem { page: address::page_id(&url), url: url.into(), purpose }];
         let visit = VisitJob::new(host, items);
         let now: Timestamp = shared.clock.now();
-        shared.jobs.send(&[(Job::Fetch(visit), now)]).await?;
+        shared.jobs.send(&[(Job::new(visit), now)]).await?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ pub use outside::{
 pub use past::{new_posts_come_first, the_past_has_a_budget};
 
 use super::trace::{CallResult, CallSnapshot, JobEnd, RawSnapshot, SettledAs, Trace};
-use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp};
+use curlew_model::{BackfillJob, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Timestamp, Work};
 use curlew_policy::rules::Rules;
 use curlew_ports::CallKind;
 use std::collections::{BTreeMap, BTreeSet};
@@ -186,7 +186,8 @@ pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
         }
     }
     let jobs: Vec<&Job> = end.waiting.iter().chain(end.dead.iter().map(|(job, _)| job)).collect();
-    let is_lost = |step: &&BackfillJob| !jobs.iter().any(|job| matches!(job, Job::Backfill(job) if job == *step));
+    let is_lost =
+        |step: &&BackfillJob| !jobs.iter().any(|job| matches!(&job.work, Work::Backfill(job) if job == *step));
     match end.backfills.iter().find(is_lost) {
         Some(step) => violated(NAME, end.at, format!("step {} of the backfill of {} has no job", step.step, step.url)),
         None => Ok(()),
@@ -195,21 +196,21 @@ pub fn nothing_vanishes(trace: &Trace) -> Result<(), Violation> {
 
 /// Pages that a job will write the row of.
 fn pages_of(job: &Job) -> Vec<&PageId> {
-    match job {
-        Job::Fetch(visit) => {
+    match &job.work {
+        Work::Fetch(visit) => {
             let new = visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. }));
             new.map(|item| &item.page).collect()
         }
-        Job::Extract(job) => vec![&job.page],
-        Job::Discover(_)
-        | Job::Own(_)
-        | Job::Poll(_)
-        | Job::Polls(_)
-        | Job::Subscribe(_)
-        | Job::Backfill(_)
-        | Job::Deliver(_)
-        | Job::Remove(_)
-        | Job::TakeUp(_) => vec![],
+        Work::Extract(job) => vec![&job.page],
+        Work::Discover(_)
+        | Work::Own(_)
+        | Work::Poll(_)
+        | Work::Polls(_)
+        | Work::Subscribe(_)
+        | Work::Backfill(_)
+        | Work::Deliver(_)
+        | Work::Remove(_)
+        | Work::TakeUp(_) => vec![],
     }
 }
 

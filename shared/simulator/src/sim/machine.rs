@@ -16,7 +16,7 @@ use super::{MACHINE_RATES, Mutation};
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::{Faults, Faulty, Rates};
 use crate::memory::CountingSeeds;
-use curlew_model::{Millis, Stage as Of};
+use curlew_model::{Millis, QueueName as Of};
 use curlew_policy::rules::Rules;
 use curlew_ports::Ports;
 use curlew_ports::{Blobs, Clock, Delivery, GroupLeases, HostLedger, Inbox, PortError};

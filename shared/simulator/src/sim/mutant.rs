@@ -4,7 +4,7 @@ use super::Mutation;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    GroupLease, HoldReason, HostKey, HostState, Job, Millis, Ownership, PollGroup, Stage, Timestamp, Way,
+    GroupLease, HoldReason, HostKey, HostState, Job, Millis, Ownership, PollGroup, QueueName, Timestamp, Way, Work,
 };
 use curlew_ports::{
     Blob, Blobs, Clock, Dead, Delivery, GroupLeases, HostLedger, Inbox, PortError, Queue, QueueCount, Receipt, Tag,
@@ -151,7 +151,7 @@ pub(super) struct DropsRemovals(pub(super) Arc<dyn Queue>);
 #[async_trait]
 impl Queue for DropsRemovals {
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
-        let others: Vec<_> = jobs.iter().filter(|(job, _)| !matches!(job, Job::Remove(_))).cloned().collect();
+        let others: Vec<_> = jobs.iter().filter(|(job, _)| !matches!(job.work, Work::Remove(_))).cloned().collect();
         if others.is_empty() { Ok(()) } else { self.0.send(&others).await }
     }
 }
@@ -163,7 +163,7 @@ pub(super) struct AcksFirst(pub(super) Arc<dyn Inbox>);
 impl Inbox for AcksFirst {
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -191,7 +191,7 @@ impl Inbox for AcksFirst {
         self.0.next_due().await
     }
 
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         self.0.counts(now).await
     }
 

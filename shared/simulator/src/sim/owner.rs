@@ -8,7 +8,7 @@ use super::trace::{Remains, RequestSnapshot, Stop};
 use super::world::World;
 use crate::bad_time::{HOUR, MINUTE, Moment};
 use crate::faults::Faults;
-use curlew_model::{Challenge, Job, Millis, OwnerRequest, Page, PageState, Timestamp, Way, is_at_or_below};
+use curlew_model::{Challenge, Job, Millis, OwnerRequest, Page, PageState, Timestamp, Way, Work, is_at_or_below};
 use curlew_policy::site::ownership;
 use curlew_ports::Clock;
 use curlew_stages::operator::audit::{Audit, Subject};
@@ -140,7 +140,7 @@ pub(super) async fn look(shared: &Arc<Shared>, dead: &[(Job, String)]) -> (Vec<R
 
 /// Returns true if every request about a host has been carried out or refused.
 fn is_decided(host: &str, requests: &[RequestSnapshot], dead: &[(Job, String)]) -> bool {
-    let is_given_up = dead.iter().any(|(job, _)| matches!(job, Job::Own(job) if job.host == host));
+    let is_given_up = dead.iter().any(|(job, _)| matches!(&job.work, Work::Own(job) if job.host == host));
     !is_given_up && requests.iter().filter(|request| request.host == host).all(|request| request.outcome.is_some())
 }
 

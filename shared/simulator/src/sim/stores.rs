@@ -12,7 +12,7 @@ use crate::memory::{
     TokioClock,
 };
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Purpose, Stage, Timestamp};
+use curlew_model::{Job, Millis, Purpose, QueueName, Timestamp, Work};
 use curlew_policy::address::HostGroups;
 use curlew_policy::rules::Rules;
 use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
@@ -155,12 +155,12 @@ impl Bell {
     fn note_sends(&self, jobs: &[(Job, Timestamp)]) {
         let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
         for (job, at) in jobs {
-            if let Job::Remove(job) = job
+            if let Job { work: Work::Remove(job), .. } = job
                 && sends.removals.iter().all(|known| known.job != *job)
             {
                 sends.removals.push(RemovalSnapshot { due: *at, job: job.clone() });
             }
-            let Job::Fetch(visit) = job else { continue };
+            let Job { work: Work::Fetch(visit), .. } = job else { continue };
             for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
                 if sends.known.insert(item.url.clone()) {
                     sends.all.push(SendSnapshot { at: *at, host: visit.host.clone(), url: item.url.clone() });
@@ -189,7 +189,7 @@ impl Queue for Bell {
 impl Inbox for Bell {
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -215,7 +215,7 @@ impl Inbox for Bell {
         self.jobs.next_due().await
     }
 
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         self.jobs.counts(now).await
     }
 

@@ -7,14 +7,14 @@ use super::stores::Shared;
 use super::trace::{JobEnd, JobRun, SettledAs};
 use async_trait::async_trait;
 use curlew_model::{
-    Backfill, BackfillJob, BackfillState, ExtractJob, Job, JobFailure, Millis, OwnerRequest, Source, Timestamp,
+    Backfill, BackfillJob, BackfillState, ExtractJob, Job, JobFailure, Millis, OwnerRequest, Source, Timestamp, Work,
 };
 use curlew_policy::trace::traced;
 use curlew_ports::{Clock, Delivery, PortError, Queue, Receipt, Sources};
 use curlew_stages::operator::block::BlockedBy;
 use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, Verdict};
-use curlew_stages::worker::{Mailbox, Settlement, Stages};
+use curlew_stages::worker::{Mailbox, PageJob, Settlement, Stages};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Mutex, PoisonError};
@@ -83,7 +83,7 @@ impl<'a> Witness<'a> {
     }
 
     fn note_removed(&self, job: &Job) {
-        if let Job::Remove(job) = job {
+        if let Job { work: Work::Remove(job), .. } = job {
             let at = self.shared.clock.now();
             self.shared.trace().removed.push((at, job.clone()));
         }
@@ -103,10 +103,10 @@ impl<'a> Witness<'a> {
 
     /// Returns true if a mutation keeps a job from being run.
     async fn is_skipped(&self, job: &Job) -> bool {
-        match job {
-            Job::Remove(_) => self.has(Mutation::RemovalsUndone),
-            Job::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
-            Job::Poll(job) if self.has(Mutation::HubNotTold) => {
+        match &job.work {
+            Work::Remove(_) => self.has(Mutation::RemovalsUndone),
+            Work::Own(job) => self.has(Mutation::UnblockDropped) && job.request == OwnerRequest::Unblock,
+            Work::Poll(job) if self.has(Mutation::HubNotTold) => {
                 let name = Url::parse(&job.url).ok().and_then(|url| url.host_str().map(str::to_owned));
                 let by = self.program.desk.blocks.blocked_by(&name.unwrap_or_default()).await;
                 by.is_ok_and(|by| by != BlockedBy::Nobody)
@@ -126,7 +126,7 @@ impl<'a> Witness<'a> {
         let job = BackfillJob { backfill: row.key.clone(), url: row.url.clone(), step: row.step };
         let row = Source::Backfill(Backfill { due, ..row });
         if self.shared.sources.swap(seen, &row).await.is_ok() {
-            let sent = self.shared.jobs.send(&[(Job::Backfill(job), due)]).await;
+            let sent = self.shared.jobs.send(&[(Job::new(job), due)]).await;
             self.log(&format!("the next step follows at once: {sent:?}"));
         }
     }
@@ -147,7 +147,7 @@ impl<'a> Witness<'a> {
 #[async_trait]
 impl Stages for Witness<'_> {
     async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
-        if matches!(job, Job::Extract(page) if self.is_poison(page)) {
+        if matches!(job, Job { work: Work::Extract(page), .. } if self.is_poison(page)) {
             self.note_end(job, JobEnd::Failed);
             self.log(&format!("{} -> panicked", named(job)));
             panic_quietly();
@@ -159,7 +159,7 @@ impl Stages for Witness<'_> {
         }
         let outcome = self.watched(self.program.run(job)).await;
         self.log(&format!("{} -> {}", named(job), told(&outcome)));
-        if let Job::Backfill(job) = job
+        if let Job { work: Work::Backfill(job), .. } = job
             && self.has(Mutation::HistoryUnpaced)
         {
             self.unpace(job).await;
@@ -171,8 +171,8 @@ impl Stages for Witness<'_> {
         self.mutated(outcome)
     }
 
-    async fn run_batch(&self, jobs: &[ExtractJob]) -> Vec<Result<Verdict, StageError>> {
-        if jobs.iter().any(|page| self.is_poison(page)) {
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
+        if jobs.iter().any(|page| self.is_poison(&page.work)) {
             self.log(&format!("{} pages together -> panicked", jobs.len()));
             if self.has(Mutation::PanicLosesBatch) {
                 return jobs.iter().map(|_| Ok(Verdict::Done)).collect();
@@ -181,8 +181,8 @@ impl Stages for Witness<'_> {
         }
         let outcomes = self.watched(self.program.run_batch(jobs)).await;
         for (job, outcome) in jobs.iter().zip(&outcomes) {
-            self.log(&format!("extract {} -> {}", job.url, told(outcome)));
-            self.note_end(&Job::Extract(Box::new(job.clone())), end_of(outcome));
+            self.log(&format!("extract {} -> {}", job.work.url, told(outcome)));
+            self.note_end(&job.clone().into_job(), end_of(outcome));
         }
         outcomes.into_iter().map(|outcome| self.mutated(outcome)).collect()
     }
@@ -241,20 +241,20 @@ fn end_of(outcome: &Result<Verdict, StageError>) -> JobEnd {
 }
 
 fn named(job: &Job) -> String {
-    match job {
-        Job::Discover(job) => format!("discover {}", job.url),
-        Job::Own(job) => format!("own {}", job.host),
-        Job::Poll(job) => format!("poll {}", job.url),
-        Job::Polls(job) => format!("polls of {} feeds in {} groups", job.len(), job.groups.len()),
-        Job::Subscribe(job) => format!("subscribe {}", job.url),
-        Job::Deliver(job) => format!("deliver {}", job.watch),
-        Job::Backfill(job) => format!("backfill {} {}", job.url, job.step),
-        Job::Extract(job) => format!("extract {}", job.url),
-        Job::Remove(job) => format!("remove {} ({:?})", job.url, job.change),
-        Job::TakeUp(job) => format!("take up {}", job.host),
-        Job::Fetch(job) => {
-            let urls: Vec<&str> = job.items.iter().map(|item| item.url.as_str()).collect();
-            format!("fetch {} ({} put off) [{}]", job.host, job.deferrals, urls.join(" "))
+    match &job.work {
+        Work::Discover(job) => format!("discover {}", job.url),
+        Work::Own(job) => format!("own {}", job.host),
+        Work::Poll(job) => format!("poll {}", job.url),
+        Work::Polls(job) => format!("polls of {} feeds in {} groups", job.len(), job.groups.len()),
+        Work::Subscribe(job) => format!("subscribe {}", job.url),
+        Work::Deliver(job) => format!("deliver {}", job.watch),
+        Work::Backfill(job) => format!("backfill {} {}", job.url, job.step),
+        Work::Extract(job) => format!("extract {}", job.url),
+        Work::Remove(job) => format!("remove {} ({:?})", job.url, job.change),
+        Work::TakeUp(job) => format!("take up {}", job.host),
+        Work::Fetch(visit) => {
+            let urls: Vec<&str> = visit.items.iter().map(|item| item.url.as_str()).collect();
+            format!("fetch {} ({} put off) [{}]", visit.host, job.deferrals, urls.join(" "))
         }
     }
 }

@@ -3,8 +3,8 @@
 use crate::interstitial::{document, own};
 use crate::test_world::{FEED, TestWorld, host, key, page, status};
 use curlew_model::{
-    Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, SiteState, Source,
-    Stage as QueueName, Timestamp, VisitJob,
+    Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, QueueName, SiteState, Source,
+    Timestamp, VisitJob, Work,
 };
 use curlew_policy::politeness::admission;
 use curlew_policy::trace;
@@ -134,7 +134,7 @@ async fn run_program(
         for queue in [QueueName::Poll, QueueName::Fetch, QueueName::Extract] {
             let all = world.jobs.receive(queue, 50, Millis::from_hours(1), world.now()).await.unwrap();
             for delivery in &all {
-                if let Ok(Job::Fetch(VisitJob { items, .. })) = &delivery.job {
+                if let Ok(Job { work: Work::Fetch(VisitJob { items, .. }), .. }) = &delivery.job {
                     sent.entry(today).or_default().extend(items.iter().map(|item| item.url.clone()));
                     most = most.max(items.len());
                 }
@@ -354,7 +354,7 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
         let stage = faulty(&world);
         for _ in 0..4 {
             for delivery in world.jobs.receive(QueueName::Poll, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-                let Ok(Job::Backfill(job)) = &delivery.job else { panic!("{delivery:?}") };
+                let Ok(Job { work: Work::Backfill(job), .. }) = &delivery.job else { panic!("{delivery:?}") };
                 match stage.run(job).await {
                     Ok(_) => world.jobs.ack(&delivery.receipt).await.unwrap(),
                     Err(_) => world.jobs.put_back(&delivery.receipt, world.now()).await.unwrap(),
@@ -390,11 +390,13 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     }
     let dispatch = world.dispatch_stage();
     dispatch.tick().await.unwrap();
-    assert!(world.queued(QueueName::Poll).await.iter().all(|(job, _)| !matches!(job, Job::Backfill(_))));
+    assert!(
+        world.queued(QueueName::Poll).await.iter().all(|(job, _)| !matches!(job, Job { work: Work::Backfill(_), .. }))
+    );
     world.politeness.clock.sleep(Millis::from_hours(10)).await;
     dispatch.tick().await.unwrap();
     let sent = world.queued(QueueName::Poll).await;
-    assert!(sent.iter().any(|(sent, _)| *sent == Job::Backfill(job(1))), "{sent:?}");
+    assert!(sent.iter().any(|(sent, _)| *sent == Job::new(job(1))), "{sent:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -89,7 +89,7 @@ async fn a_page_that_is_removed_expired_or_of_a_blocked_host_does_not_come() {
     assert_eq!(exported(&world).await.len(), 1, "a block hides and does not erase");
     let change = IndexChange::Expire { at: Some(world.now()), validators: None };
     let (page, url) = (page(all[2]), all[2].to_owned());
-    let job = RemovalJob { page, url, change, judged_at: world.now(), trace: None };
+    let job = RemovalJob { page, url, change, judged_at: world.now() };
     assert_eq!(removal(&world).run(&job).await.unwrap(), Verdict::Done);
     assert!(exported(&world).await.is_empty(), "its time is over");
 }

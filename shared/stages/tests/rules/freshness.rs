@@ -5,7 +5,7 @@
 
 use crate::push::Listening;
 use crate::test_world::{TestWorld, key, status};
-use curlew_model::{FeedSource, Millis, Source, Stage as QueueName, Timestamp, Validators};
+use curlew_model::{FeedSource, Millis, QueueName, Source, Timestamp, Validators};
 use curlew_policy::chance::mix;
 use curlew_ports::{CallKind, Inbox, Reply, Sources};
 use curlew_stages::catalog::results::Start;

@@ -2,7 +2,7 @@
 
 use crate::backfill::{addresses, begin, day, index, keep, link, post, posts, reason, row, rss, run, sitemap};
 use crate::test_world::{FEED, TestWorld, key, status};
-use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, SiteState, Source, Stage as QueueName};
+use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, QueueName, SiteState, Source, Work};
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
 use curlew_ports::{Blobs, CallKind, FetchError, Reply, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
@@ -166,7 +166,7 @@ async fn m49_dates_in_the_future_and_before_the_web_date_no_page_and_leave_none_
     }
     let mut stated = BTreeMap::new();
     for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job::Fetch(visit) = job else { panic!("{job:?}") };
+        let Job { work: Work::Fetch(visit), .. } = job else { panic!("{job:?}") };
         for item in visit.items {
             let Purpose::New { hints } = item.purpose else { panic!("{}", item.url) };
             stated.insert(item.url, hints.published.map(curlew_model::Timestamp::day));

@@ -2,7 +2,7 @@
 
 use crate::revision::document;
 use crate::test_world::{TestWorld, html, key, rss};
-use curlew_model::{DiscoverJob, Gone, PageState, Rejection, SiteState, Timestamp};
+use curlew_model::{DiscoverJob, Envelope, Gone, PageState, Rejection, SiteState, Timestamp};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{Blobs, CallKind};
@@ -111,7 +111,7 @@ async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_w
     // As where a read of a row costs more than a call.
     let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(6);
     let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.crawler.discover };
-    discover.run(&DiscoverJob::new(key(home), home.into())).await.unwrap();
+    discover.run(&Envelope::new(DiscoverJob::new(key(home), home.into()))).await.unwrap();
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
     assert_eq!(called, [new]);
 }

@@ -2,7 +2,7 @@
 
 use crate::test_world::{FEED, HOUR, TestWorld, html, key, moved, rss, status};
 use curlew_model::{
-    FeedSource, Job, Millis, Source, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex,
+    Envelope, FeedSource, Job, Millis, QueueName, Source, SubscribeJob, Subscription, Timestamp, Why, Work, hex,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply, Sources};
 use curlew_stages::crawler::Crawler;
@@ -51,17 +51,19 @@ impl Listening {
         Poll { intake: Arc::new(poll.intake.listening()), ..poll }
     }
 
-    fn poll_job(&self) -> curlew_model::PollJob {
-        curlew_model::PollJob::new(key(FEED), FEED.into())
+    fn poll_job(&self) -> Envelope<curlew_model::PollJob> {
+        Envelope::new(curlew_model::PollJob::new(key(FEED), FEED.into()))
     }
 
     /// Takes the waiting jobs for hubs out of the queue.
-    async fn jobs(&self) -> Vec<SubscribeJob> {
+    async fn jobs(&self) -> Vec<Envelope<SubscribeJob>> {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
             self.world.jobs.ack(&delivery.receipt).await.unwrap();
-            if let Ok(Job::Subscribe(job)) = delivery.job {
-                jobs.push(job);
+            if let Ok(job @ Job { work: Work::Subscribe(_), .. }) = &delivery.job
+                && let Work::Subscribe(hub) = &job.work
+            {
+                jobs.push(job.with(hub.clone()));
             }
         }
         jobs
@@ -133,7 +135,11 @@ impl Listening {
 
     async fn polls(&self) -> Vec<Timestamp> {
         let queued = self.world.queued(QueueName::Poll).await;
-        queued.into_iter().filter(|(job, _)| matches!(job, Job::Poll(_))).map(|(_, due)| due).collect()
+        queued
+            .into_iter()
+            .filter(|(job, _)| matches!(job, Job { work: Work::Poll(_), .. }))
+            .map(|(_, due)| due)
+            .collect()
     }
 }
 
@@ -183,7 +189,7 @@ async fn u35_a_hub_that_points_inward_or_is_held_or_forbids_it_is_not_posted_to(
     this.poll().await;
     this.ask().await;
     let queued = this.world.queued(QueueName::Poll).await;
-    let [(Job::Subscribe(job), due)] = &queued[..] else { panic!("{queued:?}") };
+    let [(job, due)] = &queued[..] else { panic!("{queued:?}") };
     assert!(job.deferrals == 1 && due.since(this.world.now()).0 >= 72 * HOUR * 1_000, "its hold counts: {due}");
     this.world.web.answer(HUB, Err(FetchError::Network("down".into())));
     assert_eq!(this.world.calls(CallKind::Hub).len(), 1);

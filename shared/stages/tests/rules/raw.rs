@@ -2,8 +2,8 @@
 
 use crate::index::{removal, traces};
 use crate::revision::{A, document, published_as, recheck, record, wait, work};
-use crate::test_world::{FEED, TestWorld, key, new, page, status, visit};
-use curlew_model::{Exchange, Gone, Job, PageState, Stage as QueueName, Timestamp, Validators, VisitJob};
+use crate::test_world::{FEED, TestWorld, key, new, page, page_job, status, visit};
+use curlew_model::{Exchange, Gone, PageState, QueueName, Timestamp, Validators, VisitJob};
 use curlew_ports::{Blobs, PortError, Reply};
 use curlew_stages::operator::fsck::{Damage, FsckReport};
 use curlew_stages::pages::extract::Extract;
@@ -170,7 +170,7 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
     let job = VisitJob { feed: Some(key(FEED)), ..visit("example.org", &[A], &new()) };
     world.fetch(&job).await;
     let jobs = world.queued(QueueName::Extract).await;
-    let [(Job::Extract(job), _)] = &jobs[..] else { panic!("{jobs:?}") };
+    let [(job, _)] = &jobs[..] else { panic!("{jobs:?}") };
     let full = JudgedBlobs::new(world.blobs.clone(), |call, key| match call {
         BlobCall::PutIfAbsent if key.starts_with("raw/") => {
             BlobFate::Fail(PortError::unavailable("the disk", "it is full; free some space"))
@@ -178,7 +178,7 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
         _ => BlobFate::Pass,
     });
     let full = Extract { blobs: full, ..world.extract() };
-    full.run(job).await.unwrap_err();
+    full.run(&page_job(job)).await.unwrap_err();
     assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "it waits");
     assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap(), Vec::<String>::new());
     work(&world).await;

@@ -2,7 +2,7 @@
 
 use crate::test_world::{TestWorld, status};
 use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
-use curlew_model::{DeliverJob, Job, Millis, Stage as QueueName};
+use curlew_model::{DeliverJob, Job, Millis, QueueName, Work};
 use curlew_ports::{Blobs, Inbox, Queue};
 use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
@@ -60,13 +60,15 @@ async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
     let news = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
     for hour in 0..12 {
         publish(&world, &program, &[&format!("h{hour:02}")]).await;
-        let jobs = vec![(Job::Deliver(news.clone()), world.now()); 5];
+        let jobs = vec![(Job::new(news.clone()), world.now()); 5];
         world.jobs.send(&jobs).await.unwrap();
         minutes(&world, &program, 60).await;
         assert_eq!(world.jobs.left().len(), 1, "{hour}: {:?}", world.jobs.left());
     }
     // A job that was handed out before its time, by a clock that is ahead, is not lost; any other is not needed.
-    let (Job::Deliver(next), due) = world.queued(QueueName::Poll).await.remove(0) else { panic!("a delivery") };
+    let (Job { work: Work::Deliver(next), .. }, due) = world.queued(QueueName::Poll).await.remove(0) else {
+        panic!("a delivery")
+    };
     let retry_at = program.desk.watches.list().await.unwrap()[0].receiver.retry_at;
     assert_eq!((next.retry_at, retry_at), (Some(due), Some(due)));
     assert_eq!(program.desk.deliver.run(&next).await.unwrap(), Verdict::Defer(due));

@@ -2,11 +2,10 @@
 //! runs, and not to a page that has been seen since.
 
 use crate::index::{accept, ask, removal};
-use crate::test_world::{TestWorld, host, html, page, status, visit};
+use crate::test_world::{AsVisit, TestWorld, host, html, page, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, RemovalJob, Stage as QueueName, Timestamp,
-    TraceId, VisitJob,
+    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, QueueName, RemovalJob, Timestamp, TraceId, Work,
 };
 use curlew_policy::trace;
 use curlew_ports::{Blobs, Inbox, Pages, PortError, Reply, Version};
@@ -32,8 +31,8 @@ async fn indexed() -> TestWorld {
 /// Re-checks the page, and does not run what follows from that.
 async fn recheck(world: &TestWorld, reply: Reply) {
     world.web.keep(A, reply);
-    let job = VisitJob { trace: Some(chain()), ..visit("example.org", &[A], &Purpose::Recheck) };
-    assert_eq!(world.program().crawler.fetch.run(&job).await.unwrap(), Verdict::Done);
+    let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
+    assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
 }
 
 /// Returns the chain of jobs that the re-checks belong to.
@@ -44,7 +43,8 @@ fn chain() -> TraceId {
 /// Returns the removals that wait.
 async fn waiting(world: &TestWorld) -> Vec<(RemovalJob, Timestamp)> {
     let jobs = world.queued(QueueName::Remove).await.into_iter();
-    jobs.map(|(job, due)| if let Job::Remove(job) = job { (job, due) } else { panic!("{job:?}") }).collect()
+    jobs.map(|(job, due)| if let Job { work: Work::Remove(job), .. } = job { (job, due) } else { panic!("{job:?}") })
+        .collect()
 }
 
 async fn row(world: &TestWorld) -> (Page, Version) {
@@ -76,8 +76,10 @@ async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
     let manifest = world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes;
     recheck(&world, status(404)).await;
     let sent = waiting(&world).await;
-    let expected = RemovalJob { trace: Some(chain()), ..judged(world.now()) };
+    let expected = judged(world.now());
     assert_eq!(sent, [(expected.clone(), world.now())], "due at once");
+    let traces: Vec<_> = world.queued(QueueName::Remove).await.into_iter().map(|(job, _)| job.trace).collect();
+    assert_eq!(traces, [Some(chain())]);
     assert_eq!(row(&world).await, before, "it is not said to be checked");
     assert_eq!(world.blobs.list("", None, 99).await.unwrap(), objects);
     assert_eq!(world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes, manifest);

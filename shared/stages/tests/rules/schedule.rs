@@ -2,7 +2,7 @@
 
 use crate::test_world::{FEED, TestWorld, accepted, key, rss, status};
 use curlew_model::{
-    Hold, HoldReason, HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why,
+    Hold, HoldReason, HostKey, HostState, Job, Millis, QueueName, Source, Timestamp, Validators, Why, Work,
 };
 use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources, Version};
 use curlew_stages::stage::Verdict;
@@ -25,10 +25,10 @@ async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
     while world.now() < end {
         dispatch.tick().await.unwrap();
         for delivery in world.jobs.receive(QueueName::Poll, 9, Millis::from_mins(1), world.now()).await.unwrap() {
-            let Ok(Job::Poll(job)) = &delivery.job else { panic!("no poll") };
+            let Ok(job @ Job { work: Work::Poll(feed), .. }) = &delivery.job else { panic!("no poll") };
             let calls = world.calls(CallKind::Feed).len();
-            if let Verdict::Defer(at) = poll.run(job).await.unwrap() {
-                curlew_ports::Queue::send(world.jobs.as_ref(), &[(Job::Poll(job.clone()), at)]).await.unwrap();
+            if let Verdict::Defer(at) = poll.run(&job.with(feed.clone())).await.unwrap() {
+                curlew_ports::Queue::send(world.jobs.as_ref(), &[(job.clone(), at)]).await.unwrap();
             }
             if world.calls(CallKind::Feed).len() > calls {
                 made.push(world.now());

@@ -3,7 +3,7 @@
 use crate::index::{accept, removal};
 use crate::test_world::{TestWorld, page, status};
 use bytes::Bytes;
-use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, Stage as QueueName};
+use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, QueueName};
 use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue};
 use curlew_stages::operator::watches::{MAX_WATCHES, Watch, WatchError};
 use curlew_stages::program::Program;
@@ -82,7 +82,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     // Publishing again, and a job that runs twice, bring nothing new; the next pages do.
     program.publish().await.unwrap();
     let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
-    world.jobs.send(&[(Job::Deliver(again), world.now())]).await.unwrap();
+    world.jobs.send(&[(Job::new(again), world.now())]).await.unwrap();
     minutes(&world, &program, 3).await;
     assert_eq!(self::posts(&world).len(), 1);
     for day in 0..5 {

@@ -245,13 +245,13 @@ pub(super) fn working_site(n: u64, slot: u64) -> Source {
 
 /// A job for the poll queue, told apart by its number.
 pub(super) fn poll(n: u64) -> Job {
-    Job::Poll(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
+    Job::new(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
 }
 
 /// A job for the extract queue whose message is longer than `bytes`.
 pub(super) fn extract(n: u64, bytes: usize) -> Job {
     let body: Vec<u8> = (0..bytes).map(|i| u8::try_from(i % 251).unwrap_or(0)).collect();
-    Job::Extract(Box::new(ExtractJob {
+    Job::new(ExtractJob {
         page: page_id(n),
         host: host("example.org"),
         url: "https://example.org/a".into(),
@@ -271,8 +271,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         exchange: None,
         is_without_row: false,
         replaces: None,
-        trace: None,
-    }))
+    })
 }
 
 /// Runs all at once, each as its own task, and gives their answers in order.

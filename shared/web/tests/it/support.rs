@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
     Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, OwnerRequest, Ownership, QueryError,
-    Slot, Source, Subscription, ThumbnailId, Timestamp, Year, hex,
+    Slot, Source, Subscription, ThumbnailId, Timestamp, Work, Year, hex,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
@@ -314,13 +314,15 @@ impl World {
 
     /// Returns the requests of claimants that are not carried out yet.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
-        let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
+        let own = |job| {
+            if let Job { work: Work::Own(job), .. } = job { Some((job.host, job.challenge, job.request)) } else { None }
+        };
         self.waiting().filter_map(own).collect()
     }
 
     /// Returns the number of polls that updates have caused.
     pub fn polls(&self) -> usize {
-        self.waiting().filter(|job| matches!(job, Job::Poll(_))).count()
+        self.waiting().filter(|job| matches!(job, Job { work: Work::Poll(_), .. })).count()
     }
 
     /// Returns the name of the callback of the subscription.

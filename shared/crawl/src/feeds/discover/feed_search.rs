@@ -12,7 +12,8 @@ use crate::stage::StageError;
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, FeedError, discover};
 use curlew_model::{
-    Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators, VisitJob,
+    Envelope, Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators,
+    VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
@@ -102,7 +103,7 @@ pub(super) struct FoundFeed {
     /// Version of its row; `None` if there is none.
     seen: Option<Version>,
     /// Visits to its entries, until they are made or sent: before its row is written.
-    pub(super) visits: Vec<VisitJob>,
+    pub(super) visits: Vec<Envelope<VisitJob>>,
     for_the_hub: Option<Job>,
 }
 

@@ -4,7 +4,7 @@ use super::{Fetch, Item, VisitRest, VisitRun};
 use crate::pages::page_row;
 use crate::stage::{StageError, Verdict};
 use curlew_model::{
-    HoldReason, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
+    Envelope, HoldReason, HostKey, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::politeness::deferral::{self, Deferral};
 use curlew_ports::Event;
@@ -23,13 +23,13 @@ impl Fetch {
 
     pub(super) async fn write_rejection(
         &self,
-        job: &VisitJob,
+        job: &Envelope<VisitJob>,
         item: &VisitItem,
         why: Rejection,
     ) -> Result<(), StageError> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let state = PageState::Rejected { reason: why.clone() };
-        let row = page_row(&item.page, &url, &job.host, job, state, self.politeness.clock.now());
+        let row = page_row(&item.page, &url, &job.work.host, job, state, self.politeness.clock.now());
         if matches!(item.purpose, Purpose::New { .. }) && page_row::write(self.pages.as_ref(), &row).await? {
             self.politeness.events.note(&Event::Rejected(&why));
             tracing::debug!(%url, reason = %why, "a page is not taken in");
@@ -40,7 +40,7 @@ impl Fetch {
     pub(super) async fn alias(&self, round: &VisitRun<'_, '_>, item: &VisitItem, of: PageId) -> Result<(), StageError> {
         let Ok(url) = Url::parse(&item.url) else { return Ok(()) };
         let now = self.politeness.clock.now();
-        let row = page_row(&item.page, &url, &round.job.host, round.job, PageState::Alias { of }, now);
+        let row = page_row(&item.page, &url, &round.job.work.host, round.job, PageState::Alias { of }, now);
         if page_row::write(self.pages.as_ref(), &row).await? {
             self.politeness.events.note(&Event::Alias);
         }
@@ -50,12 +50,12 @@ impl Fetch {
     /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
     pub(super) async fn put_off(
         &self,
-        job: &VisitJob,
+        job: &Envelope<VisitJob>,
         until: Timestamp,
         why: HoldReason,
     ) -> Result<Verdict, StageError> {
         let after = deferral::of_held_host(job.deferrals, until, why, &self.politeness.rules);
-        self.defer(job, &job.items, after, why.as_str()).await?;
+        self.defer(job, &job.work.items, after, why.as_str()).await?;
         Ok(Verdict::Done)
     }
 
@@ -63,7 +63,7 @@ impl Fetch {
     ///
     /// # Errors
     /// The errors of the ports.
-    pub(crate) async fn leave(&self, job: &VisitJob, left: VisitRest) -> Result<(), StageError> {
+    pub(crate) async fn leave(&self, job: &Envelope<VisitJob>, left: VisitRest) -> Result<(), StageError> {
         let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
         for ((until, wait), items) in left.apart {
             let after = deferral::of_items_apart(wait, job.deferrals, until, rules, now);
@@ -71,10 +71,16 @@ impl Fetch {
         }
         let Some(rest) = left.rest else { return Ok(()) };
         let after = deferral::of_remainder(job.deferrals, rest, rules, self.politeness.clock.now());
-        self.defer(job, &job.items[rest.done..], after, "repeatedly on hold or out of time").await
+        self.defer(job, &job.work.items[rest.done..], after, "repeatedly on hold or out of time").await
     }
 
-    async fn defer(&self, job: &VisitJob, items: &[VisitItem], after: Deferral, why: &str) -> Result<(), StageError> {
+    async fn defer(
+        &self,
+        job: &Envelope<VisitJob>,
+        items: &[VisitItem],
+        after: Deferral,
+        why: &str,
+    ) -> Result<(), StageError> {
         match after {
             Deferral::GivenUp => {
                 for item in items {
@@ -84,8 +90,9 @@ impl Fetch {
             }
             Deferral::Again { at, deferrals } => {
                 self.politeness.events.note(&Event::PutOff);
-                let rest = VisitJob { items: items.to_vec(), deferrals, waits: 0, ..job.clone() };
-                Ok(self.queue.send(&[(Job::Fetch(rest), at)]).await?)
+                let rest = job.with(VisitJob { items: items.to_vec(), ..job.work.clone() });
+                let rest = Envelope { deferrals, waits: 0, ..rest };
+                Ok(self.queue.send(&[(rest.into_job(), at)]).await?)
             }
         }
     }
@@ -96,12 +103,12 @@ pub(super) fn page_row(
     id: &PageId,
     url: &Url,
     host: &HostKey,
-    job: &VisitJob,
+    job: &Envelope<VisitJob>,
     state: PageState,
     at: Timestamp,
 ) -> Page {
     Page {
-        feed: job.feed.clone(),
+        feed: job.work.feed.clone(),
         trace: job.trace.clone(),
         ..Page::new(id.clone(), url.as_str().to_owned(), host.clone(), state, at)
     }

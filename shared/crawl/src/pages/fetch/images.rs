@@ -8,7 +8,7 @@ use crate::politeness::visit::CallEnd;
 use crate::stage::{StageError, job_span};
 use bytes::Bytes;
 use curlew_article::HeadScan;
-use curlew_model::{Gone, ImageId, MainImage, Millis, PageId, PageState, Validators, VisitItem};
+use curlew_model::{Gone, ImageId, Kind, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_ports::{CallKind, Event, Reply};
@@ -43,8 +43,8 @@ impl Fetch {
 
     async fn image_at(&self, round: &mut VisitRun<'_, '_>, url: &Url, calls_left: u32) -> Option<MainImage> {
         let url = address::parse(url.as_str(), None).ok()?;
-        let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.host);
-        let of_site = round.job.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
+        let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.work.host);
+        let of_site = round.job.work.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
         if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
             return None;
         }
@@ -96,7 +96,7 @@ impl Fetch {
         id: &ImageId,
     ) -> Result<Item, StageError> {
         let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
-        let span = another.map_or_else(Span::none, |trace| job_span("fetch", trace));
+        let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
         self.later_image(round, item, url, id).instrument(span).await
     }
 

@@ -17,7 +17,7 @@ impl Fetch {
         reason: Gone,
     ) -> Result<(), StageError> {
         let job = RemovalJob::remove(page.clone(), url.to_owned(), reason, self.politeness.clock.now());
-        self.send_change(RemovalJob { trace: round.job.trace.clone(), ..job }).await
+        self.send_change(round, job).await
     }
 
     /// Sends the removal of the pages of a visit whose host is blocked.
@@ -28,8 +28,7 @@ impl Fetch {
     ) -> Result<(), StageError> {
         let now = self.politeness.clock.now();
         let removal = |item: &VisitItem| RemovalJob::remove(item.page.clone(), item.url.clone(), Gone::Blocked, now);
-        let jobs: Vec<_> =
-            items.map(|item| (Job::Remove(RemovalJob { trace: trace.cloned(), ..removal(item) }), now)).collect();
+        let jobs: Vec<_> = items.map(|item| (Job::new(removal(item)).traced(trace.cloned()), now)).collect();
         if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
     }
 
@@ -51,8 +50,8 @@ impl Fetch {
         let expires = directives.map_or(page.expires, |directives| directives.unavailable_after);
         if page.expires != expires {
             let change = IndexChange::Expire { at: expires, validators };
-            let (page, url, trace) = (page.id, page.url, round.job.trace.clone());
-            return self.send_change(RemovalJob { page, url, change, judged_at: now, trace }).await;
+            let job = RemovalJob { page: page.id, url: page.url, change, judged_at: now };
+            return self.send_change(round, job).await;
         }
         let validators = validators.unwrap_or_else(|| page.validators.clone());
         self.write(seen, &Page { checked_at: Some(now), doubted_at: None, validators, ..page }).await?;
@@ -79,9 +78,9 @@ impl Fetch {
         self.write(seen, &Page { doubted_at: None, ..page }).await
     }
 
-    async fn send_change(&self, job: RemovalJob) -> Result<(), StageError> {
+    async fn send_change(&self, round: &VisitRun<'_, '_>, job: RemovalJob) -> Result<(), StageError> {
         let due = job.judged_at;
-        Ok(self.queue.send(&[(Job::Remove(job), due)]).await?)
+        Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), due)]).await?)
     }
 
     async fn write(&self, seen: Version, page: &Page) -> Result<(), StageError> {

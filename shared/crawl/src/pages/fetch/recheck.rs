@@ -302,9 +302,8 @@ impl Fetch {
         at: Timestamp,
         trace: Option<&TraceId>,
     ) -> Result<(), StageError> {
-        let visit =
-            VisitJob { feed: page.feed.clone(), trace: trace.cloned(), ..VisitJob::new(page.host.clone(), vec![item]) };
-        self.queue.send(&[(Job::Fetch(visit), at)]).await?;
+        let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
+        self.queue.send(&[(Job::new(visit).traced(trace.cloned()), at)]).await?;
         Ok(())
     }
 }

@@ -51,10 +51,9 @@ impl Fetch {
         let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
         let site_image = record.image.clone().filter(|_| record.image_of_site);
         let (feed, replaces) = (page.feed.clone(), Some(location.clone()));
-        let trace = round.job.trace.clone();
-        let job = ExtractJob { feed, hints, site_image, replaces, trace, ..job };
+        let job = ExtractJob { feed, hints, site_image, replaces, ..job };
         let now = job.fetched_at;
-        self.queue.send(&[(Job::Extract(Box::new(job)), now)]).await?;
+        self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?;
         // The validators stay those of the record until it is replaced.
         self.still_there(round, &page.id, Some(&directives), None).await?;
         Ok(Item::Done)

@@ -2,7 +2,7 @@
 
 use super::{Violation, is_on, violated};
 use crate::sim::trace::{CallResult, RemovalSnapshot, Trace};
-use curlew_model::{IndexChange, Job, Millis, Page, PageId, PageState, RemovalJob};
+use curlew_model::{IndexChange, Job, Millis, Page, PageId, PageState, RemovalJob, Work};
 use curlew_ports::CallKind;
 use std::collections::BTreeMap;
 
@@ -89,14 +89,14 @@ fn is_against(job: &RemovalJob, row: &Page) -> bool {
 
 /// True if a removal was given up with an error.
 fn is_given_up(trace: &Trace, job: &RemovalJob) -> bool {
-    trace.end.dead.iter().any(|(dead, _)| matches!(dead, Job::Remove(dead) if dead.page == job.page))
+    trace.end.dead.iter().any(|(dead, _)| matches!(dead, Job { work: Work::Remove(dead), .. } if dead.page == job.page))
 }
 
 /// True if a visit to a page, or its removal, was given up with an error.
 fn given_up_for(trace: &Trace, page: &PageId) -> bool {
-    trace.end.dead.iter().any(|(dead, _)| match dead {
-        Job::Fetch(visit) => visit.items.iter().any(|item| item.page == *page),
-        Job::Remove(job) => job.page == *page,
+    trace.end.dead.iter().any(|(dead, _)| match &dead.work {
+        Work::Fetch(visit) => visit.items.iter().any(|item| item.page == *page),
+        Work::Remove(job) => job.page == *page,
         _ => false,
     })
 }
@@ -105,8 +105,8 @@ fn given_up_for(trace: &Trace, page: &PageId) -> bool {
 fn may_be_blocked(trace: &Trace) -> impl Iterator<Item = &str> {
     let stopped = trace.stops.iter().filter(|stop| stop.until.is_none()).map(|stop| stop.host.as_str());
     let open = trace.requests.iter().filter(|request| request.outcome.is_none()).map(|request| request.host.as_str());
-    let given_up = trace.end.dead.iter().filter_map(|(job, _)| match job {
-        Job::Own(job) => Some(job.host.as_str()),
+    let given_up = trace.end.dead.iter().filter_map(|(job, _)| match &job.work {
+        Work::Own(job) => Some(job.host.as_str()),
         _ => None,
     });
     stopped.chain(open).chain(given_up)

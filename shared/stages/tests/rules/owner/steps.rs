@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::accept_on;
-use curlew_model::{FeedSource, HostReport, ReportedState, Slot, Timestamp};
+use curlew_model::{Envelope, FeedSource, HostReport, Job, ReportedState, Slot, Timestamp, Work};
 use std::collections::BTreeSet;
 
 /// Another host, which nobody asks anything about.
@@ -43,12 +43,12 @@ impl Town {
     }
 
     /// Takes the next job from the queue of removals.
-    async fn next_job(&self) -> Option<OwnJob> {
+    async fn next_job(&self) -> Option<Envelope<OwnJob>> {
         let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
         let delivery = deliveries.into_iter().next()?;
         self.world.jobs.ack(&delivery.receipt).await.unwrap();
         match delivery.job {
-            Ok(Job::Own(job)) => Some(job),
+            Ok(Job { work: Work::Own(job), .. }) => Some(Envelope::new(job)),
             other => panic!("{other:?}"),
         }
     }
@@ -158,8 +158,8 @@ async fn a_visit_in_steps_has_every_page_rechecked_and_every_feed_polled_once() 
         assert_eq!(town.world.queued(QueueName::Poll).await.len(), 1, "{limits:?}");
         let mut urls = vec![];
         for (job, _) in town.world.queued(QueueName::Fetch).await {
-            match job {
-                Job::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
+            match job.work {
+                Work::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
                 other => panic!("{other:?}"),
             }
         }
