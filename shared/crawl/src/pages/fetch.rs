@@ -35,9 +35,12 @@ use curlew_screen::Override;
 use ending::page_row;
 use interstitial::{MOST_SUSPECTS, Sight, Suspect, Suspicion};
 use lru::LruCache;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use url::Url;
+
+/// Maximum total length of the documents that a visit keeps, in bytes.
+const KEPT_DOCUMENTS: usize = 2 << 20;
 
 /// The stage that visits hosts.
 #[derive(Clone)]
@@ -91,6 +94,33 @@ struct VisitRun<'j, 'v> {
     suspects: Vec<Suspect>,
     /// The canonical link that was called last, and its text.
     canonical: Option<(Url, Option<String>)>,
+    /// Pages that were sent on to extraction.
+    sent: SentDocuments,
+}
+
+/// The latest pages that a visit has sent on to extraction, with their documents: a canonical link that names one of them needs
+/// no call. Together they are no longer than [`KEPT_DOCUMENTS`].
+#[derive(Default)]
+struct SentDocuments(VecDeque<SentDocument>);
+
+struct SentDocument {
+    page: PageId,
+    /// The URL that answered.
+    url: Url,
+    html: String,
+}
+
+impl SentDocuments {
+    fn add(&mut self, document: SentDocument) {
+        self.0.push_back(document);
+        while self.0.iter().map(|kept| kept.html.len()).sum::<usize>() > KEPT_DOCUMENTS {
+            self.0.pop_front();
+        }
+    }
+
+    fn find(&self, page: &PageId) -> Option<&SentDocument> {
+        self.0.iter().find(|kept| kept.page == *page)
+    }
 }
 
 /// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
@@ -148,7 +178,7 @@ impl Fetch {
     pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest, StageError> {
         let calls_before = visit.state.calls;
         let (apart, suspects) = (BTreeMap::new(), Vec::new());
-        let mut round = VisitRun { job, visit, apart, suspects, canonical: None };
+        let mut round = VisitRun { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
         let mut done = 0;
         let mut end = Ok(None);
         for item in &job.work.items {
@@ -285,6 +315,7 @@ impl Fetch {
             let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.politeness.clock.now());
             page_row::write(self.pages.as_ref(), &row).await?;
         }
+        round.sent.add(SentDocument { page: id.clone(), url: got.url.clone(), html: seen.html });
         if id != item.page {
             self.alias(round, item, id).await?;
         }
@@ -390,8 +421,8 @@ impl Fetch {
         Ok(if is_right { link } else { answered })
     }
 
-    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, else it is
-    /// called, once for the pages of a visit that name it one after another. So a link that a template repeats on all
+    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, or by its document if this
+    /// visit has fetched it. Else it is called, once for the pages of a visit that name it one after another. So a link that a template repeats on all
     /// pages, or that leads nowhere, names none of them. One that cannot be called now is believed.
     async fn shows_the_same(
         &self,
@@ -401,9 +432,13 @@ impl Fetch {
         seen: &ScannedPage,
     ) -> Result<bool, StageError> {
         if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
-            let row = self.pages.load_eventual(&address::page_id(link)).await?.map(|(row, _)| row.state);
+            let page = address::page_id(link);
+            let row = self.pages.load_eventual(&page).await?.map(|(row, _)| row.state);
             let text = if let Some(PageState::Accepted { location, .. }) = row {
                 RecordReader(self.blobs.as_ref()).read(&location).await?.map(|record| record.text)
+            } else if let Some(sent) = round.sent.find(&page) {
+                let read = read_article(self.politeness.pool.as_ref(), sent.html.clone(), &sent.url).await?;
+                read.map(|(_, article)| article.text)
             } else {
                 let answer = round.visit.get(link, CallKind::Page, &Validators::default()).await?;
                 if !matches!(answer.end, CallEnd::Reply(_) | CallEnd::Rejected(_)) {
