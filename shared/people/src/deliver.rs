@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::http;
 use curlew_ports::{Blobs, Pages, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
@@ -104,11 +105,9 @@ impl Deliver {
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&host, &format!("deliver {}", watch.name)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) | LeaseOutcome::Held(until, HoldReason::Rest) => {
-                return Ok(Verdict::Defer(until));
-            }
-            LeaseOutcome::Held(until, why) => {
-                let why = format!("the host is held ({})", why.as_str());
+            LeaseOutcome::NotNow(not_now) if not_now.is_brief() => return Ok(Verdict::Defer(not_now.until)),
+            LeaseOutcome::NotNow(NotNow { until, why }) => {
+                let why = format!("the host is held ({})", why.map_or("", HoldReason::as_str));
                 return self.failed(&watch, ReceiverRefusal::Failed(why, until)).await;
             }
             LeaseOutcome::Blocked => {

@@ -33,6 +33,7 @@ use curlew_model::{
     OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey,
     Timestamp, Validators, Way,
 };
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::redirect::{Chain, is_redirect};
 use curlew_policy::polling::backfill::line;
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
@@ -220,8 +221,8 @@ impl Own {
         let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) if waits < MAX_WAITS => return Ok(Err(until)),
-            LeaseOutcome::Busy(_) | LeaseOutcome::Held(..) => return neither(Miss::Held),
+            LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Err(until)),
+            LeaseOutcome::NotNow(_) => return neither(Miss::Held),
             LeaseOutcome::Blocked => return neither(Miss::Blocked),
         };
         let found = self.two_calls(&mut visit, job).await;

@@ -16,6 +16,7 @@ use curlew_model::{
     HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
 };
 use curlew_policy::address;
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
 use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
@@ -309,11 +310,11 @@ impl Backfills {
         let set_back = |why| Turn::End(backfill::set_back(row.clone(), why, self.now()));
         Ok(Err(match self.intake.politeness.open(host, &format!("backfill {}", row.key)).await? {
             LeaseOutcome::Granted(visit) => return Ok(Ok(visit)),
-            LeaseOutcome::Busy(until) => Turn::Again(until),
-            LeaseOutcome::Held(until, why) if host == home || why == HoldReason::Rest => {
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => Turn::Again(until),
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) if host == home || why == HoldReason::Rest => {
                 set_back(Setback::Later(until, format!("the host is held ({})", why.as_str())))
             }
-            LeaseOutcome::Held(until, why) => {
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 set_back(Setback::Trouble(until, format!("the host of {url} is held ({})", why.as_str())))
             }
             LeaseOutcome::Blocked if host == home => Turn::End(given_up(row.clone(), "the host is blocked")),

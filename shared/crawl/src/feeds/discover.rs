@@ -18,6 +18,7 @@ use curlew_model::{
     DiscoverJob, Envelope, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
 use curlew_policy::address;
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral;
 use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
@@ -168,8 +169,8 @@ impl Discover {
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => return Ok(Verdict::Defer(until)),
-            LeaseOutcome::Held(until, why) => {
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => return Ok(Verdict::Defer(until)),
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 // A call for this very site may have led to the hold, and then its failure says more.
                 site.failure.get_or_insert_with(|| failures::held(why));
                 let step = Step::Later { until, held: deferral::counts(why), rest };

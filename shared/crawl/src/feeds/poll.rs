@@ -15,6 +15,7 @@ use curlew_model::{
     Timestamp, TraceId, Validators, VisitJob,
 };
 use curlew_policy::address;
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::{deferral, pace};
 use curlew_policy::polling::decision::{
     self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
@@ -406,11 +407,11 @@ impl Poll {
         let group = address::poll_group(feed.slot, &feed.key, &due.host, &politeness.groups);
         let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key), group).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => {
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => {
                 let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
                 return Ok(Verdict::Defer(again));
             }
-            LeaseOutcome::Held(until, why) => {
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
                 let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
                 return self.put_off(job, due.row, &put_off).await;
             }

@@ -9,6 +9,7 @@ use crate::worker::{PageJob, Settlement, Stages, Worker};
 use async_trait::async_trait;
 use curlew_model::{Envelope, GroupPolls, HostKey, Job, PollGroup, PollJob, PollsJob, SourceKey, Timestamp, Work};
 use curlew_policy::address;
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::group_lease::Taking;
 use curlew_ports::{Clock, PortError, Queue};
 use futures::{StreamExt, TryStreamExt};
@@ -248,12 +249,12 @@ impl Poll {
         let owner = format!("poll {}", first.feed);
         let visit = match self.intake.politeness.open_for_poll(host, &owner, lane.group).await {
             Ok(LeaseOutcome::Granted(visit)) => visit,
-            Ok(LeaseOutcome::Busy(until)) => {
+            Ok(LeaseOutcome::NotNow(NotNow { until, why: None })) => {
                 left.push(&lane.job_of(&lane.polls, clock.now()), until);
                 return Ok(());
             }
             // Each writes it into its feed's row, or fails on its own.
-            Ok(LeaseOutcome::Held(..) | LeaseOutcome::Blocked) | Err(_) => {
+            Ok(LeaseOutcome::NotNow(_) | LeaseOutcome::Blocked) | Err(_) => {
                 lane.polls.iter().for_each(|poll| left.push_now(poll));
                 return Ok(());
             }

@@ -6,7 +6,7 @@ use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
 use crate::politeness::visit::LeaseOutcome;
 use crate::stage::{StageError, Verdict};
-use curlew_model::{Envelope, FeedSource, HoldReason, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
+use curlew_model::{Envelope, FeedSource, Source, SourceKey, SubscribeJob, Subscription, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral;
 use curlew_policy::polling::subscription::{self, is_private_enough};
@@ -49,10 +49,8 @@ impl Subscribe {
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.politeness.open(&host, &format!("subscribe {}", feed.key)).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) | LeaseOutcome::Held(until, HoldReason::Rest) => {
-                return Ok(Verdict::Defer(until));
-            }
-            LeaseOutcome::Held(until, _) => return self.put_off(job, until).await,
+            LeaseOutcome::NotNow(not_now) if not_now.is_brief() => return Ok(Verdict::Defer(not_now.until)),
+            LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now.until).await,
             LeaseOutcome::Blocked => return self.refused(job, "the hub is blocked").await,
         };
         let form = self.form(&feed, job.work.end, &callback);

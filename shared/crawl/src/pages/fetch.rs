@@ -21,14 +21,15 @@ use crate::stage::{StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
 use curlew_model::{
-    EntryHints, Envelope, ExtractJob, HoldReason, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose,
-    Rejection, StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
+    EntryHints, Envelope, ExtractJob, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
 };
 use curlew_policy::address;
 use curlew_policy::page::directives::{Directives, robots_tag_lines};
 use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::is_one_article;
-use curlew_policy::politeness::deferral::{self, ItemWait, Remainder};
+use curlew_policy::politeness::admission::NotNow;
+use curlew_policy::politeness::deferral::{ItemWait, Remainder};
 use curlew_policy::polling::conditional;
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
@@ -66,11 +67,7 @@ enum Item {
     /// This item waits until then, for this reason; the items after it have their turn.
     Apart(Timestamp, ItemWait),
     /// The visit ends here; this item and those after it wait until then.
-    Later {
-        until: Timestamp,
-        /// Reason for the host's hold, if it is held.
-        held: Option<HoldReason>,
-    },
+    Later(NotNow),
 }
 
 /// Content of a page's row.
@@ -183,7 +180,7 @@ impl Fetch {
         let mut end = Ok(None);
         for item in &job.work.items {
             if let Some(until) = self.turn_over(round.visit, done) {
-                end = Ok(Some((until, None)));
+                end = Ok(Some(NotNow::busy(until)));
                 break;
             }
             match self.item(&mut round, item).await {
@@ -192,8 +189,8 @@ impl Fetch {
                     done += 1;
                     round.apart.entry((until, wait)).or_default().push(item.clone());
                 }
-                Ok(Item::Later { until, held }) => {
-                    end = Ok(Some((until, held)));
+                Ok(Item::Later(not_now)) => {
+                    end = Ok(Some(not_now));
                     break;
                 }
                 Err(error) => {
@@ -207,15 +204,15 @@ impl Fetch {
             match self.resolve(&mut round, suspect).await {
                 Ok(Item::Done) => {}
                 Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
-                Ok(Item::Later { until, held }) => {
-                    round.apart.entry((until, ItemWait::of_host(held))).or_default().push(item);
+                Ok(Item::Later(NotNow { until, why })) => {
+                    round.apart.entry((until, ItemWait::of_host(why))).or_default().push(item);
                 }
                 Err(error) => end = Err(error),
             }
         }
         let VisitRun { visit, apart, .. } = round;
         let calls = visit.state.calls - calls_before;
-        let rest = end?.map(|(until, held)| Remainder { done, calls, until, held });
+        let rest = end?.map(|not_now| Remainder { done, calls, not_now });
         Ok(VisitRest { apart, rest })
     }
 
@@ -568,8 +565,8 @@ fn waits(end: &CallEnd) -> Option<Item> {
     match end {
         CallEnd::Elsewhere(until) => Some(Item::Apart(*until, ItemWait::Own)),
         CallEnd::Refused(until) => Some(Item::Apart(*until, ItemWait::Refused)),
-        CallEnd::Later(until) => Some(Item::Later { until: *until, held: None }),
-        CallEnd::Held(until, why) => Some(Item::Later { until: *until, held: Some(*why) }),
+        CallEnd::Later(until) => Some(Item::Later(NotNow::busy(*until))),
+        CallEnd::Held(until, why) => Some(Item::Later(NotNow::held(*until, *why))),
         CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
     }
 }
@@ -586,11 +583,7 @@ impl Fetch {
         };
         let mut visit = match self.politeness.open(&job.work.host, &owner).await? {
             LeaseOutcome::Granted(visit) => visit,
-            LeaseOutcome::Busy(until) => {
-                let again = deferral::of_busy_host(job.waits, until, self.politeness.clock.now());
-                return Ok(Verdict::Defer(again));
-            }
-            LeaseOutcome::Held(until, reason) => return self.put_off(job, until, reason).await,
+            LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
             LeaseOutcome::Blocked => {
                 // A blocked page is not found already; with the re-check its text goes too.
                 let (indexed, others): (Vec<_>, Vec<_>) =

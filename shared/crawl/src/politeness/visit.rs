@@ -17,7 +17,7 @@ use curlew_model::{
     Unchanged, Validators,
 };
 use curlew_policy::chance::mix;
-use curlew_policy::politeness::admission::{self, Admission, admit};
+use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
 use curlew_policy::politeness::group_lease::{self, GroupUse};
 use curlew_policy::politeness::http;
 use curlew_policy::politeness::marks;
@@ -57,10 +57,8 @@ pub type CallEnd = visit::CallEnd<Box<Reply>>;
 pub enum LeaseOutcome<'a> {
     /// The lease is ours.
     Granted(Box<Visit<'a>>),
-    /// Somebody else is there, or the next call is too far away to wait for.
-    Busy(Timestamp),
-    /// The host key is held.
-    Held(Timestamp, HoldReason),
+    /// The host key must not be called now.
+    NotNow(NotNow),
     /// The host key is blocked.
     Blocked,
 }
@@ -179,7 +177,7 @@ impl Politeness {
         let waits = |reason, until: Timestamp| self.events.note(&Event::Waited { reason, time: until.since(now) });
         if let Some(until) = self.outage.put_off(now, seed) {
             waits(WaitReason::Outage, until);
-            return Ok(LeaseOutcome::Busy(until));
+            return Ok(LeaseOutcome::NotNow(NotNow::busy(until)));
         }
         let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
         // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
@@ -210,13 +208,10 @@ impl Politeness {
                     },
                 };
             }
-            Admission::Busy { until } => {
-                waits(WaitReason::Lease, until);
-                LeaseOutcome::Busy(until)
-            }
-            Admission::Held { until, reason } => {
-                waits(WaitReason::Hold, until);
-                LeaseOutcome::Held(until, reason)
+            Admission::NotNow(not_now) => {
+                let reason = if not_now.why.is_some() { WaitReason::Hold } else { WaitReason::Lease };
+                waits(reason, not_now.until);
+                LeaseOutcome::NotNow(not_now)
             }
             Admission::Blocked => LeaseOutcome::Blocked,
         })
@@ -240,7 +235,7 @@ impl Politeness {
                 let now = self.clock.now();
                 let until = admission::busy_until(until, now, seed);
                 self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(now) });
-                Ok(LeaseOutcome::Busy(until))
+                Ok(LeaseOutcome::NotNow(NotNow::busy(until)))
             }
             Err(error) => Err(given_back(visit, error).await),
         }
@@ -499,9 +494,11 @@ impl<'a> Visit<'a> {
                 guest.close().await?;
                 Ok(self.state.after_guest(&state, end?))
             }
-            LeaseOutcome::Busy(until) => Ok(CallEnd::Later(until)),
-            LeaseOutcome::Held(until, HoldReason::Rest) => Ok(CallEnd::Refused(until)),
-            LeaseOutcome::Held(until, _) => Ok(CallEnd::Elsewhere(until)),
+            LeaseOutcome::NotNow(NotNow { until, why }) => Ok(match why {
+                None => CallEnd::Later(until),
+                Some(HoldReason::Rest) => CallEnd::Refused(until),
+                Some(_) => CallEnd::Elsewhere(until),
+            }),
             LeaseOutcome::Blocked => Ok(CallEnd::Rejected(Rejection::Blocked)),
         }
     }

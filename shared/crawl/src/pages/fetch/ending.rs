@@ -3,9 +3,8 @@
 use super::{Fetch, Item, VisitRest, VisitRun};
 use crate::pages::page_row;
 use crate::stage::{StageError, Verdict};
-use curlew_model::{
-    Envelope, HoldReason, HostKey, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob,
-};
+use curlew_model::{Envelope, HostKey, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob};
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{self, Deferral};
 use curlew_ports::Event;
 use url::Url;
@@ -47,13 +46,12 @@ impl Fetch {
         Ok(())
     }
 
-    /// The whole job waits; or, if its host was held too often, its pages are given up with the reason.
-    pub(super) async fn put_off(
-        &self,
-        job: &Envelope<VisitJob>,
-        until: Timestamp,
-        why: HoldReason,
-    ) -> Result<Verdict, StageError> {
+    /// Defers the whole job; or, if its host was held too often, gives its pages up with the reason.
+    pub(super) async fn put_off(&self, job: &Envelope<VisitJob>, not_now: NotNow) -> Result<Verdict, StageError> {
+        let NotNow { until, why: Some(why) } = not_now else {
+            let again = deferral::of_busy_host(job.waits, not_now.until, self.politeness.clock.now());
+            return Ok(Verdict::Defer(again));
+        };
         let after = deferral::of_held_host(job.deferrals, until, why, &self.politeness.rules);
         self.defer(job, &job.work.items, after, why.as_str()).await?;
         Ok(Verdict::Done)

@@ -6,6 +6,7 @@ use crate::politeness::visit::{CallEnd, Fetched};
 use crate::stage::StageError;
 use curlew_article::validity;
 use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
+use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::outcome::is_refusal;
 use curlew_policy::politeness::redirect::Chain;
@@ -109,7 +110,7 @@ impl Fetch {
             let calls = round.visit.state.calls;
             match self.home_shows(round, &got.url, &got.url, text, calls_left - 1).await? {
                 Ok(true) => round.visit.covers_home(text),
-                Err(waits @ Item::Later { .. }) => return Ok(Sight::Interstitial(waits)),
+                Err(waits @ Item::Later(_)) => return Ok(Sight::Interstitial(waits)),
                 Ok(false) | Err(_) => {}
             }
             calls_left = calls_left.saturating_sub(round.visit.state.calls - calls);
@@ -147,7 +148,7 @@ impl Fetch {
         let hold = round.visit.state.learned.hold.as_ref();
         let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
         match walled {
-            Some(until) => Ok(Item::Later { until, held: Some(HoldReason::Interstitial) }),
+            Some(until) => Ok(Item::Later(NotNow::held(until, HoldReason::Interstitial))),
             None => {
                 let Suspicion { text, was_refuted, is_short, calls_left } = suspect.suspicion;
                 let again = round.visit.look_at_new_again_at((text, was_refuted), round.job.deferrals);
@@ -170,7 +171,7 @@ impl Fetch {
     /// Holds the host and lets the visit wait.
     pub(super) fn hold(&self, round: &mut VisitRun<'_, '_>, url: &Url, vendor: &str) -> Item {
         let until = round.visit.hold_interstitial(vendor, url);
-        Item::Later { until, held: Some(HoldReason::Interstitial) }
+        Item::Later(NotNow::held(until, HoldReason::Interstitial))
     }
 
     /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands before all
