@@ -115,10 +115,7 @@ impl Deliver {
             }
         };
         let told = self.tell(&mut visit, &watch, &url, &waiting).await;
-        if let Err(error) = visit.close().await {
-            // The lease expires by itself; matches that the receiver has accepted are delivered.
-            tracing::warn!(%error, %host, "a lease could not be given back");
-        }
+        visit.give_back().await;
         match told? {
             Ok(true) => Ok(Verdict::Defer(self.politeness.clock.now())),
             Ok(false) => Ok(Verdict::Done),

@@ -187,9 +187,7 @@ impl Discover {
         let fetch = self.fetch.as_deref().filter(|_| !job.is_again && step.is_ok());
         let pages = FirstPages::fetched(fetch, &mut visit, visits).await;
         // The lease is given back first: the visits that are sent need it.
-        if let Err(error) = visit.close().await {
-            tracing::warn!(%error, %host, "a lease could not be given back");
-        }
+        visit.give_back().await;
         // Feeds that were found before an error are kept: the next run need not call them again.
         let kept = self.keep(found, pages, fetch).await;
         if let (Err(_), Err(error)) = (&step, &kept) {

@@ -436,10 +436,8 @@ impl Poll {
         };
         // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
         // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
-        let closed = if polled.is_quiet { visit.close_or_leave().await } else { visit.close().await };
-        if let Err(error) = closed {
-            // The lease expires by itself; the feed that was read is kept all the same.
-            tracing::warn!(%error, host = %due.host, "a lease could not be given back");
+        if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
+            visit.give_back().await;
         }
         self.settle(due, polled).await
     }

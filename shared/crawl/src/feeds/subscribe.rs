@@ -61,10 +61,7 @@ impl Subscribe {
             Ok(()) => visit.post(&url, form).await,
             Err(error) => Err(error),
         };
-        if let Err(error) = visit.close().await {
-            // The lease expires by itself; the hub's answer counts all the same.
-            tracing::warn!(%error, %host, "a lease could not be given back");
-        }
+        visit.give_back().await;
         match end? {
             CallEnd::Reply(reply) if matches!(reply.status, 200..300) => {
                 tracing::info!(feed = %job.work.feed, hub = %job.work.url, end = job.work.end, "a hub was asked");

@@ -651,6 +651,15 @@ impl<'a> Visit<'a> {
         if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
     }
 
+    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself; what came of
+    /// the visit counts all the same.
+    pub async fn give_back(self) {
+        let host = self.state.host.clone();
+        if let Err(error) = self.close().await {
+            tracing::warn!(%error, %host, "a lease could not be given back");
+        }
+    }
+
     /// Gives the lease back, with all that was learned.
     ///
     /// # Errors
