@@ -1,7 +1,6 @@
 //! Find: runs queries over the published splits of all years.
 
 use crate::catalog::hidden::{self, HIDDEN_KEY};
-use crate::catalog::leaves::{Known, LeafCall, LeafPlan, LeafReply, Leaves, answers, ask_leaves};
 use crate::catalog::live_index::{LiveIndex, Unsearched};
 use crate::catalog::manifest::{manifest_key, parse_if_known, search_error};
 use crate::catalog::question::{Answered, Question, pages_at};
@@ -10,18 +9,16 @@ use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, St
 use crate::catalog::splits::{OpenSplit, ROUNDS, Splits, endless};
 use crate::catalog::thumbnails::has_thumbnail;
 use crate::stage::StageError;
-use bytes::Bytes;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };
 use curlew_search::{
-    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Leaf, LeafAnswer, LeafRequest, Manifest, OpenLeaf, Query, Results,
-    SearchError, Split, sites,
+    CURSOR_KEY_BYTES, Cursor, Hidden, Hit, Manifest, Query, Results, SearchError, Split, SplitEntry, sites,
 };
 use futures::future::{try_join, try_join_all};
 use futures::stream::{self, StreamExt, TryStreamExt};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Maximum number of years that have an index.
@@ -53,8 +50,6 @@ pub struct Finder {
     counted: Mutex<Option<CountedSites>>,
     /// Key that cursors are signed with, once it is set.
     cursor_key: OnceLock<[u8; CURSOR_KEY_BYTES]>,
-    /// The leaves that queries of many splits are asked of.
-    leaves: Option<LeafPlan>,
 }
 
 /// Bounds what open splits keep when a query ends, however it ends.
@@ -90,7 +85,6 @@ impl Finder {
             years: Mutex::default(),
             counted: Mutex::default(),
             cursor_key: OnceLock::new(),
-            leaves: None,
         }
     }
 
@@ -110,12 +104,6 @@ impl Finder {
     #[must_use]
     pub fn with_range_cache(self, cache: Arc<dyn RangeCache>) -> Finder {
         Finder { splits: self.splits.with_range_cache(cache), ..self }
-    }
-
-    /// Asks these leaves about queries that at least so many splits may match.
-    #[must_use]
-    pub fn with_leaves(self, leaves: Arc<dyn Leaves>, from: usize) -> Finder {
-        Finder { leaves: Some(LeafPlan { leaves, from }), ..self }
     }
 
     /// Sets the key that cursors are signed with. Without it no cursor is given and none is accepted.
@@ -211,88 +199,12 @@ impl Finder {
         Ok((found.0.0.total > 0).then_some((at, found)))
     }
 
-    /// Searches the published splits that may match a question, here or by leaves, and once more if some of them are merged
-    /// away meanwhile. Returns the results, and what was not searched.
+    /// Searches the published splits that may match a question. Returns the results, and what was not searched.
     async fn ask(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched), StageError> {
-        let mut tries = 0;
-        loop {
-            tries += 1;
-            match self.ask_once(question).await {
-                Err(StageError::Port(PortError::NotFound(_))) if tries < TRIES => {}
-                answer => return answer,
-            }
-        }
-    }
-
-    async fn ask_once(&self, question: &Arc<Question>) -> Result<(Answered, Unsearched), StageError> {
-        let (index, hosts) = self.published().await?;
-        let mut unsearched = index.unreadable.clone();
-        let wanted = index.wanted(|split| split.may_match(&question.query));
         let asked = question.clone();
-        if let Some(LeafPlan { leaves, .. }) = self.leaves.as_ref().filter(|plan| wanted.len() >= plan.from.max(1)) {
-            let known = Known { manifests: &index.tags, hosts: hosts.tag.as_ref(), entries: &index.entries };
-            let tools = (self.clock.as_ref(), self.pool.as_ref());
-            let look = move |leaves: &[&dyn Leaf]| asked.look(leaves);
-            let (answer, pages) = ask_leaves(leaves.as_ref(), tools, known, &wanted, look).await?;
-            unsearched.pages += pages;
-            return Ok((answer, unsearched));
-        }
-        let opened = self.open(index, &hosts, &wanted).await?;
-        let look = move |splits: &[&Split], hidden: &Hidden| {
-            asked.look(&[&OpenLeaf::new(splits.iter().copied().enumerate(), hidden)])
-        };
-        Ok((self.look_in(&opened, &look).await?, unsearched))
-    }
-
-    /// Answers a root as its leaf, over the splits that the root names and that are published.
-    ///
-    /// # Errors
-    /// If it is no request to a leaf, or the object store's error.
-    pub async fn answer_as_leaf(&self, request: &[u8]) -> Result<Bytes, StageError> {
-        let call = LeafCall::read(request)?;
-        let reply = match self.answer_call(call).await {
-            Err(StageError::Port(PortError::NotFound(_))) => LeafReply::Stale,
-            answers => LeafReply::Answers(answers?),
-        };
-        Ok(serde_json::to_vec(&reply).map_err(|error| StageError::Job(error.to_string()))?.into())
-    }
-
-    async fn answer_call(&self, call: LeafCall) -> Result<Vec<LeafAnswer>, StageError> {
-        let (index, hosts) = match self.published_as(&call) {
-            Some(published) => published,
-            None => {
-                // The root has listed the years.
-                let years = call.manifests.iter().map(|(year, _)| *year).take(YEARS).collect();
-                try_join(self.manifests(self.clock.now(), years), self.hidden_hosts()).await?
-            }
-        };
-        let places: HashMap<&str, usize> = index.entries.iter().map(|entry| entry.key.as_str()).zip(0..).collect();
-        let is_whole = index.unreadable == Unsearched::default();
-        let unlisted = |key: &String| match is_whole {
-            true => StageError::from(PortError::NotFound(key.clone())),
-            // A root of a newer version would read the manifests again in vain.
-            false => StageError::Job("this version cannot read a part of the index".into()),
-        };
-        let wanted = call.splits.values().map(|key| places.get(key.as_str()).copied().ok_or_else(|| unlisted(key)));
-        let wanted: Vec<usize> = wanted.collect::<Result<_, _>>()?;
-        let opened = self.open(index, &hosts, &wanted).await?;
-        let (numbers, requests): (Vec<usize>, Arc<[LeafRequest]>) =
-            (call.splits.into_keys().collect(), call.requests.into());
-        let look = move |splits: &[&Split], hidden: &Hidden| {
-            answers(&OpenLeaf::new(numbers.iter().copied().zip(splits.iter().copied()), hidden), &requests)
-        };
-        self.look_in(&opened, &look).await
-    }
-
-    /// Returns the published index as it was read last, if that is what a root has read, too.
-    fn published_as(&self, call: &LeafCall) -> Option<(Arc<LiveIndex>, Hosts)> {
-        let is_same = |tag: &Option<Tag>, other: &Option<String>| tag.as_ref().map(|Tag(tag)| tag) == other.as_ref();
-        let index = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let (hosts, tag) = self.hidden.known().filter(|(_, tag)| is_same(tag, &call.hosts))?;
-        let are_same = index.tags.len() == call.manifests.len()
-            && index.tags.iter().zip(&call.manifests).all(|(one, two)| one.0 == two.0 && is_same(&one.1, &two.1));
-        let has_expired = index.until.is_some_and(|until| until <= self.clock.now());
-        (are_same && !has_expired).then_some((index, Hosts { hosts, tag }))
+        let may_match = |split: &SplitEntry| split.may_match(&question.query);
+        let (opened, answer) = self.look_at(may_match, move |splits, hidden| asked.look(splits, hidden)).await?;
+        Ok((answer, opened.index.unreadable.clone()))
     }
 
     /// Returns the sites that have pages in the index, in the order of their host names. They are counted anew only if
@@ -302,13 +214,13 @@ impl Finder {
     /// The object store's error.
     pub async fn sites(&self) -> Result<Arc<[SiteEntry]>, PortError> {
         let (index, hosts) = self.published().await.map_err(port_error)?;
-        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts.hosts;
+        let same = |counted: &&CountedSites| Arc::ptr_eq(&counted.index, &index) && counted.hosts == *hosts;
         let counted =
             self.counted.lock().unwrap_or_else(PoisonError::into_inner).as_ref().filter(same).map(|c| c.sites.clone());
         if let Some(sites) = counted {
             return Ok(sites);
         }
-        let (opened, sites) = self.look_everywhere(sites).await.map_err(port_error)?;
+        let (opened, sites) = self.look_at(|_| true, sites).await.map_err(port_error)?;
         let sites: Arc<[SiteEntry]> = sites.into();
         let Opened { index, hidden, .. } = opened;
         let counted = CountedSites { index, hosts: hidden.hosts.clone(), sites: sites.clone() };
@@ -316,8 +228,8 @@ impl Finder {
         Ok(sites)
     }
 
-    /// Runs a function over all published splits, and once more if some of them are merged away meanwhile.
-    async fn look_everywhere<T, F>(&self, look: F) -> Result<(Opened, T), StageError>
+    /// Runs a function over the published splits that may match, and once more if some of them are merged away meanwhile.
+    async fn look_at<T, F>(&self, may_match: impl Fn(&SplitEntry) -> bool, look: F) -> Result<(Opened, T), StageError>
     where
         T: Send + 'static,
         F: Fn(&[&Split], &Hidden) -> Result<T, SearchError> + Clone + Send + 'static,
@@ -326,7 +238,7 @@ impl Finder {
         loop {
             tries += 1;
             let (index, hosts) = self.published().await?;
-            let wanted = index.wanted(|_| true);
+            let wanted = index.wanted(&may_match);
             let looked = async {
                 let opened = self.open(index, &hosts, &wanted).await?;
                 let answer = self.look_in(&opened, &look).await?;
@@ -363,25 +275,30 @@ impl Finder {
     }
 
     /// Opens some of the published splits.
-    async fn open(&self, index: Arc<LiveIndex>, hosts: &Hosts, wanted: &[usize]) -> Result<Opened, StageError> {
+    async fn open(
+        &self,
+        index: Arc<LiveIndex>,
+        hosts: &BTreeSet<String>,
+        wanted: &[usize],
+    ) -> Result<Opened, StageError> {
         let splits = self.splits.wanted(&index.splits, wanted).await?;
         for (opened, at) in splits.iter().zip(wanted) {
             opened.split.set_outdated(index.outdated[*at].clone());
         }
-        let hidden = Arc::new(Hidden { hosts: BTreeSet::clone(&hosts.hosts), ..index.hidden.clone() });
+        let hidden = Arc::new(Hidden { hosts: hosts.clone(), ..index.hidden.clone() });
         Ok(Opened { index, splits, hidden })
     }
 
     /// Returns what is published, and the blocked hosts.
-    async fn published(&self) -> Result<(Arc<LiveIndex>, Hosts), StageError> {
+    async fn published(&self) -> Result<(Arc<LiveIndex>, Arc<BTreeSet<String>>), StageError> {
         let manifests = async { self.manifests(self.clock.now(), self.years().await?).await };
         try_join(manifests, self.hidden_hosts()).await
     }
 
-    async fn hidden_hosts(&self) -> Result<Hosts, StageError> {
+    async fn hidden_hosts(&self) -> Result<Arc<BTreeSet<String>>, StageError> {
         let parse = |bytes: Option<&[u8]>| bytes.map_or_else(|| Ok(BTreeSet::new()), |b| Ok(hidden::parse(b)?.hosts));
-        let (hosts, tag) = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?;
-        Ok(Hosts { hosts, tag })
+        let (hosts, _) = self.hidden.load(self.blobs.as_ref(), HIDDEN_KEY, parse).await?;
+        Ok(hosts)
     }
 
     async fn manifests(&self, now: Timestamp, years: BTreeSet<Year>) -> Result<Arc<LiveIndex>, StageError> {
@@ -456,12 +373,6 @@ impl Finder {
             copies: hit.copies,
         })
     }
-}
-
-/// The blocked hosts, and the tag of their list.
-struct Hosts {
-    hosts: Arc<BTreeSet<String>>,
-    tag: Option<Tag>,
 }
 
 /// The published splits, opened, and the pages that are hidden in them.

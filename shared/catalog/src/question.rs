@@ -2,7 +2,7 @@
 
 use curlew_model::{PageId, Timestamp};
 use curlew_policy::address::{canonical, current_version, page_id, parse};
-use curlew_search::{Cursor, Leaf, Query, Request, Results, SearchError, search_leaves, suggest};
+use curlew_search::{Cursor, Hidden, Query, Request, Results, SearchError, Split, search, suggest};
 use std::collections::BTreeSet;
 
 /// Returns the pages that a pasted address may be of: with either scheme, with and without a slash at its end. A text
@@ -43,13 +43,13 @@ pub(crate) struct Question {
 pub(crate) type Answered = (Results, Option<String>);
 
 impl Question {
-    /// Searches what leaves have, as far as they have answered.
-    pub(crate) fn look(&self, leaves: &[&dyn Leaf]) -> Result<Answered, SearchError> {
+    /// Searches open splits.
+    pub(crate) fn look(&self, splits: &[&Split], hidden: &Hidden) -> Result<Answered, SearchError> {
         let Question { text, query, after, now, offset, limit, explain } = self;
         let after = after.as_ref();
         let request = Request { offset: *offset, after, explain: *explain, ..Request::new(query, *limit, *now) };
-        let results = search_leaves(leaves, request)?;
-        let suggestion = suggest(leaves, (text, query), &results, *now)?;
+        let results = search(splits, hidden, request)?;
+        let suggestion = suggest(splits, hidden, (text, query), &results, *now)?;
         Ok((results, suggestion))
     }
 }

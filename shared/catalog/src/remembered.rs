@@ -28,7 +28,10 @@ impl<T> Remembered<T> {
         key: &str,
         parse: impl Fn(Option<&[u8]>) -> Result<T, StageError>,
     ) -> Result<(Arc<T>, Option<Tag>), StageError> {
-        let known = self.known();
+        let known = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))
+        };
         let blob = match known {
             None => blobs.get(key).await?,
             Some((value, tag)) => match blobs.get_changed(key, tag.as_ref()).await? {
@@ -42,11 +45,5 @@ impl<T> Remembered<T> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
             Some(Content { tag: tag.clone(), value: value.clone() });
         Ok((value, tag))
-    }
-
-    /// Returns the last content and its tag, without asking whether it is still the same.
-    pub(crate) fn known(&self) -> Option<(Arc<T>, Option<Tag>)> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))
     }
 }

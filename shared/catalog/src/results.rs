@@ -26,8 +26,8 @@ pub struct SearchResults {
     /// Number of pages that contain only some of the words.
     #[serde(skip_serializing_if = "is_zero")]
     pub partial: u64,
-    /// Number of pages that were not searched, since a part of the index did not answer in time, or has a format that
-    /// this version cannot read. Their pages are missing from the hits and from all numbers.
+    /// Number of pages that were not searched, since a part of the index has a format that this version cannot
+    /// read. Their pages are missing from the hits and from all numbers.
     #[serde(skip_serializing_if = "is_zero")]
     pub unsearched: u64,
     /// Years whose pages were not searched either, and are not counted in [`SearchResults::unsearched`], since this version

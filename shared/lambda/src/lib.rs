@@ -22,9 +22,6 @@ mod failure;
 mod far;
 mod in_force;
 mod init_error;
-#[cfg(test)]
-mod judged;
-mod leaves;
 mod logs;
 mod meter;
 mod outside;

@@ -1,28 +1,25 @@
 //! Finds the stems of splits that begin like a word, within a number of terms.
 
 use crate::error::SearchError;
-use crate::leaf::{Answer, Ask, Leaf, ask_each};
 use crate::plan::Stem;
 use crate::query::{BEGINNING, Query};
-use crate::spelling::{STEMS, in_order};
+use crate::spelling::{Neighbour, STEMS, beginning_with, in_order};
+use crate::split::Split;
 
 /// Maximum number of beginnings of a query that are looked up.
 const BEGINNINGS: usize = 4;
 
 /// Returns the stems that begin with each beginning of a word in a query, with this beginning as typed.
-pub(crate) fn beginnings(leaves: &[&dyn Leaf], query: &Query) -> Result<Vec<(String, Vec<Stem>)>, SearchError> {
+pub(crate) fn beginnings(splits: &[&Split], query: &Query) -> Result<Vec<(String, Vec<Stem>)>, SearchError> {
     let clauses = query.wanted.iter().chain(&query.unwanted);
     let mut words: Vec<&String> = clauses.map(|clause| &clause.text).filter(|text| text.ends_with(BEGINNING)).collect();
     words.sort_unstable();
     words.dedup();
     words.truncate(BEGINNINGS);
-    let ask = |word: &str| Ask::Beginning { with: word.trim_end_matches(BEGINNING).to_owned() };
-    let requests = words.iter().flat_map(|word| leaves.iter().map(|leaf| (*leaf, ask(word))));
-    let answers = ask_each(requests, |answer| match answer {
-        Answer::Similar(near) => Some(near),
-        _ => None,
-    })?;
-    let stems = answers.chunks(leaves.len().max(1)).map(|near| in_order(near.iter().flatten()));
-    let stems = stems.map(|near| near.into_iter().take(STEMS).map(|near| near.stem).collect());
+    let look_up = |word: &String| beginning_with(splits, word.trim_end_matches(BEGINNING));
+    // All are looked up before the first missing part of a split ends it, so that all parts become wanted at once.
+    let found: Vec<Result<Vec<Neighbour>, SearchError>> = words.iter().map(|word| look_up(word)).collect();
+    let found = found.into_iter().collect::<Result<Vec<Vec<Neighbour>>, SearchError>>()?;
+    let stems = found.iter().map(|near| in_order(near).into_iter().take(STEMS).map(|near| near.stem).collect());
     Ok(words.into_iter().cloned().zip(stems).collect())
 }

@@ -6,9 +6,9 @@
 
 use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
-use crate::leaf::{Answer, Ask, Leaf, PAGES_READ, SpelledPage, ask_each};
+use crate::open_splits::OpenSplits;
 use crate::plan::{Plan, Stem, Typed};
-use crate::spelling::{Neighbour, SHORTEST, in_order};
+use crate::spelling::{Neighbour, SHORTEST, in_order, neighbours};
 use crate::statistics::Statistics;
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub(crate) struct Mended {
 /// Returns what some words that no page has are taken for, in the languages of the query: those in which most of its
 /// words are known, or nearly.
 pub(crate) fn mend(
-    leaves: &[&dyn Leaf],
+    open: &OpenSplits<'_>,
     plan: &Plan,
     unknown: &[Typed],
     statistics: &Statistics,
@@ -46,26 +46,27 @@ pub(crate) fn mend(
     let languages: Vec<&String> = plan.languages.iter().map(|language| &language.rules).collect();
     let unsigned = unknown.iter().filter_map(|word| without_signs(&word.text, &languages, analyzers));
     let unsigned: Vec<Mended> = unsigned.collect();
-    let steps = STEPS / leaves.iter().map(|leaf| leaf.splits().len()).sum::<usize>().max(1);
+    let steps = STEPS / open.splits.len().max(1);
     let stems = unknown.iter().map(|word| (&word.text, stems_of(&word.text.to_lowercase(), &languages, analyzers)));
     let words: Vec<(&String, Vec<Stem>)> = stems.filter(|(_, stems)| !stems.is_empty()).take(DOUBTED).collect();
-    let asks = words.iter().map(|(word, stems)| Ask::Similar { stems: stems.clone(), most: most_slips(word), steps });
-    let asks: Vec<Ask> = asks.collect();
-    let requests = asks.iter().flat_map(|ask| leaves.iter().map(|leaf| (*leaf, ask.clone())));
-    let answers = ask_each(requests, |answer| match answer {
-        Answer::Similar(near) => Some(near),
-        _ => None,
-    })?;
-    let near = answers.chunks(leaves.len().max(1)).map(|near| in_order(near.iter().flatten()));
-    let mut near: Vec<Vec<Neighbour>> = near.collect();
+    let look_up = |(word, stems): &(&String, Vec<Stem>)| neighbours(&open.splits, stems, most_slips(word), steps);
+    // All are looked up before the first missing part of a split ends it, so that all parts become wanted at once.
+    let near: Vec<Result<Vec<Neighbour>, SearchError>> = words.iter().map(look_up).collect();
+    let near = near.into_iter().collect::<Result<Vec<Vec<Neighbour>>, SearchError>>()?;
+    let mut near: Vec<Vec<Neighbour>> = near.iter().map(in_order).collect();
     let spoken = spoken(plan, statistics, &near);
     for near in &mut near {
         near.retain(|near| spoken.contains(near.stem.rules.as_str()));
         near.truncate(STAND_INS);
     }
-    let typed = words.iter().zip(&near).flat_map(|((word, _), near)| near.iter().map(move |near| (near, *word)));
-    let typed: Vec<(Stem, String)> = typed.map(|(near, word)| (near.stem.clone(), word.to_lowercase())).collect();
-    let mut spelled = spelled(leaves, typed)?.into_iter();
+    let mut spelled = Vec::new();
+    for ((word, _), near) in words.iter().zip(&near) {
+        let lower = word.to_lowercase();
+        for near in near {
+            spelled.push(open.spell(&near.stem, &lower, analyzers)?);
+        }
+    }
+    let mut spelled = spelled.into_iter();
     let mended = words.into_iter().zip(near).filter_map(|((word, _), near)| {
         let lower = word.to_lowercase();
         let spelled = spelled.by_ref().take(near.len());
@@ -128,24 +129,4 @@ fn stems_in(word: &str, languages: &[&String], analyzers: &mut Analyzers) -> Vec
 /// Returns the maximum number of typos in a word.
 fn most_slips(word: &str) -> usize {
     if word.chars().count() < LONG { 1 } else { 2 }
-}
-
-/// Returns for each stem the word with it that is most similar to another word, from the first pages that may be shown,
-/// and its distance.
-fn spelled(leaves: &[&dyn Leaf], stems: Vec<(Stem, String)>) -> Result<Vec<Option<(usize, String)>>, SearchError> {
-    if stems.is_empty() {
-        return Ok(Vec::new());
-    }
-    let requests = leaves.iter().map(|leaf| (*leaf, Ask::Spell { stems: stems.clone() }));
-    let answers = ask_each(requests, |answer| match answer {
-        Answer::Spelled(words) => Some(words),
-        _ => None,
-    })?;
-    let best = (0..stems.len()).map(|at| {
-        let mut pages: Vec<&SpelledPage> = answers.iter().filter_map(|of| of.get(at)).flatten().collect();
-        pages.sort_by_key(|(split, _)| *split);
-        let words = pages.into_iter().take(PAGES_READ).filter_map(|(_, word)| word.as_ref());
-        words.min_by_key(|(apart, _)| *apart).cloned()
-    });
-    Ok(best.collect())
 }

@@ -16,7 +16,6 @@ use crate::split::Split;
 use crate::statistics::Statistics;
 use crate::tokens::term_text;
 use forms::{Phrasing, forms_in, joined_words};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _, TermQuery};
@@ -27,8 +26,8 @@ use tantivy::{BitSet, Term};
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
 
-/// A query as every split is asked it, whatever languages its own pages have. All leaves make the same plan of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A query as every split is asked it, whatever languages its own pages have.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wording {
     pub(crate) query: Query,
     /// Languages by whose rules words are stemmed ([`languages`]).
@@ -454,7 +453,7 @@ impl Allowed {
 }
 
 /// A stem under the rules of a language.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Stem {
     pub(crate) rules: String,
     pub(crate) form: String,

@@ -8,7 +8,6 @@ use crate::schema::{folder_label, tag_label};
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, PageId, QueryError, Timestamp};
 use curlew_text::hygiene::head_bytes;
 use part::{NOT, QueryPart, is_space, pieces};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
@@ -32,7 +31,7 @@ const MIN_FILTER_NAME: usize = 2;
 /// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching pages,
 /// and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a phrase
 /// of two numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
@@ -69,7 +68,7 @@ pub struct Query {
 }
 
 /// A word or a phrase.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
     /// Text as typed, without quotation marks.
     pub text: String,
@@ -80,7 +79,7 @@ pub struct Clause {
 }
 
 /// The order of the results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     /// The best match first.
     #[default]

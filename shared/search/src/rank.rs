@@ -12,7 +12,6 @@ use crate::query::{Query, Sort};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::{Millis, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -56,8 +55,7 @@ pub(crate) struct SplitHits {
 }
 
 /// A page that may become a hit; the greater one is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "Row", into = "Row")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
     /// Primary and secondary sort key: [`Score`] and date, or date and score.
     pub(crate) rank: (i64, i64),
@@ -80,24 +78,8 @@ pub(crate) struct Candidate {
     pub(crate) print: Option<u64>,
 }
 
-/// A candidate as it is serialized: a leaf gives a thousand of them, so they have no names of fields.
-type Row = ((i64, i64), u64, (usize, DocId), Score, bool, Bits, u8, i64, u64, Option<u64>);
-
-impl From<Row> for Candidate {
-    fn from((rank, key, at, score, has_all, has, language, date, site, print): Row) -> Candidate {
-        Candidate { rank, key: Reverse(key), at, score, has_all, has, language, date, site, print }
-    }
-}
-
-impl From<Candidate> for Row {
-    fn from(candidate: Candidate) -> Row {
-        let Candidate { rank, key, at, score, has_all, has, language, date, site, print } = candidate;
-        (rank, key.0, at, score, has_all, has, language, date, site, print)
-    }
-}
-
 /// Score of a page, as a number that sorts like it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Score(u32);
 
 impl Score {
@@ -131,7 +113,7 @@ impl Candidate {
 }
 
 /// Pages of a split that a query selects, and the number of them that is kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selection {
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,

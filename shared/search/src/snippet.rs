@@ -3,7 +3,6 @@
 use crate::analyze::{Analyzer, FirstLetters, Mode};
 use curlew_model::SnippetLimit;
 use curlew_text::hygiene::head_bytes;
-use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -21,7 +20,7 @@ const ELLIPSIS: char = '…';
 /// Part of a text, with the positions of the words that were searched for.
 ///
 /// The text is plain: escape it piece by piece before it is shown, and mark the pieces then.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The part, on one line.
     pub text: String,

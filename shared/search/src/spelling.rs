@@ -5,7 +5,6 @@ use crate::error::SearchError;
 use crate::plan::Stem;
 use crate::split::Split;
 use crate::tokens::{MARK, form_and_rules};
-use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
 use strsim::osa_distance as distance;
@@ -22,7 +21,7 @@ const FIRST_LETTER_FROM: usize = 5;
 const ENDING: usize = 4;
 
 /// A stem of the index that is similar to one of the query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Neighbour {
     pub(crate) stem: Stem,
     /// Number of pages that have it, in the split where it is most frequent.
@@ -109,7 +108,7 @@ pub(crate) fn beginning_with(splits: &[&Split], begin: &str) -> Result<Vec<Neigh
     Ok(near)
 }
 
-/// Combines the [`neighbours`] of several leaves: the nearest first, then those on the most pages.
+/// Sorts [`neighbours`], each once: the nearest first, then those on the most pages.
 pub(crate) fn in_order<'a>(near: impl IntoIterator<Item = &'a Neighbour>) -> Vec<Neighbour> {
     let mut near: Vec<Neighbour> = near.into_iter().cloned().collect();
     near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));

@@ -4,13 +4,12 @@ use crate::analyze::rules;
 use crate::budget::Lists;
 use crate::error::SearchError;
 use crate::split::Split;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use tantivy::Term;
 use tantivy::postings::TermInfo;
 
 /// Statistics of splits: sums, so that the distribution of pages over splits does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Number of pages, hidden ones included.
     pub(crate) docs: u64,
@@ -23,7 +22,7 @@ pub(crate) struct Statistics {
 }
 
 /// Statistics of a term.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TermStatistics {
     /// Number of pages that have it.
     pages: u64,
@@ -100,18 +99,6 @@ impl Statistics {
     /// Returns the number of pages whose language has these rules.
     pub(crate) fn pages_in(&self, rules: &str) -> u64 {
         self.pages_in.get(rules).copied().unwrap_or_default()
-    }
-
-    /// Adds the statistics of other splits.
-    pub(crate) fn add(&mut self, other: Statistics) {
-        self.docs += other.docs;
-        self.tokens += other.tokens;
-        for (rules, pages) in other.pages_in {
-            *self.pages_in.entry(rules).or_default() += pages;
-        }
-        for (text, term) in other.terms {
-            self.terms.entry(text).or_default().add(term);
-        }
     }
 
     /// Returns these statistics with the counts of the terms of earlier ones of the same splits.

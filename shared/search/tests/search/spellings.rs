@@ -55,8 +55,7 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     let (text, hidden) = ("zorblax, harbour", Hidden::default());
     let query = Query::parse(text).unwrap();
     let results = search(&[&without], &hidden, Request::new(&query, 9, now())).unwrap();
-    let leaf = OpenLeaf::new([(0, &without)], &hidden);
-    let meant = suggest(&[&leaf], (text, &query), &results, now()).unwrap();
+    let meant = suggest(&[&without], &hidden, (text, &query), &results, now()).unwrap();
     assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
 

@@ -13,7 +13,6 @@ use curlew_model::{Millis, OwnerRequest, Page};
 use curlew_policy::address;
 use curlew_ports::{Clock, Pages};
 use curlew_stages::catalog::find::Finder;
-use curlew_stages::catalog::local_leaves::LocalLeaves;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::feeds::backfill::BackfillRequest;
 use curlew_stages::operator::ownership::RequestOutcome;
@@ -47,7 +46,7 @@ enum Action {
 pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
     let mut script = script(&shared, length);
     script.sort_by_key(|(at, _)| *at);
-    let finder = finder(&shared);
+    let finder = Finder::new(shared.blobs.clone(), shared.clock.clone());
     let mut dice = Dice::new(shared.plan.seed, "people");
     let mut faults = Faults::seeded(dice.next(), rates(&shared, PEOPLE), shared.clock.clone());
     for (at, action) in script {
@@ -86,18 +85,6 @@ pub(super) async fn follow_script(shared: Arc<Shared>, length: Moment) {
         }
         if shared.plan.index {
             search(&shared, &finder).await;
-        }
-    }
-}
-
-/// The search page. In every second world it asks leaves, which keep what they have read for as long as the world lasts.
-fn finder(shared: &Shared) -> Finder {
-    let finder = || Finder::new(shared.blobs.clone(), shared.clock.clone());
-    match shared.plan.seed.is_multiple_of(2) {
-        true => finder(),
-        false => {
-            let leaves = LocalLeaves(vec![Arc::new(finder()), Arc::new(finder())]);
-            finder().with_leaves(Arc::new(leaves), 1)
         }
     }
 }
