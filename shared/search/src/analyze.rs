@@ -250,7 +250,10 @@ impl Analyzer {
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
-                let is_elided = |part: &Range<usize>| elided.contains(&text[part.clone()].to_lowercase().as_str());
+                let is_elided = |part: &Range<usize>| {
+                    let part = text[part.clone()].to_lowercase();
+                    elided.split_whitespace().any(|elided| elided == part)
+                };
                 let dropped = parts.iter().take(parts.len() - 1).take_while(|part| is_elided(part)).count();
                 parts.drain(..dropped);
             }
