@@ -20,6 +20,9 @@ const MIN_BEGINNING: usize = 3;
 /// Sign after the beginning of a word.
 pub(crate) const BEGINNING: char = '*';
 
+/// Signs behind a word that do not belong to it.
+const SENTENCE_SIGNS: [char; 11] = [',', ';', ':', '.', '!', '?', ')', ']', '…', '、', '。'];
+
 /// Minimum length in letters of a name that is taken for the name of a filter.
 const MIN_FILTER_NAME: usize = 2;
 
@@ -231,8 +234,12 @@ impl QueryReader {
         // A part without letters, digits and emoji cannot be found, so it is not searched for.
         if has_words(piece.text) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
-            let text = if piece.quoted { piece.text.trim_end_matches(BEGINNING) } else { piece.text };
-            let at = piece.at..piece.at + text.len();
+            let text = match piece.quoted {
+                true => piece.text.trim_end_matches(BEGINNING),
+                false => piece.text.trim_end_matches(SENTENCE_SIGNS).trim_start_matches(['(', '[', '¿', '¡']),
+            };
+            let start = piece.at + piece.text.find(text).unwrap_or_default();
+            let at = start..start + text.len();
             clauses.push(Clause { text: text.to_owned(), must: piece.quoted || piece.is_strict, at });
         } else {
             self.has_signs = true;
