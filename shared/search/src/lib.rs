@@ -23,7 +23,6 @@
 //! [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
-mod beginning;
 mod bits;
 mod bounds;
 mod budget;
@@ -35,8 +34,8 @@ mod error;
 mod hidden;
 mod hit;
 mod listing;
+mod lookups;
 mod manifest;
-mod mend;
 mod open_splits;
 mod pieces;
 mod plan;

@@ -4,27 +4,18 @@
 //! spread over splits. A request that lacks bytes fails with [`SearchError::is_not_here`] once everything that it needs is
 //! wanted: the caller supplies it and runs the search again.
 
-use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::plan::{Plan, Stem};
+use crate::plan::Plan;
 use crate::proximity;
 use crate::query::Query;
 use crate::rank::{Candidate, Corpus, Score, Selection, rank, tally};
-use crate::schema::{self, head};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Record;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use strsim::osa_distance as distance;
-use tantivy::schema::IndexRecordOption;
-use tantivy::{DocId, DocSet, TERMINATED, Term};
-
-/// Maximum number of pages of one stem that are read for a word.
-const PAGES_READ: usize = 2;
-/// Prefix of a page's text that is read for a word, in bytes.
-const TEXT_READ: usize = 16 * 1024;
+use tantivy::DocId;
 
 /// A document: the number of its split, and its number there.
 pub(crate) type Address = (usize, DocId);
@@ -46,7 +37,7 @@ pub(crate) struct Ranked {
 /// Splits that are open in this process, and the pages that no query may find. A split's number is its place.
 pub(crate) struct OpenSplits<'a> {
     pub(crate) splits: Vec<&'a Split>,
-    hidden: &'a Hidden,
+    pub(crate) hidden: &'a Hidden,
 }
 
 impl<'a> OpenSplits<'a> {
@@ -136,32 +127,6 @@ impl<'a> OpenSplits<'a> {
         Ok(shares)
     }
 
-    /// Returns, from the first pages with a stem that may be shown, the word with this stem that is most similar to `like`,
-    /// and its distance.
-    pub(crate) fn spell(
-        &self,
-        stem: &Stem,
-        like: &str,
-        analyzers: &mut Analyzers,
-    ) -> Result<Option<(usize, String)>, SearchError> {
-        let mut words = Vec::new();
-        for split in &self.splits {
-            let dead = split.dead(self.hidden)?;
-            let body = split.fields().body;
-            let term = Term::from_field_text(body, &stem.text());
-            let postings = split.segment().inverted_index(body)?.read_postings(&term, IndexRecordOption::Basic)?;
-            let Some(mut postings) = postings else { continue };
-            while postings.doc() != TERMINATED && words.len() < PAGES_READ {
-                let doc = postings.doc();
-                postings.advance();
-                if !dead.contains(doc) {
-                    words.push(word_of(&split.record(doc)?, stem, like, analyzers));
-                }
-            }
-        }
-        Ok(words.into_iter().flatten().min_by_key(|(apart, _)| *apart))
-    }
-
     /// Reads everything that a plan needs, at once, so that missing bytes become wanted. Errors recur, and are reported,
     /// when the search runs again.
     fn want(&self, read: impl Fn(&Split)) {
@@ -178,23 +143,4 @@ pub(crate) fn keep_best(candidates: &mut Vec<Candidate>, most: usize) -> bool {
     let is_cut = candidates.len() > most;
     candidates.truncate(most);
     is_cut
-}
-
-/// Returns the word of a page with a stem that is most similar to `like`, and its distance.
-fn word_of(record: &Record, stem: &Stem, like: &str, analyzers: &mut Analyzers) -> Option<(usize, String)> {
-    let mut best: Option<(usize, String)> = None;
-    let language = schema::primary_language(record.language.as_deref());
-    let author = record.author.as_deref().unwrap_or_default();
-    for text in [&record.title, author, head(&record.text, TEXT_READ)] {
-        analyzers.of(&language).each(text, Mode::Index, &mut |word| {
-            if word.form == stem.form || word.other == Some(&stem.form) {
-                let word = text[word.span].to_lowercase();
-                let apart = distance(like, &word);
-                if best.as_ref().is_none_or(|(least, _)| apart < *least) {
-                    best = Some((apart, word));
-                }
-            }
-        });
-    }
-    best
 }

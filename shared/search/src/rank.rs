@@ -3,6 +3,7 @@
 //! Words are read one after another, and each adds to the scores of the pages that have it (term at a time). Afterwards
 //! it is known which of the words each page has, and so whether it has all of them.
 
+use crate::analyze::compared;
 use crate::bits::Bits;
 use crate::cursor::Place;
 use crate::error::SearchError;
@@ -414,9 +415,12 @@ impl<'a> Corpus<'a> {
     fn fits(&self, plan: &Plan, rows: &[Vec<u64>]) -> Vec<f32> {
         let mut sums = vec![0.0_f32; plan.languages.len()];
         for (bit, pages) in rows.iter().enumerate() {
+            let typed = compared(&plan.units[bit].text).unwrap_or_default();
             let rate = |(language, pages): (&Language, &u64)| match language.rules.as_str() {
                 "" => 0.0,
                 _ if language.own_stop_words.contains(bit) => STOP_WORD_RATE,
+                // Its pages have another word, whose stem is the same.
+                rules if self.statistics.is_foreign(&typed, rules) => 0.0,
                 rules => *pages as f32 / (self.statistics.pages_in(rules) as f32 + FEW_PAGES),
             };
             let rates: Vec<f32> = plan.languages.iter().zip(pages).map(rate).collect();

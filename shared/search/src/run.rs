@@ -1,7 +1,6 @@
 //! Answers a query over several splits as if they were one index.
 
 use crate::analyze::Analyzers;
-use crate::beginning::beginnings;
 use crate::bits::bits;
 use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
@@ -9,11 +8,13 @@ use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::hit::{Explanation, Hit, hit};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
-use crate::mend::{Mended, mend};
+use crate::lookups::{Mended, beginnings, mend};
 use crate::open_splits::{Address, OpenSplits, Ranked, keep_best};
-use crate::plan::{Plan, Stem, Typed, Wording, languages};
+use crate::plan::{Plan, Stem, Typed, languages};
 use crate::query::{Query, Sort};
 use crate::rank::{Candidate, Corpus, Selection, completeness, freshness};
+use crate::schema::schema;
+use crate::spelling::languages_of;
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Timestamp;
@@ -114,36 +115,7 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let mut wording = Wording {
-        query: query.clone(),
-        languages: languages(&open.languages(), query),
-        stand_ins: Vec::new(),
-        beginnings: beginnings(&open.splits, query)?,
-        unread: Unread::default(),
-    };
-    let mut plan = wording.plan(&mut analyzers);
-    let mut statistics = Statistics::default();
-    count(&open, &plan, &mut statistics)?;
-    let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
-    let mut mended = match request.scope {
-        Scope::SomeWords => mend(&open, &plan, &unknown, &statistics, &mut analyzers)?,
-        Scope::AllWords => Vec::new(),
-    };
-    // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
-        wording.stand_ins = mended.iter().map(|mended| (mended.word.clone(), mended.stems.clone())).collect();
-        plan = wording.plan(&mut analyzers);
-        count(&open, &plan, &mut statistics)?;
-        // A word without its signs may be in no page either.
-        let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
-        mended.retain(|mended| mended.stems.iter().any(is_known));
-    }
-    let unknown = unknown.into_iter().map(|word| word.text).collect();
-    let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
-    wording.unread = Unread::beyond(request.budget, &lists);
-    if !wording.unread.is_empty() {
-        plan = wording.plan(&mut analyzers);
-    }
+    let Prepared { plan, statistics, unknown, mended } = prepare(&open, &request, partial, &mut analyzers)?;
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
@@ -209,6 +181,48 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let Counts { total, partial, copies } = counts;
     let too_common = plan.too_common;
     Ok(Results { total, partial, copies, hits, more_of, next, unknown, too_common, mended })
+}
+
+/// The plan of a query, and what was looked up for it.
+struct Prepared {
+    plan: Plan,
+    statistics: Statistics,
+    /// Words of the query that no page has, as typed.
+    unknown: Vec<String>,
+    mended: Vec<Mended>,
+}
+
+/// Plans a query: with the words that begin like a word of it, with others in place of those that no page has if pages
+/// with some words count, and without the terms that are beyond the budget.
+fn prepare(
+    open: &OpenSplits<'_>,
+    request: &Request<'_>,
+    partial: bool,
+    analyzers: &mut Analyzers,
+) -> Result<Prepared, SearchError> {
+    let (query, fields) = (request.query, schema().1);
+    let beginnings = beginnings(&open.splits, query, analyzers)?;
+    let mut plan = Plan::new(query, languages(&open.languages(), query), &fields, analyzers);
+    beginnings.iter().for_each(|(word, stems)| plan.spell_out(word, stems, &fields));
+    let mut statistics = Statistics::default();
+    count(open, &plan, &mut statistics)?;
+    statistics.spelled_in = languages_of(&open.splits, &plan.ambiguous_words(&statistics))?;
+    let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
+    let mut mended = match request.scope {
+        Scope::SomeWords => mend(open, &plan, &unknown, &statistics, analyzers)?,
+        Scope::AllWords => Vec::new(),
+    };
+    // If no page has a required word, nothing is found, whatever replaces the others.
+    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
+        mended.iter().for_each(|mended| plan.stand_in(&mended.word, &mended.stems, &fields));
+        count(open, &plan, &mut statistics)?;
+        // A word without its signs may be in no page either.
+        let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
+        mended.retain(|mended| mended.stems.iter().any(is_known));
+    }
+    let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
+    plan.leave_unread(&Unread::beyond(request.budget, &lists));
+    Ok(Prepared { plan, statistics, unknown: unknown.into_iter().map(|word| word.text).collect(), mended })
 }
 
 /// Returns the words of the query that no page has any part of.

@@ -2,7 +2,7 @@
 
 use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
-use crate::tokens::{self, of_language};
+use crate::tokens::{self, as_spelled, of_language};
 use curlew_model::{PageId, Record, hex};
 use curlew_text::hygiene::head_bytes;
 use sha2::{Digest, Sha256};
@@ -44,10 +44,12 @@ pub(crate) struct Fields {
     pub(crate) likeness: Field,
     /// Whole record as JSON, for results and for rebuilding.
     pub(crate) record: Field,
-    /// Stems of the title, with positions. Splits of format 7 have neither this field nor the next.
+    /// Stems of the title, with positions.
     pub(crate) title: Field,
     /// Labels ([`label`]).
     pub(crate) label: Field,
+    /// Words as they are spelled ([`crate::spelling`]). Splits of format 8 lack this field.
+    pub(crate) spelling: Field,
 }
 
 /// Field names that the engine needs to read columns.
@@ -100,15 +102,16 @@ pub(crate) fn schema() -> (Schema, Fields) {
         likeness: builder.add_u64_field(LIKENESS, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
         title: builder.add_text_field("title", names),
-        label: builder.add_text_field("label", exact),
+        label: builder.add_text_field("label", exact.clone()),
+        spelling: builder.add_text_field("spelling", exact),
     };
     (builder.build(), fields)
 }
 
-/// True if a split may have this schema: that of [`schema`], or the one of format 7, which lacks the last fields.
+/// True if a split may have this schema: that of [`schema`], or the one of format 8, which lacks the last field.
 pub(crate) fn is_known(other: &Schema) -> bool {
     let (known, fields) = schema();
-    other.num_fields() > fields.record.field_id() as usize
+    other.num_fields() > fields.label.field_id() as usize
         && other.num_fields() <= known.num_fields()
         && other.fields().zip(known.fields()).all(|((_, one), (_, other))| one == other)
 }
@@ -129,6 +132,10 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     }
     if !language.is_empty() {
         document.add_text(fields.language, &language);
+    }
+    let texts = [Some(&record.title), record.author.as_ref(), Some(&record.text)];
+    for text in texts.into_iter().flatten() {
+        document.add_text(fields.spelling, as_spelled(&language, head_bytes(text, text_bytes)));
     }
     let mut add = |field, language: &str, text: &str| {
         document.add_text(field, of_language(language, head_bytes(text, text_bytes)));

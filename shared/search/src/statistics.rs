@@ -4,7 +4,7 @@ use crate::analyze::rules;
 use crate::budget::Lists;
 use crate::error::SearchError;
 use crate::split::Split;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tantivy::Term;
 use tantivy::postings::TermInfo;
 
@@ -19,6 +19,8 @@ pub(crate) struct Statistics {
     pages_in: BTreeMap<String, u64>,
     /// Each term of titles and texts.
     terms: BTreeMap<String, TermStatistics>,
+    /// Rules of the languages in which pages have a word as it was typed, by the word: of those that were looked up.
+    pub(crate) spelled_in: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Statistics of a term.
@@ -101,11 +103,16 @@ impl Statistics {
         self.pages_in.get(rules).copied().unwrap_or_default()
     }
 
+    /// True if no page whose language has these rules has a word as it was typed, while pages in another one have it.
+    pub(crate) fn is_foreign(&self, word: &str, rules: &str) -> bool {
+        self.spelled_in.get(word).is_some_and(|languages| !languages.contains(rules))
+    }
+
     /// Returns these statistics with the counts of the terms of earlier ones of the same splits.
     #[must_use]
     pub(crate) fn with_terms_of(mut self, earlier: Statistics) -> Statistics {
         self.terms.extend(earlier.terms);
-        self
+        Statistics { spelled_in: earlier.spelled_in, ..self }
     }
 
     /// Returns the number of pages that have a term, if it was counted.
