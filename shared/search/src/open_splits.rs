@@ -8,7 +8,6 @@ use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::plan::Plan;
 use crate::proximity;
-use crate::query::Query;
 use crate::rank::{Candidate, Corpus, Score, Selection, rank, tally};
 use crate::split::Split;
 use crate::statistics::Statistics;
@@ -61,26 +60,19 @@ impl<'a> OpenSplits<'a> {
     /// Returns the best pages of a query, and the number of all.
     pub(crate) fn rank(
         &self,
-        query: &Query,
         plan: &Plan,
         statistics: &Statistics,
         selection: &Selection,
     ) -> Result<Ranked, SearchError> {
-        let ranked = self.rank_present(query, plan, statistics, selection);
+        let ranked = self.rank_present(plan, statistics, selection);
         ranked.inspect_err(|_| self.want(|split| plan.touch(split)))
     }
 
-    fn rank_present(
-        &self,
-        query: &Query,
-        plan: &Plan,
-        statistics: &Statistics,
-        selection: &Selection,
-    ) -> Result<Ranked, SearchError> {
+    fn rank_present(&self, plan: &Plan, statistics: &Statistics, selection: &Selection) -> Result<Ranked, SearchError> {
         let corpus = Corpus::new(statistics, plan);
         let (mut all, mut head) = (Ranked::default(), Vec::new());
-        for split in self.splits.iter().copied().enumerate() {
-            let found = rank(split, (query, plan), self.hidden, &corpus, selection)?;
+        for (number, split) in self.splits.iter().enumerate() {
+            let found = rank(number, split, plan, self.hidden, &corpus, selection)?;
             all.total += found.total;
             all.partial += found.partial;
             all.is_cut |= found.best.len() >= selection.keep;

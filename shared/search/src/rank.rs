@@ -118,6 +118,10 @@ impl Candidate {
 pub(crate) struct Selection {
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
+    /// Order of the pages.
+    pub(crate) sort: Sort,
+    /// Range of dates, in milliseconds.
+    pub(crate) dates: Range<i64>,
     /// Current time.
     pub(crate) now: Timestamp,
     /// Place after which a page may be among the best.
@@ -127,8 +131,8 @@ pub(crate) struct Selection {
     pub(crate) head: usize,
 }
 
-/// Range of dates that match a query, in milliseconds.
-fn dated(query: &Query) -> Range<i64> {
+/// Returns the range of dates that match a query, in milliseconds.
+pub(crate) fn dates_of(query: &Query) -> Range<i64> {
     let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
     millis(query.after, i64::MIN)..millis(query.before, i64::MAX)
 }
@@ -224,8 +228,9 @@ fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32))
 
 /// Ranks the pages of a split.
 pub(crate) fn rank(
-    (number, split): (usize, &Split),
-    (query, plan): (&Query, &Plan),
+    number: usize,
+    split: &Split,
+    plan: &Plan,
     hidden: &Hidden,
     corpus: &Corpus<'_>,
     selection: &Selection,
@@ -235,8 +240,6 @@ pub(crate) fn rank(
         number,
         split,
         selection,
-        sort: query.sort,
-        dated: dated(query),
         allowed: plan.allowed(split, hidden)?,
         found: SplitHits::default(),
         heads: Best::new(selection.head),
@@ -262,8 +265,6 @@ struct Ranking<'a> {
     number: usize,
     split: &'a Split,
     selection: &'a Selection,
-    sort: Sort,
-    dated: Range<i64>,
     allowed: Allowed,
     found: SplitHits,
     heads: Best,
@@ -278,20 +279,20 @@ impl Ranking<'_> {
             return;
         }
         let date_of = |split: &Split| split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
-        let is_filtered = self.dated != (i64::MIN..i64::MAX);
-        if is_filtered && !self.dated.contains(&date_of(self.split)) {
+        let is_filtered = self.selection.dates != (i64::MIN..i64::MAX);
+        if is_filtered && !self.selection.dates.contains(&date_of(self.split)) {
             return;
         }
         *if has_all { &mut self.found.total } else { &mut self.found.partial } += 1;
         let score = tally.score * completeness(has_all);
         // Most pages would not be among the best even if they were of today.
         let most = Score::new(score * (1.0 + FRESHNESS_GAIN) as f32);
-        if self.sort == Sort::Relevance && !self.takes((i64::from(most.0), i64::MAX)) {
+        if self.selection.sort == Sort::Relevance && !self.takes((i64::from(most.0), i64::MAX)) {
             return;
         }
         let date = date_of(self.split);
         let score = Score::new(score * freshness(Timestamp::from_millis(date), self.selection.now));
-        let rank = match self.sort {
+        let rank = match self.selection.sort {
             Sort::Relevance => (i64::from(score.0), date),
             Sort::Date => (date, i64::from(score.0)),
         };

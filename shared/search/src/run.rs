@@ -12,7 +12,7 @@ use crate::lookups::{Mended, beginnings, mend};
 use crate::open_splits::{Address, OpenSplits, Ranked, keep_best};
 use crate::plan::{Plan, Stem, Typed, languages};
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Selection, completeness, freshness};
+use crate::rank::{Candidate, Corpus, Selection, completeness, dates_of, freshness};
 use crate::schema::schema;
 use crate::spelling::languages_of;
 use crate::split::Split;
@@ -125,12 +125,14 @@ pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Resul
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
     let selection = Selection {
         partial,
+        sort: query.sort,
+        dates: dates_of(query),
         now: request.now,
         after: request.after.map(|cursor| cursor.place),
         keep,
         head: if by_relevance { HEAD } else { 0 },
     };
-    let found = open.rank(query, &plan, &statistics, &selection)?;
+    let found = open.rank(&plan, &statistics, &selection)?;
     let (ranked, repeated) = in_order(&found, &selection);
 
     // A query with `site:` wants the pages of that site, whether or not two of them are alike.

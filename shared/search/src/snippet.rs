@@ -30,7 +30,8 @@ pub struct Snippet {
 
 /// Returns the best part of a text, no longer than its page allows; the text is one of `many` that are shown together.
 pub(crate) fn snippet(
-    (text, many): (&str, usize),
+    text: &str,
+    many: usize,
     limit: SnippetLimit,
     marked: &HashSet<String>,
     analyzer: &mut Analyzer,
@@ -206,7 +207,7 @@ mod tests {
 
     fn of(text: &str, limit: Option<u32>, language: &str, marked: &[&str]) -> Snippet {
         let marked = marked.iter().map(|form| (*form).to_owned()).collect();
-        snippet((text, 1), SnippetLimit(limit), &marked, Analyzers::default().of(language))
+        snippet(text, 1, SnippetLimit(limit), &marked, Analyzers::default().of(language))
     }
 
     fn marked(snippet: &Snippet) -> Vec<&str> {
