@@ -12,7 +12,6 @@ use crate::rank::{Candidate, Corpus, Score, Selection, rank, tally};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Record;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use tantivy::DocId;
 
@@ -131,7 +130,7 @@ impl<'a> OpenSplits<'a> {
 
 /// Sorts candidates, the best first, and keeps at most `most` of them; returns true if there were more.
 pub(crate) fn keep_best(candidates: &mut Vec<Candidate>, most: usize) -> bool {
-    candidates.sort_unstable_by_key(|candidate| Reverse(*candidate));
+    candidates.sort_unstable_by(|one, other| other.cmp(one));
     let is_cut = candidates.len() > most;
     candidates.truncate(most);
     is_cut
