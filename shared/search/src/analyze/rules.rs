@@ -1,7 +1,7 @@
 //! Language rules for words: stemmer, stop words, apostrophes.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
 /// Returns the language whose rules apply to a language: itself, or the empty string if there are no special rules for
@@ -67,13 +67,17 @@ pub(super) fn stemmer_language(language: &str) -> Option<Language> {
     })
 }
 
+/// Filters of stop words that were made. Making one takes longer than looking a word up.
+static STOP_WORDS: LazyLock<Mutex<HashMap<Language, Option<StopWordFilter>>>> = LazyLock::new(Mutex::default);
+
 /// Returns the stop words of a language, after Snowball. For English the engine has only Lucene's 33, without question
 /// words.
 pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
-    if language == Language::English {
-        return Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned)));
-    }
-    StopWordFilter::new(language)
+    let make = || match language {
+        Language::English => Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned))),
+        _ => StopWordFilter::new(language),
+    };
+    STOP_WORDS.lock().unwrap_or_else(PoisonError::into_inner).entry(language).or_insert_with(make).clone()
 }
 
 /// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and question words.
