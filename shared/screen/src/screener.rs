@@ -137,7 +137,7 @@ impl Screener {
         let found: Vec<Finding> = words.chain(images).collect();
         let together: Vec<Finding> =
             Topic::ALL.iter().filter_map(|topic| self.together(&page, *topic, &found)).collect();
-        Screening::of(found.into_iter().chain(together), named)
+        Screening::from_findings(found.into_iter().chain(together), named)
     }
 
     /// True if an image alone can reject a page, given the classifier's highest score.
