@@ -87,7 +87,6 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "cursor",
             "error",
-            "routes",
             "cold",
             "bundle",
             "pieces",
