@@ -81,7 +81,7 @@ async fn a_year_whose_manifest_has_a_newer_version_is_left_out_and_that_is_said(
     let counted = indexed_years(&*world.blobs).await.unwrap();
     let seen: Vec<_> = counted.iter().map(|year| (year.year, year.is_newer, year.pages > 0)).collect();
     assert_eq!(seen, [(2026, false, true), (2025, true, false)]);
-    assert!(!world.program().index.has_unpublished(2025).await.unwrap());
+    assert!(!world.program().library.index.has_unpublished(2025).await.unwrap());
     let before = world.blobs.get(MANIFEST).await.unwrap().unwrap().bytes;
     change_manifest(&*world.blobs, |manifest| manifest["version"] = 2_u32.into()).await;
     for finder in [&finder, &new_finder(&world)] {
