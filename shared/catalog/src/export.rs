@@ -1,12 +1,12 @@
 //! Export: all current records, read segment by segment. Rows are asked for records that are not indexed yet, alone:
 //! docs/decisions/0077 says why that is enough.
 
-use crate::catalog::hidden::{hidden_hosts, is_hidden};
-use crate::catalog::index::Index;
-use crate::catalog::manifest::load_manifest;
-use crate::catalog::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
-use crate::stage::StageError;
+use crate::hidden::{hidden_hosts, is_hidden};
+use crate::index::Index;
+use crate::manifest::load_manifest;
+use crate::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year, is_at_or_below};
+use curlew_ports::stage::StageError;
 use curlew_ports::{CpuTask, PortError, compute};
 use curlew_search::Manifest;
 use futures::stream::{FuturesOrdered, StreamExt};

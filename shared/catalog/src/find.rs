@@ -1,15 +1,15 @@
 //! Find: runs queries over the published splits of all years.
 
-use crate::catalog::hidden::{self, HIDDEN_KEY};
-use crate::catalog::live_index::{LiveIndex, Unsearched};
-use crate::catalog::manifest::{manifest_key, parse_if_known, search_error};
-use crate::catalog::question::{Answered, Question, pages_at};
-use crate::catalog::remembered::Remembered;
-use crate::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
-use crate::catalog::splits::{OpenSplit, ROUNDS, Splits, endless};
-use crate::catalog::thumbnails::has_thumbnail;
-use crate::stage::StageError;
+use crate::hidden::{self, HIDDEN_KEY};
+use crate::live_index::{LiveIndex, Unsearched};
+use crate::manifest::{manifest_key, parse_if_known, search_error};
+use crate::question::{Answered, Question, pages_at};
+use crate::remembered::Remembered;
+use crate::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
+use crate::splits::{OpenSplit, ROUNDS, Splits, endless};
+use crate::thumbnails::has_thumbnail;
 use curlew_model::{Millis, QueryError, ThumbnailId, Timestamp, Year};
+use curlew_ports::stage::StageError;
 use curlew_ports::{
     Blobs, Clock, CpuPool, CpuTask, Event, Events, InlinePool, PortError, RangeCache, SearchOutcome, Tag, compute,
 };

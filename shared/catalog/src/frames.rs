@@ -1,6 +1,6 @@
 //! Frames of zstd. A thread uses one context again and again, since to make one means to clear tables of some hundred kilobytes.
 
-use crate::stage::StageError;
+use curlew_ports::stage::StageError;
 use std::cell::RefCell;
 use zstd::bulk::Compressor;
 

@@ -1,7 +1,7 @@
 //! Blocked hosts: no search finds their pages, and no visit calls them.
 
-use crate::stage::StageError;
 use curlew_model::is_at_or_below;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use futures::lock::Mutex;
 use serde::{Deserialize, Serialize};

@@ -4,12 +4,12 @@ mod report;
 
 pub use report::PublishReport;
 
-use crate::catalog::listing::all_keys;
-use crate::catalog::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
-use crate::catalog::segment;
-use crate::stage::{StageError, job_span, with_causes};
+use crate::listing::all_keys;
+use crate::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
+use crate::segment;
 use bytes::Bytes;
 use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
+use curlew_ports::stage::{StageError, job_span, with_causes};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
 use curlew_search::{
     BuildBudget, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,

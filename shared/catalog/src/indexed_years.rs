@@ -1,9 +1,9 @@
 //! Indexed years: the number of pages of each year, read from the manifests.
 
-use crate::catalog::manifest::load_if_known;
-use crate::stage::StageError;
+use crate::manifest::load_if_known;
 use curlew_model::{Timestamp, Year};
 use curlew_ports::Blobs;
+use curlew_ports::stage::StageError;
 use serde::Serialize;
 
 /// Prefix of the keys of manifests.

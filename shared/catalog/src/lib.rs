@@ -19,6 +19,3 @@ pub mod results;
 pub mod segment;
 pub(crate) mod splits;
 pub mod thumbnails;
-
-use crate as catalog;
-use curlew_ports::stage;

@@ -5,8 +5,8 @@ use crate::find::Finder;
 use crate::index::{Index, PAGES_PER_SPLIT, PORTIONS_AT_ONCE, PublishReport};
 use crate::raw::RawPages;
 use crate::removal::Removal;
-use crate::stage::StageError;
 use curlew_model::{Gone, Millis, Year};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, CpuPool, Events, Ports};
 use std::sync::Arc;
 

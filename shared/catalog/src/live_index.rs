@@ -1,6 +1,6 @@
 //! The live index: the manifests of all years, combined for the queries that run over them.
 
-use crate::catalog::splits::ListedSplit;
+use crate::splits::ListedSplit;
 use curlew_model::{PageId, Timestamp, Year};
 use curlew_ports::Tag;
 use curlew_search::{Hidden, Manifest, SplitEntry};

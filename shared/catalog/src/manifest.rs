@@ -1,10 +1,10 @@
 //! The manifest of a year: its object, and its change by compare-and-swap.
 
-use crate::catalog::listing::all_keys;
-use crate::catalog::object;
-use crate::catalog::segment::SEGMENTS;
-use crate::stage::StageError;
+use crate::listing::all_keys;
+use crate::object;
+use crate::segment::SEGMENTS;
 use curlew_model::{SegmentKey, Year};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError, Tag};
 use curlew_search::{Manifest, SearchError};
 

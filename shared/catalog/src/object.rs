@@ -1,6 +1,6 @@
 //! Small objects with many writers: read, decide, compare-and-swap, and retry on a conflict.
 
-use crate::stage::StageError;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use serde::Serialize;
 

@@ -4,13 +4,13 @@
 //! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job of
 //! extraction without the document, so that the page can be extracted again.
 
-use crate::catalog::hidden::{hidden_hosts, is_hidden};
-use crate::catalog::listing::all_keys;
-use crate::catalog::segment::{self, SEGMENTS, key_day};
 use crate::frames::compressed;
-use crate::stage::StageError;
+use crate::hidden::{hidden_hosts, is_hidden};
+use crate::listing::all_keys;
+use crate::segment::{self, SEGMENTS, key_day};
 use bytes::Bytes;
 use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, Pages};
 use curlew_warc::http;
 use curlew_warc::reader::WarcReader;

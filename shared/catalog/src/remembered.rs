@@ -1,6 +1,6 @@
 //! Objects that every query reads, kept as they were parsed for as long as they stay the same.
 
-use crate::stage::StageError;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Seen, Tag};
 use std::sync::{Arc, Mutex, PoisonError};
 

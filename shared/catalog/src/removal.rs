@@ -1,16 +1,16 @@
 //! Removal: deletes pages that are gone from the web or must not be shown. It is the only stage but publishing that changes
 //! manifests and records; what reads documents of strangers sends it jobs.
 
-use crate::catalog::segment::{key_day, segment_year};
-use crate::catalog::thumbnails::thumbnail_key;
-use crate::catalog::{manifest, segment};
-use crate::stage::{StageError, Verdict};
+use crate::segment::{key_day, segment_year};
+use crate::thumbnails::thumbnail_key;
+use crate::{manifest, segment};
 use curlew_model::{
     Gone, ImageId, IndexChange, JobFailure, Location, Page, PageId, PageState, Record, RemovalJob, SegmentKey,
     ThumbnailId, Timestamp, Validators, Year,
 };
 use curlew_policy::address::hash_hex;
 use curlew_policy::page::sampling;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Blobs, Clock, Event, Events, Pages, PortError, Version};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,10 +3,10 @@
 //! that zstd tools skip.
 
 use crate::frames::compressed;
-use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_model::{Location, RawFrame, Record, SegmentKey, ThumbnailId, Timestamp, Year};
 use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub struct Draft {
     pub record: Record,
     /// JPEG.
     pub thumbnail: Option<Bytes>,
-    /// The page as it was fetched, if it is kept: a frame that [`crate::catalog::raw`] made.
+    /// The page as it was fetched, if it is kept: a frame that [`crate::raw`] made.
     pub raw: Option<Bytes>,
 }
 

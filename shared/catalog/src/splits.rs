@@ -1,9 +1,9 @@
 //! Open splits: read by ranges, opened by their tails, within a memory limit. A range cache may store
 //! what was read, so that it need not be read from afar again.
 
-use crate::catalog::manifest::search_error;
-use crate::stage::StageError;
+use crate::manifest::search_error;
 use bytes::Bytes;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError, RangeCache};
 use curlew_search::{CHUNK_BYTES, SearchError, Split, SplitEntry, joined};
 use futures::future::try_join_all;

@@ -1,10 +1,10 @@
 //! Thumbnails: that of a page's own image lies beside the page's record; that of an image fetched by a visit of its own
 //! is an object under the hash of its URL.
 
-use crate::catalog::segment;
-use crate::stage::StageError;
+use crate::segment;
 use bytes::Bytes;
 use curlew_model::{ImageId, ThumbnailId};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use std::collections::HashMap;
 

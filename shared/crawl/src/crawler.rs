@@ -16,11 +16,11 @@ use crate::pages::judge::Judge;
 use crate::pages::sample::{HowMany, Sample, Sampled};
 use crate::politeness::access::Politeness;
 use crate::politeness::poll_groups::PollGroups;
-use crate::stage::StageError;
 use curlew_catalog::index::Index;
 use curlew_model::{Gone, Job, PageState, RemovalJob, Year};
 use curlew_policy::page::sampling;
 use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, Fetch as FetchPort, InlinePool, Ports, Seeds};
 use std::sync::Arc;
 

@@ -10,7 +10,3 @@ pub mod pages;
 pub mod parsing;
 pub mod politeness;
 pub mod worker;
-
-use curlew_catalog as catalog;
-use curlew_catalog::frames;
-use curlew_ports::stage;

@@ -1,6 +1,6 @@
 //! Reading documents that strangers wrote: in the pool, under a limit of processor time.
 
-use crate::stage::{StageError, panic_message};
+use curlew_ports::stage::{StageError, panic_message};
 use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
 use futures::FutureExt;
 use std::fmt;

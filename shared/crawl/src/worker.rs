@@ -1,11 +1,11 @@
 //! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
 //! simulators drive it; none of them decides what follows from a verdict or a failure.
 
-use crate::stage::{StageError, Verdict, job_span, panic_message, settlement_span, with_causes};
 use async_trait::async_trait;
 use curlew_model::{Envelope, ExtractJob, Job, JobFailure, QueueName, Timestamp, Work};
 use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
 use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict, job_span, panic_message, settlement_span, with_causes};
 use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
 use futures::FutureExt;
 use futures::future::join_all;

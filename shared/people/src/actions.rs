@@ -1,21 +1,21 @@
 //! Actions: what operators do by the command line and by the pages under `/admin`, each with an entry in the audit log
 //! that names the operator.
 
-use crate::operator::audit_log::{Act, AuditLog, OpenEntry};
-use crate::operator::block::Blocks;
-use crate::operator::lookup::Lookup;
-use crate::operator::messages::Messages;
-use crate::operator::overrides::{OverrideEffect, Overrides, topics_named};
-use crate::operator::poll_requests::{self, PollAnswer};
-use crate::operator::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
-use crate::operator::watches::{Watch, WatchError, Watches};
-use crate::pages::overrides::StoredOverride;
-use crate::parsing::parsed;
-use crate::stage::StageError;
+use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::block::Blocks;
+use crate::lookup::Lookup;
+use crate::messages::Messages;
+use crate::overrides::{OverrideEffect, Overrides, topics_named};
+use crate::poll_requests::{self, PollAnswer};
+use crate::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
+use crate::watches::{Watch, WatchError, Watches};
+use curlew_crawl::pages::overrides::StoredOverride;
+use curlew_crawl::parsing::parsed;
 use curlew_feed::OpmlFeed;
 use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::admission;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, Inbox, PortError, Queue, Receipt, update_host};
 use curlew_screen::Verdict;
 use std::collections::HashMap;

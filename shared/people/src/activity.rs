@@ -1,9 +1,9 @@
 //! Activity: counts of each of the last days, for the charts of the status page. The one process that has the store keeps them in
 //! one small object.
 
-use crate::catalog::object;
-use crate::stage::StageError;
+use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use serde::{Deserialize, Serialize};
 

@@ -1,14 +1,14 @@
 //! Audit: reports the history of a page or of all pages of a host, and every remnant of removed ones.
 
-use crate::catalog::hidden::is_on;
-use crate::catalog::listing::{all_keys, pages_that};
-use crate::catalog::manifest::{load_manifest, search_error};
-use crate::catalog::removal::AUDIT_PREFIX;
-use crate::catalog::segment::{self, SEGMENTS};
-use crate::catalog::thumbnails::thumbnail_key;
-use crate::stage::StageError;
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::{all_keys, pages_that};
+use curlew_catalog::manifest::{load_manifest, search_error};
+use curlew_catalog::removal::AUDIT_PREFIX;
+use curlew_catalog::segment::{self, SEGMENTS};
+use curlew_catalog::thumbnails::thumbnail_key;
 use curlew_model::{ImageId, Page, PageId, PageState, SegmentKey, Timestamp, Year};
 use curlew_policy::address;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Pages};
 use curlew_search::{Manifest, SearchError, Split};
 use serde::Serialize;

@@ -4,14 +4,14 @@
 //! The objects of a day are listed in the order of time, so the latest acts are found without reading the removals,
 //! which are audited beside them.
 
-use crate::catalog::listing::all_keys;
-use crate::catalog::object;
-use crate::catalog::removal::AUDIT_PREFIX;
-use crate::catalog::segment::key_day;
-use crate::operator::objects::readable;
-use crate::stage::StageError;
+use crate::objects::readable;
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
+use curlew_catalog::removal::AUDIT_PREFIX;
+use curlew_catalog::segment::key_day;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

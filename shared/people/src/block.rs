@@ -4,18 +4,18 @@
 //! below one host key. Below a public suffix, or a platform that is split, there are many: the block is written to all
 //! known ones, and a host key that is visited for the first time is checked against the list (`Politeness::open`).
 
-use crate::bulk::Bulk;
-use crate::catalog::hidden::{HIDDEN_KEY, Hidden, covering, hidden, is_on, parse};
-use crate::catalog::listing::{choose_from, each_host};
-use crate::catalog::object;
-use crate::operator::erasure::StepLimits;
-use crate::stage::{StageError, Verdict};
+use crate::erasure::StepLimits;
+use curlew_catalog::hidden::{HIDDEN_KEY, Hidden, covering, hidden, is_on, parse};
+use curlew_catalog::listing::{choose_from, each_host};
+use curlew_catalog::object;
+use curlew_crawl::bulk::Bulk;
 use curlew_model::{
     EntryHints, HostKey, HostState, Job, Millis, Page, Purpose, SourceKey, TakeUpJob, Timestamp, VisitItem, VisitJob,
     is_at_or_below,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::admission;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Blobs, Clock, HostLedger, Hosts, Pages, PortError, Queue, SWAP_TRIES, update_host};
 use futures::FutureExt;
 use futures::future::BoxFuture;

@@ -1,20 +1,20 @@
 //! Deliver: posts the new matches of a watch to its receiver, in order. The receiver's host is a host like any other: guard,
 //! lease, pause and holds stand before each call.
 
-use crate::catalog::hidden::{hidden_hosts, is_hidden};
-use crate::catalog::listing::all_keys;
-use crate::catalog::segment::RecordReader;
-use crate::operator::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
-use crate::politeness::access::Politeness;
-use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
-use crate::stage::{StageError, Verdict};
+use crate::watches::{Match, SECRET_PREFIX, Watch, change, job_of, load, outbox_of};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use curlew_catalog::hidden::{hidden_hosts, is_hidden};
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::segment::RecordReader;
+use curlew_crawl::politeness::access::Politeness;
+use curlew_crawl::politeness::visit::{CallEnd, LeaseOutcome, Visit};
 use curlew_model::{DeliverJob, HoldReason, Job, Millis, PageId, PageState, Record, Timestamp};
 use curlew_policy::address;
 use curlew_policy::delivery::after_refusal;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::http;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Blobs, Pages, Post, Queue};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Serialize;
@@ -293,7 +293,7 @@ fn matched(record: &Record) -> MatchedPage<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use crate::operator::watches::ReceiverState;
+    use crate::watches::ReceiverState;
 
     #[test]
     fn a_webhook_is_signed_as_standard_webhooks_say() {

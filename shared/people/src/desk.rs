@@ -10,13 +10,13 @@ use crate::messages::Messages;
 use crate::overrides::Overrides;
 use crate::owner_jobs::Own;
 use crate::ownership::{Owners, expire_claims};
-use crate::stage::StageError;
 use crate::stats::Stats;
 use crate::suggest::Suggest;
 use crate::watches::Watches;
 use curlew_catalog::library::Library;
 use curlew_crawl::crawler::Crawler;
 use curlew_crawl::politeness::access::Politeness;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Names, NoNames, Ports};
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
 //! Erasure: removes all pages of a host at its owner's request, in steps of bounded work.
 
-use crate::catalog::hidden::is_on;
-use crate::catalog::listing::choose_from;
-use crate::catalog::manifest::change_manifest;
-use crate::catalog::removal::Removal;
-use crate::stage::StageError;
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::choose_from;
+use curlew_catalog::manifest::change_manifest;
+use curlew_catalog::removal::Removal;
 use curlew_model::{Gone, Page, PageId, PageState, SegmentKey, Timestamp, Year};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Pages};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::{BTreeMap, BTreeSet};

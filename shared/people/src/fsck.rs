@@ -10,17 +10,17 @@
 
 mod repair;
 
-use crate::catalog::index::Index;
-use crate::catalog::listing::{each_key, pages_from};
-use crate::catalog::manifest::{manifest_key, search_error};
-use crate::catalog::raw::{RAW_PREFIX, name};
-use crate::catalog::removal::Removal;
-use crate::catalog::segment::{self, RecordReader, SEGMENTS};
-use crate::catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
-use crate::stage::StageError;
+use curlew_catalog::index::Index;
+use curlew_catalog::listing::{each_key, pages_from};
+use curlew_catalog::manifest::{manifest_key, search_error};
+use curlew_catalog::raw::{RAW_PREFIX, name};
+use curlew_catalog::removal::Removal;
+use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
+use curlew_catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
 use curlew_model::{
     Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Work, Year,
 };
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
 use curlew_search::{Manifest, SearchError, Split, SplitEntry};
 use futures::TryStreamExt;

@@ -23,8 +23,3 @@ pub mod site_report;
 pub mod stats;
 pub mod suggest;
 pub mod watches;
-
-use crate as operator;
-use curlew_catalog as catalog;
-use curlew_crawl::{bulk, feeds, pages, parsing, politeness};
-use curlew_ports::stage;

@@ -1,13 +1,13 @@
 //! Lookup: what operators are shown of rows and jobs, in parts of bounded work.
 
-use crate::catalog::listing::choose_from;
-use crate::operator::descriptions::{feed_state, site_state};
-use crate::politeness::access::Politeness;
-use crate::stage::StageError;
+use crate::descriptions::{feed_state, site_state};
+use curlew_catalog::listing::choose_from;
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{Hold, HostKey, HostState, Page, PageId, PageState, Rejection, Source, SourceKey, Timestamp};
 use curlew_model::{Screened, is_at_or_below};
 use curlew_policy::address;
 use curlew_policy::polling::schedule;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Hosts, Inbox, Pages, Sources};
 use std::sync::Arc;
 use url::Url;

@@ -1,12 +1,12 @@
 //! Messages: texts that people send to the operator through the form. A message is stored as it was sent, with no other
 //! data about its sender, for a month or until the operator closes it.
 
-use crate::catalog::listing::all_keys;
-use crate::operator::lookup::ListPart;
-use crate::operator::objects::readable;
-use crate::stage::StageError;
+use crate::lookup::ListPart;
+use crate::objects::readable;
+use curlew_catalog::listing::all_keys;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, PortError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

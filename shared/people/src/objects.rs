@@ -1,7 +1,7 @@
 //! Objects that are read for a list: many at once, and all but those that are damaged.
 
-use crate::stage::StageError;
 use curlew_ports::Blobs;
+use curlew_ports::stage::StageError;
 use futures::{StreamExt, TryStreamExt, stream};
 use serde::de::DeserializeOwned;
 

@@ -1,6 +1,6 @@
 //! Outcomes: how many pages of each feed were accepted and rejected, and what to do where all were rejected.
 
-use crate::catalog::listing::pages_from;
+use curlew_catalog::listing::pages_from;
 use curlew_model::{Page, PageState, SiteState, Source, SourceKey};
 use curlew_ports::{Pages, PortError};
 use serde::Serialize;

@@ -1,22 +1,22 @@
 //! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
 //!
 //! They are one small object, since there are few of them. Whatever judges pages reads it at most once a minute
-//! ([`crate::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages that
+//! ([`curlew_crawl::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages that
 //! were judged before are handled when the override is given: denied pages are removed, and pages that were denied
 //! before are fetched once more.
 
-use crate::catalog::object;
-use crate::catalog::removal::Removal;
-use crate::operator::audit_log::{Act, AuditLog, OpenEntry};
-use crate::operator::block::jobs;
-use crate::pages::judge::RULES_KNOWN_FOR;
-use crate::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
-use crate::stage::StageError;
+use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::block::jobs;
+use curlew_catalog::object;
+use curlew_catalog::removal::Removal;
+use curlew_crawl::pages::judge::RULES_KNOWN_FOR;
+use curlew_crawl::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
 use curlew_model::{
     EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
     VisitItem,
 };
 use curlew_policy::address;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, Pages, PortError, Queue};
 use curlew_screen::{Override, Scope, Topic, Verdict};
 use serde::Serialize;

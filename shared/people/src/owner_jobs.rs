@@ -11,23 +11,22 @@
 //! that an erasure has removed before is counted as well; and as soon as one of them is done, the other one ends. A page whose
 //! re-check is sent twice is called once more, at the pace of any other call.
 
-use crate::bulk::Bulk;
-use crate::catalog::hidden::is_on;
-use crate::catalog::listing::{choose_from, pages_from, sources_from};
-use crate::catalog::removal::Removal;
-use crate::feeds::backfill::Backfills;
-use crate::feeds::relocation::revived;
-use crate::operator::block::Blocks;
-use crate::operator::erasure::{Erasure, StepLimits, is_indexed_on};
-use crate::operator::ownership::{change_claims, load_claims, settle_claims};
-use crate::operator::suggest::{Suggest, SuggestError};
-use crate::pages::sample::Sample;
-use crate::parsing::parsed;
-use crate::politeness::access::Politeness;
-use crate::politeness::visit::LeaseOutcome;
-use crate::politeness::visit::{CallEnd, Visit};
-use crate::stage::{StageError, Verdict};
+use crate::block::Blocks;
+use crate::erasure::{Erasure, StepLimits, is_indexed_on};
+use crate::ownership::{change_claims, load_claims, settle_claims};
+use crate::suggest::{Suggest, SuggestError};
 use curlew_article::{decode, head_metas};
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::{choose_from, pages_from, sources_from};
+use curlew_catalog::removal::Removal;
+use curlew_crawl::bulk::Bulk;
+use curlew_crawl::feeds::backfill::Backfills;
+use curlew_crawl::feeds::relocation::revived;
+use curlew_crawl::pages::sample::Sample;
+use curlew_crawl::parsing::parsed;
+use curlew_crawl::politeness::access::Politeness;
+use curlew_crawl::politeness::visit::LeaseOutcome;
+use curlew_crawl::politeness::visit::{CallEnd, Visit};
 use curlew_model::{
     Challenge, Envelope, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
     OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey,
@@ -39,6 +38,7 @@ use curlew_policy::polling::backfill::line;
 use curlew_policy::polling::schedule::{may_poll_from, next_poll};
 use curlew_policy::site::ownership::{self, META};
 use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
 use std::sync::Arc;
 

@@ -1,20 +1,20 @@
 //! Owners: shows the owner of a site its state and takes the owner's requests. Nothing is called here: work of more
-//! than a few reads and writes becomes a job for [`crate::operator::owner_jobs::Own`]. A block is the exception, since
+//! than a few reads and writes becomes a job for [`crate::owner_jobs::Own`]. A block is the exception, since
 //! it must count from the very next query and call.
 
-use crate::catalog::listing::all_keys;
-use crate::catalog::object;
-use crate::operator::block::{BlockedBy, Blocks};
-use crate::operator::objects::readable;
-use crate::operator::suggest::{Refusal, RefusedAddress, shortened};
-use crate::politeness::poll_groups::PollGroups;
-use crate::politeness::visit::robots::compile;
-use crate::stage::StageError;
+use crate::block::{BlockedBy, Blocks};
+use crate::objects::readable;
+use crate::suggest::{Refusal, RefusedAddress, shortened};
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
+use curlew_crawl::politeness::poll_groups::PollGroups;
+use curlew_crawl::politeness::visit::robots::compile;
 use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, PollGroup, Timestamp};
 use curlew_policy::address::{self, hash_hex};
 use curlew_policy::politeness::pace;
 use curlew_policy::rules::Rules;
-use curlew_policy::site::ownership::{self, GrantExtent, NotNow};
+use curlew_policy::site::ownership::{self, GrantExtent, RequestRefusal};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
 use futures::FutureExt;
 use std::collections::BTreeSet;
@@ -202,9 +202,9 @@ impl Owners {
         let decide = |all| ownership::ask(all, challenge, request, may_call, now);
         let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
             Ok(granted) => granted == GrantExtent::ByDnsOnly,
-            Err(NotNow::Unproven) => return Ok(RequestOutcome::Unproven),
-            Err(NotNow::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
-            Err(NotNow::Full) => return Ok(RequestOutcome::Refused),
+            Err(RequestRefusal::Unproven) => return Ok(RequestOutcome::Unproven),
+            Err(RequestRefusal::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
+            Err(RequestRefusal::Full) => return Ok(RequestOutcome::Refused),
         };
         if matches!(request, OwnerRequest::Block | OwnerRequest::Forget) {
             settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;

@@ -1,10 +1,9 @@
 //! Polls that an operator asks for. A request only puts a job into the queue: leases, pauses, holds and robots.txt apply
 //! as to every poll.
 
-use crate::catalog::listing::each_source;
-use crate::operator::descriptions::is_about;
-use crate::operator::lookup::Lookup;
-use crate::stage::StageError;
+use crate::descriptions::is_about;
+use crate::lookup::Lookup;
+use curlew_catalog::listing::each_source;
 use curlew_model::{FeedSource, Job, PollJob, Source, SourceKey, Timestamp};
 use curlew_policy::address;
 use curlew_policy::politeness::pace;
@@ -13,6 +12,7 @@ use curlew_policy::rules::MAX_FIRST_WAIT;
 use curlew_policy::skew;
 use curlew_policy::trace;
 use curlew_ports::Queue;
+use curlew_ports::stage::StageError;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,10 +3,10 @@
 //! They are one small object, changed by compare-and-swap. It holds hashes only: who reads it can sign in with nothing
 //! of it. The caller makes the secrets and checks their form before anything is read here.
 
-use crate::catalog::object;
-use crate::stage::StageError;
+use curlew_catalog::object;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, PortError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -2,11 +2,10 @@
 //!
 //! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
 
-use crate::catalog::listing::{each_page, each_source};
-use crate::operator::descriptions::{is_guide, job_subject, page_state, site_state, why};
-use crate::operator::lookup::Lookup;
-use crate::operator::outcomes::PageOutcomes;
-use crate::stage::StageError;
+use crate::descriptions::{is_guide, job_subject, page_state, site_state, why};
+use crate::lookup::Lookup;
+use crate::outcomes::PageOutcomes;
+use curlew_catalog::listing::{each_page, each_source};
 use curlew_model::{
     BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, PollGroup, SiteSource, SiteState,
     Source, SourceKey, Timestamp, WindowPart, Work,
@@ -18,6 +17,7 @@ use curlew_policy::robots::Robots;
 use curlew_policy::rules::Rules;
 use curlew_policy::skew;
 use curlew_ports::RobotsCopy;
+use curlew_ports::stage::StageError;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};

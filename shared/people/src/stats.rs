@@ -1,13 +1,13 @@
 //! Stats: counts sites, feeds, pages and held hosts. Where every row read costs money, they are counted once a week and
 //! stored, and the status command and page read the stored counts.
 
-use crate::catalog::listing::{each_host, each_page, each_source};
-use crate::catalog::object;
-use crate::operator::descriptions::is_guide;
-use crate::stage::StageError;
+use crate::descriptions::is_guide;
+use curlew_catalog::listing::{each_host, each_page, each_source};
+use curlew_catalog::object;
 use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

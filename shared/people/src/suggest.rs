@@ -1,11 +1,10 @@
 //! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
 
-use crate::bulk::Bulk;
-use crate::catalog::hidden::{covering, hidden_hosts};
-use crate::catalog::object;
-use crate::feeds::discover::new_feed;
-use crate::feeds::relocation::revived;
-use crate::stage::StageError;
+use curlew_catalog::hidden::{covering, hidden_hosts};
+use curlew_catalog::object;
+use curlew_crawl::bulk::Bulk;
+use curlew_crawl::feeds::discover::new_feed;
+use curlew_crawl::feeds::relocation::revived;
 use curlew_model::{
     DiscoverJob, FailureCause, FeedSource, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
@@ -13,6 +12,7 @@ use curlew_policy::address::{self, HostGroups};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::schedule::site_is_due;
 use curlew_policy::site::allowance::{self, Allowance, Full};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, Version};
 use futures::StreamExt;
 use std::collections::BTreeSet;

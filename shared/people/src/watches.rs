@@ -10,17 +10,17 @@ mod watch;
 pub(crate) use watch::Match;
 pub use watch::{ReceiverState, Watch};
 
-use crate::catalog::index::TEXT_PER_SPLIT;
-use crate::catalog::listing::all_keys;
-use crate::catalog::manifest::{load_manifest, search_error, unlisted_segments};
-use crate::catalog::segment::SEGMENTS;
-use crate::catalog::{object, segment};
-use crate::operator::objects::readable;
-use crate::stage::StageError;
+use crate::objects::readable;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use curlew_catalog::index::TEXT_PER_SPLIT;
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::manifest::{load_manifest, search_error, unlisted_segments};
+use curlew_catalog::segment::SEGMENTS;
+use curlew_catalog::{object, segment};
 use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::address::{self, hash_hex};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
 use curlew_search::{
     BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,

@@ -3,27 +3,27 @@
 use curlew_ports::{FetchError, Reply};
 
 /// An instant of a run: milliseconds since its start.
-pub type Moment = u64;
+pub(crate) type Moment = u64;
 
 /// A minute of a run.
-pub const MINUTE: Moment = 60_000;
+pub(crate) const MINUTE: Moment = 60_000;
 /// An hour of a run.
-pub const HOUR: Moment = 60 * MINUTE;
+pub(crate) const HOUR: Moment = 60 * MINUTE;
 
 /// A bad time of a host: from an instant until before another one.
 #[derive(Clone, Copy, Debug)]
-pub struct BadTime {
+pub(crate) struct BadTime {
     /// Its first instant.
-    pub from: Moment,
+    pub(crate) from: Moment,
     /// The first instant after it.
-    pub to: Moment,
+    pub(crate) to: Moment,
     /// The way in which calls fail in it.
-    pub failure: WebFailure,
+    pub(crate) failure: WebFailure,
 }
 
 /// The way in which every call fails in a bad time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WebFailure {
+pub(crate) enum WebFailure {
     /// A status.
     Status(u16),
     /// A status with Retry-After in seconds.
@@ -36,7 +36,7 @@ pub enum WebFailure {
 
 impl WebFailure {
     /// The answer to a call.
-    pub fn answer(self) -> Result<Reply, FetchError> {
+    pub(crate) fn answer(self) -> Result<Reply, FetchError> {
         match self {
             WebFailure::Status(status) => Ok(Reply { status, ..Reply::default() }),
             WebFailure::RetryAfter(status, seconds) => {
@@ -51,6 +51,6 @@ impl WebFailure {
 }
 
 /// The failure of a call at an instant, if it lies in a bad time.
-pub fn failure_at(bad_times: &[BadTime], now: Moment) -> Option<WebFailure> {
+pub(crate) fn failure_at(bad_times: &[BadTime], now: Moment) -> Option<WebFailure> {
     bad_times.iter().find(|bad| bad.from <= now && now < bad.to).map(|bad| bad.failure)
 }

@@ -49,22 +49,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("curlew-text", &["references", "url", "html", "leftovers", "links", "charset", "hygiene", "date"]),
     ("curlew-article", &["text", "work", "lists", "read", "markup", "candidates", "choose", "explain"]),
-    (
-        "curlew-stages",
-        &[
-            "stage",
-            "bulk",
-            "frames",
-            "parsing",
-            "worker",
-            "catalog",
-            "politeness",
-            "pages",
-            "feeds",
-            "operator",
-            "program",
-        ],
-    ),
+    ("curlew-crawl", &["bulk", "parsing", "worker", "politeness", "pages", "feeds", "crawler"]),
     (
         "curlew-screen",
         &[
@@ -123,7 +108,10 @@ const ROOMS: &[(&str, &[&str])] = &[
 const STRICT: &[&str] = &[
     "curlew-text",
     "curlew-policy",
-    "curlew-stages",
+    "curlew-catalog",
+    "curlew-crawl",
+    "curlew-people",
+    "curlew-simulator",
     "curlew-suffix",
     "curlew-model",
     "curlew-screen",

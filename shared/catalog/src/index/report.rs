@@ -1,10 +1,10 @@
 //! Reports on the index: counts of a run, and the state of a year.
 
 use super::Index;
-use crate::catalog::manifest::{load_if_known, load_manifest, search_error};
-use crate::catalog::segment::SEGMENTS;
-use crate::stage::StageError;
+use crate::manifest::{load_if_known, load_manifest, search_error};
+use crate::segment::SEGMENTS;
 use curlew_model::{PageId, Year};
+use curlew_ports::stage::StageError;
 use curlew_search::{Hidden, Split, SplitEntry};
 
 /// Counts of one run of publishing.

@@ -7,10 +7,9 @@
 mod document;
 mod lists;
 
-use crate::catalog::hidden::{Hidden, hidden};
 use crate::feeds::intake::{Intake, visit_jobs};
 use crate::politeness::visit::{CallEnd, LeaseOutcome, Visit};
-use crate::stage::{StageError, Verdict};
+use curlew_catalog::hidden::{Hidden, hidden};
 use curlew_model::{
     Backfill, BackfillDocument, BackfillJob, BackfillPhase, BackfillState, DocumentKind, FeedSource, HoldReason,
     HostKey, Job, Listed, SiteState, Source, SourceKey, Timestamp, VisitItem,
@@ -21,6 +20,7 @@ use curlew_policy::polling::backfill::{self, Setback, Work};
 use curlew_policy::robots::sitemaps;
 use curlew_policy::rules::{BACKFILL_PORTION, BUSY_RETRY};
 use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Version, update_host};
 use lists::PageAddress;
 use std::collections::BTreeMap;

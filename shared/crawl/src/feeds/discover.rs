@@ -13,7 +13,6 @@ use crate::feeds::intake::Intake;
 use crate::pages::fetch::Fetch;
 use crate::politeness::failures;
 use crate::politeness::visit::LeaseOutcome;
-use crate::stage::{StageError, Verdict, with_causes};
 use curlew_model::{
     DiscoverJob, Envelope, FeedSource, Job, PollJob, Rejection, SiteSource, SiteState, Source, SourceKey, Timestamp,
 };
@@ -22,6 +21,7 @@ use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral;
 use curlew_policy::skew::unless_ahead;
 use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict, with_causes};
 use curlew_ports::{Event, Version};
 use feed_search::{FeedSearch, FoundFeed, Step};
 use rest::Rest;

@@ -5,7 +5,6 @@
 //! than come in a minute.
 
 use crate::bulk::Bulk;
-use crate::stage::StageError;
 use curlew_model::{
     Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp, Work,
 };
@@ -14,6 +13,7 @@ use curlew_policy::polling::backfill;
 use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::BTreeMap;

@@ -2,7 +2,6 @@
 
 use crate::parsing::parsed;
 use crate::politeness::visit::Fetched;
-use crate::stage::StageError;
 use curlew_feed::{Entry, Feed, FeedError, too_many};
 use curlew_model::{FeedSource, Habit, Millis, PollHints, Timestamp};
 use curlew_policy::chance::mix;
@@ -11,6 +10,7 @@ use curlew_policy::polling::failure::{self, AfterFailedPoll, Wrong};
 use curlew_policy::polling::schedule::{self, Inputs};
 use curlew_policy::polling::{conditional, subscription, websub};
 use curlew_policy::rules::Rules;
+use curlew_ports::stage::StageError;
 use curlew_ports::{CpuPool, Reply, ReplyHeaders};
 use url::Url;
 

@@ -3,8 +3,8 @@
 use crate::feeds::intake::Intake;
 use crate::pages::fetch::{Fetch, VisitRest};
 use crate::politeness::visit::Visit;
-use crate::stage::{StageError, with_causes};
 use curlew_model::{Envelope, PageId, Purpose, VisitItem, VisitJob};
+use curlew_ports::stage::{StageError, with_causes};
 use std::collections::BTreeSet;
 
 /// Number of new pages of a feed's own host key that are fetched under the lease that its reading has.

@@ -3,7 +3,6 @@ use curlew_policy::rules::SEEN_RING;
 
 use crate::feeds::feed_row;
 use crate::politeness::access::Politeness;
-use crate::stage::StageError;
 use curlew_feed::{DeletedEntry, Entry, Feed, speaks_of_comments};
 use curlew_model::{
     EntryHints, Envelope, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection,
@@ -13,6 +12,7 @@ use curlew_policy::address;
 use curlew_policy::page::{dates, sampling};
 use curlew_policy::polling::schedule;
 use curlew_policy::polling::subscription::{self, HubRequest};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Event, Pages, Queue, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

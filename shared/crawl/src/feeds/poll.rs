@@ -8,7 +8,6 @@ use crate::feeds::relocation;
 use crate::pages::fetch::Fetch;
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
-use crate::stage::{StageError, Verdict};
 use curlew_feed::{Feed, FeedError};
 use curlew_model::{
     Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollGroup, PollJob, Rejection, Source, SourceKey,
@@ -23,6 +22,7 @@ use curlew_policy::polling::decision::{
 use curlew_policy::polling::failure::{self, Wrong};
 use curlew_policy::polling::{conditional, schedule};
 use curlew_policy::rules::BUSY_RETRY;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
 //! Changes to other rows when a feed moves or is retired.
 
-use crate::stage::StageError;
 use curlew_model::{FeedSource, Polling, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_ports::Sources;
+use curlew_ports::stage::StageError;
 use url::Url;
 
 /// A feed lives on under a new address: a row of its own, found by that address, takes over all that is known; what is

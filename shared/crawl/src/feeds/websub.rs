@@ -1,8 +1,8 @@
 //! Callbacks: the addresses under which hubs reach us. One for each subscription, made of what its row says anyway, so
 //! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the store.
 
-use crate::stage::StageError;
 use curlew_model::{SourceKey, Timestamp, hex, unhex};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;

@@ -1,9 +1,9 @@
 //! A fetched document on its way to extraction: compressed inside the message, or beside it when it is too large.
 
-use crate::frames::compressed;
-use crate::stage::StageError;
 use bytes::Bytes;
+use curlew_catalog::frames::compressed;
 use curlew_model::{PageBody, PageId, Timestamp};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, PortError};
 
 /// The most compressed bytes that travel inside a message, the thumbnail included. A third more as base64 still fits a

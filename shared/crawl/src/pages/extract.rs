@@ -1,20 +1,19 @@
 //! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since a batch
 //! is one path: read, judge, write, settle.
 
-use crate::catalog::hidden::{hidden_hosts, is_hidden};
-use crate::catalog::raw;
-use crate::catalog::segment::{self, Draft, segment_year};
-use crate::catalog::thumbnails::Pictures;
 use crate::pages::body::{discard, unpack};
 use crate::pages::fingerprint;
 use crate::pages::judge::Judge;
 use crate::pages::overrides;
 use crate::pages::variant::{content_hash, same_page};
 use crate::parsing::{parsed, told};
-use crate::stage::{StageError, Verdict, job_span};
 use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{Article, Limits, decode, extract};
+use curlew_catalog::hidden::{hidden_hosts, is_hidden};
+use curlew_catalog::raw;
+use curlew_catalog::segment::{self, Draft, segment_year};
+use curlew_catalog::thumbnails::Pictures;
 use curlew_feed::speaks_of_comments;
 use curlew_model::{
     ExtractJob, FeedSource, HostKey, ImageId, Job, Kind, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
@@ -28,6 +27,7 @@ use curlew_policy::page::sampling;
 use curlew_policy::page::soft404::{PageText, is_in_place_of};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict, job_span};
 use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
 use curlew_screen::{Override, Screening, Verdict as Judged};
 use futures::future::join_all;

@@ -7,7 +7,6 @@ mod outcome;
 mod recheck;
 mod revision;
 
-use crate::catalog::segment::RecordReader;
 use crate::pages::body::pack;
 use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
 use crate::pages::overrides;
@@ -17,9 +16,9 @@ use crate::politeness::access::Politeness;
 use crate::politeness::usage_preferences::StatedUsage;
 use crate::politeness::visit::interstitial::{html_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
-use crate::stage::{StageError, Verdict};
 use bytes::Bytes;
 use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
+use curlew_catalog::segment::RecordReader;
 use curlew_model::{
     EntryHints, Envelope, ExtractJob, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
     StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
@@ -31,6 +30,7 @@ use curlew_policy::page::soft404::is_one_article;
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{ItemWait, Remainder};
 use curlew_policy::polling::conditional;
+use curlew_ports::stage::{StageError, Verdict};
 use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
 use curlew_screen::Override;
 use ending::page_row;

@@ -3,8 +3,8 @@
 mod footprint;
 
 use crate::parsing::{parsed, within};
-use crate::stage::StageError;
 use bytes::Bytes;
+use curlew_ports::stage::StageError;
 use curlew_ports::{CpuPool, CpuTask};
 use footprint::ImageHeader;
 use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};

@@ -1,15 +1,14 @@
 //! Import: pages that somebody else fetched go the way of our own, from their head on, without a call.
 
-use crate::catalog::hidden::{hidden_hosts, is_hidden};
-use crate::frames::compressed;
 use crate::pages::extract::Extract;
 use crate::pages::fetch::canonical_link;
 use crate::parsing::parsed;
 use crate::politeness::access::Politeness;
-use crate::stage::StageError;
 use crate::worker::PageJob;
 use bytes::Bytes;
 use curlew_article::{HeadScan, Limits, decode, scan_head};
+use curlew_catalog::frames::compressed;
+use curlew_catalog::hidden::{hidden_hosts, is_hidden};
 use curlew_model::{
     EntryHints, Exchange, ExtractJob, HostState, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp,
     Validators,
@@ -18,6 +17,7 @@ use curlew_policy::address;
 use curlew_policy::page::directives::robots_tag_lines;
 use curlew_policy::polling::conditional;
 use curlew_policy::robots::license::{LicenseTerms, linked};
+use curlew_ports::stage::StageError;
 use curlew_ports::update_host;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Rows of pages: written once, but for those that say something that may pass, or that get a second look.
 
-use crate::stage::StageError;
 use curlew_model::{Page, PageState, Rejection};
 use curlew_policy::page::sampling;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Pages, PortError};
 
 /// Writes a row if there is none, or one that [may be taken up](PageState::may_be_taken_up) or [looked at

@@ -1,17 +1,17 @@
 //! Re-extraction: runs the extractor of today over the pages that are kept raw, without a call. A page of which it makes
 //! another record gets a revision; publishing then erases the old one.
 
-use crate::catalog::hidden::is_on;
-use crate::catalog::listing::each_page;
-use crate::catalog::raw::{RawEntry, RawPages};
-use crate::catalog::removal::Removal;
-use crate::catalog::segment::{self, Draft, segment_year};
 use crate::pages::extract::{BatchCache, Extract, image_id_of};
 use crate::pages::variant::content_hash;
 use crate::parsing::parsed;
-use crate::stage::StageError;
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::each_page;
+use curlew_catalog::raw::{RawEntry, RawPages};
+use curlew_catalog::removal::Removal;
+use curlew_catalog::segment::{self, Draft, segment_year};
 use curlew_model::{Gone, Location, MainImage, Page, PageState, RawFrame, Record, Rejection, ThumbnailId, Timestamp};
 use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
 use futures::future::try_join_all;
 use serde::Serialize;
 use std::collections::BTreeMap;

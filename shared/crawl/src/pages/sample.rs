@@ -2,14 +2,14 @@
 //! look.
 
 use crate::bulk::Bulk;
-use crate::catalog::listing::pages_that;
 use crate::politeness::access::Politeness;
-use crate::stage::StageError;
+use curlew_catalog::listing::pages_that;
 use curlew_model::{
     EntryHints, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SourceKey, Timestamp, VisitItem, VisitJob,
 };
 use curlew_policy::page::sampling;
 use curlew_policy::trace;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Pages, Queue};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

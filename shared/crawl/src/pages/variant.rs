@@ -5,9 +5,9 @@
 //! from path and hash to the page; a page without a query costs nothing, and is found by its own URL. Hashes are never
 //! compared across hosts: a site that copies an article must not be able to take it from its author.
 
-use crate::stage::StageError;
 use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
 use curlew_policy::address::{self, hash_hex};
+use curlew_ports::stage::StageError;
 use curlew_ports::{Pages, PortError};
 use url::Url;
 

@@ -1,10 +1,9 @@
 //! The ports and rules of politeness, shared by all stages that call hosts.
 
-use crate::catalog::hidden::HiddenHosts;
 use crate::politeness::poll_groups::PollGroups;
 use crate::politeness::robots_cache::KnownRobots;
 use crate::politeness::signing::Signer;
-use crate::stage::StageError;
+use curlew_catalog::hidden::HiddenHosts;
 use curlew_model::{HostKey, Millis, Timestamp};
 use curlew_policy::address::{self, BadAddress, HostGroups};
 use curlew_policy::politeness::admission;
@@ -12,6 +11,7 @@ use curlew_policy::politeness::outage::{Fault, OutageDetector};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
 use curlew_policy::skew::unless_ahead;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsCopy, RobotsStore, Seeds, update_host};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,9 +1,9 @@
 //! Leases that polls of a group share, as this process has them and as it finds those of others.
 
-use crate::stage::StageError;
 use curlew_model::{GroupLease, HostKey, Millis, Origin, PollGroup, SourceKey, Timestamp, Unchanged};
 use curlew_policy::politeness::group_lease::{self, GroupUse, Taking};
 use curlew_policy::robots::MAX_AGE;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Clock, GroupLeases, PortError, RobotsCopy, Version};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -4,7 +4,6 @@
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
-use crate::stage::StageError;
 use bytes::Bytes;
 use curlew_article::HeadScan;
 use curlew_model::{HoldReason, Origin, StatedPreferences, Timestamp, Validators};
@@ -13,6 +12,7 @@ use curlew_policy::politeness::deferral::ItemWait;
 use curlew_policy::politeness::visit::Permission;
 use curlew_policy::robots::license::{self, LicenseTerms};
 use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, WhileUnreachable, classify_license, while_unreachable};
+use curlew_ports::stage::StageError;
 use curlew_ports::{CallKind, Reply, RobotsCopy};
 use std::sync::Arc;
 use url::Url;

@@ -6,12 +6,11 @@ pub(crate) mod interstitial;
 mod refresh;
 pub mod robots;
 
-use crate::catalog::hidden::covering;
 use crate::politeness::access::Politeness;
 use crate::politeness::failures;
 use crate::politeness::poll_groups::{GroupVisit, PollGroups};
 use crate::politeness::signing::{SignatureMode, Signer};
-use crate::stage::StageError;
+use curlew_catalog::hidden::covering;
 use curlew_model::{
     Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
     Unchanged, Validators,
@@ -28,6 +27,7 @@ use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission,
 use curlew_policy::robots::Robots;
 use curlew_policy::robots::license::LicenseTerms;
 use curlew_policy::rules::Rules;
+use curlew_ports::stage::StageError;
 use curlew_ports::{
     Call, CallKind, Event, FetchError, PortError, Post, Reply, Version, WaitReason, update_host, update_host_from,
 };

@@ -1,20 +1,20 @@
 //! Repair: mends what fsck has found, by the means of the stages. Every step may run twice.
 
 use super::{Damage, Fsck, FsckReport};
-use crate::catalog::listing::{each_key, pages_that};
-use crate::catalog::manifest::{change_manifest, manifest_key};
-use crate::catalog::raw::RAW_PREFIX;
-use crate::catalog::removal::AUDIT_PREFIX;
-use crate::catalog::segment::{self, RecordReader, SEGMENTS};
-use crate::catalog::thumbnails::THUMBNAIL_PREFIX;
-use crate::operator::block::jobs;
-use crate::pages::variant::content_hash;
-use crate::stage::StageError;
+use crate::block::jobs;
+use curlew_catalog::listing::{each_key, pages_that};
+use curlew_catalog::manifest::{change_manifest, manifest_key};
+use curlew_catalog::raw::RAW_PREFIX;
+use curlew_catalog::removal::AUDIT_PREFIX;
+use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
+use curlew_catalog::thumbnails::THUMBNAIL_PREFIX;
+use curlew_crawl::pages::variant::content_hash;
 use curlew_model::{
     EntryHints, Gone, Location, Millis, Page, PageId, PageState, Purpose, Record, Rejection, SegmentKey, VisitItem,
     Year,
 };
 use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
 use curlew_search::Manifest;
 use futures::TryStreamExt;
 use serde::Deserialize;

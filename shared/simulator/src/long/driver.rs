@@ -23,7 +23,6 @@ use curlew_ports::{
     Call, Clock, Delivery, Event, Events, Fetch as FetchPort, FetchError, HostLedger, Inbox, PortError, Queue, Reply,
     RobotsStore, Sources,
 };
-use curlew_stages::feeds::dispatch::Dispatch;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::robots_cache::KnownRobots;
 use curlew_stages::program::Program;

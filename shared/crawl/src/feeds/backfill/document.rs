@@ -2,17 +2,17 @@
 
 use super::lists::PageAddress;
 use super::{Backfills, Turn, waits};
-use crate::catalog::hidden::Hidden;
 use crate::feeds::feed_row;
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched};
-use crate::stage::StageError;
+use curlew_catalog::hidden::Hidden;
 use curlew_feed::paging::usual;
 use curlew_feed::sitemap::{self, Sitemap, SitemapLimits};
 use curlew_feed::{Entry, Feed};
 use curlew_model::{Backfill, BackfillDocument, DocumentKind, HostKey, Listed, SourceKey, Timestamp, Validators};
 use curlew_policy::address;
 use curlew_policy::polling::backfill::{self, FeedFacts, Setback};
+use curlew_ports::stage::StageError;
 use curlew_ports::{CallKind, Reply, update_host};
 use std::collections::BTreeSet;
 use url::Url;

@@ -8,7 +8,6 @@ use crate::feeds::relocation::revived;
 use crate::parsing::parsed;
 use crate::politeness::failures;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
-use crate::stage::StageError;
 use curlew_article::{Limits, decode, scan_head};
 use curlew_feed::{Feed, FeedError, discover};
 use curlew_model::{
@@ -20,6 +19,7 @@ use curlew_policy::politeness::deferral;
 use curlew_policy::polling::failure::may_try_again;
 use curlew_policy::rules::MOST_USUAL_ADDRESSES;
 use curlew_policy::trace;
+use curlew_ports::stage::StageError;
 use curlew_ports::{CallKind, Event, Reply, Version};
 use std::collections::HashMap;
 use url::Url;

@@ -2,11 +2,11 @@
 
 use super::{Fetch, Item, VisitRest, VisitRun};
 use crate::pages::page_row;
-use crate::stage::{StageError, Verdict};
 use curlew_model::{Envelope, HostKey, Page, PageId, PageState, Purpose, Rejection, Timestamp, VisitItem, VisitJob};
 use curlew_policy::politeness::admission::NotNow;
 use curlew_policy::politeness::deferral::{self, Deferral};
 use curlew_ports::Event;
+use curlew_ports::stage::{StageError, Verdict};
 use url::Url;
 
 impl Fetch {

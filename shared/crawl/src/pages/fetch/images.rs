@@ -1,16 +1,16 @@
 //! Images: that of a page with its page, others in visits of their own.
 
 use super::{Fetch, Item, VisitRun, waits};
-use crate::catalog::thumbnails::{keep, tried};
 use crate::pages::image::scaled_down_in;
 use crate::politeness::access::Politeness;
 use crate::politeness::visit::CallEnd;
-use crate::stage::{StageError, job_span};
 use bytes::Bytes;
 use curlew_article::HeadScan;
+use curlew_catalog::thumbnails::{keep, tried};
 use curlew_model::{Gone, ImageId, Kind, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
 use curlew_policy::address;
 use curlew_policy::politeness::deferral::ItemWait;
+use curlew_ports::stage::{StageError, job_span};
 use curlew_ports::{CallKind, Event, Reply};
 use curlew_screen::Verdict as Judged;
 use std::sync::PoisonError;

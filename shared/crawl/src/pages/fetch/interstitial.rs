@@ -3,7 +3,6 @@
 use super::{Fetch, Item, Row, ScannedPage, VisitRun, waits};
 use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, read_article};
 use crate::politeness::visit::{CallEnd, Fetched};
-use crate::stage::StageError;
 use curlew_article::validity;
 use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
 use curlew_policy::politeness::admission::NotNow;
@@ -12,6 +11,7 @@ use curlew_policy::politeness::outcome::is_refusal;
 use curlew_policy::politeness::redirect::Chain;
 use curlew_policy::politeness::{interstitial, marks};
 use curlew_ports::CallKind;
+use curlew_ports::stage::StageError;
 use url::Url;
 
 /// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.

@@ -1,11 +1,11 @@
 //! Outcomes of re-checks. Changes of the row alone are written at once; changes of the index become a job for
-//! [`crate::catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then,
+//! [`curlew_catalog::removal::Removal`], since this stage reads documents of strangers. The row stays as it was then,
 //! so that a job that is lost is sent anew by the next re-check.
 
 use super::{Fetch, VisitRun};
-use crate::stage::StageError;
 use curlew_model::{Gone, IndexChange, Job, Page, PageId, PageState, RemovalJob, TraceId, Validators, VisitItem};
 use curlew_policy::page::directives::Directives;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Event, PortError, Version};
 
 impl Fetch {

@@ -1,12 +1,12 @@
 //! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
 
 use super::{Fetch, Item, PageFacts, VisitRun};
-use crate::catalog::segment::thumbnail;
 use crate::pages::extract::{image_id_of, with_override};
 use crate::parsing::told;
-use crate::stage::StageError;
 use curlew_article::Article;
+use curlew_catalog::segment::thumbnail;
 use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
+use curlew_ports::stage::StageError;
 use curlew_screen::Verdict as Judged;
 use url::Url;
 

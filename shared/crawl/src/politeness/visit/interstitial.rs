@@ -3,11 +3,11 @@
 
 use crate::parsing::parsed;
 use crate::politeness::visit::{CallEnd, Fetched, Visit};
-use crate::stage::StageError;
 use curlew_article::{Article, Limits, decode, extract};
 use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
 use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
 use curlew_policy::politeness::{interstitial, marks};
+use curlew_ports::stage::StageError;
 use curlew_ports::{CallKind, CpuPool, Event, Reply};
 use url::Url;
 

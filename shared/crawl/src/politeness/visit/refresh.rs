@@ -3,9 +3,9 @@
 use crate::parsing::parsed;
 use crate::politeness::visit::Visit;
 use crate::politeness::visit::interstitial::is_html;
-use crate::stage::StageError;
 use curlew_article::{Limits, Refresh, decode, scan_head};
 use curlew_policy::politeness::{marks, redirect};
+use curlew_ports::stage::StageError;
 use curlew_ports::{CallKind, Reply};
 use url::Url;
 
