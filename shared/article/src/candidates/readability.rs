@@ -4,7 +4,7 @@
 //! without formatting, scripts, and attributes other than names.
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::{Names, kind};
 use crate::read::dom::attr;
 use crate::read::elements::heading;
 use crate::read::gate::{Limits, is_formatting};
@@ -86,10 +86,9 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    if mute(name)
-                        || out.len() >= LONGEST
-                        || matches!(names.kind(name, &Attributes::of(element)), Some((Kind::Hidden, _)))
-                    {
+                    let attributes = Attributes::of(element);
+                    let kind = kind(name, &attributes, &names.of_element(&attributes));
+                    if mute(name) || out.len() >= LONGEST || matches!(kind, Some((Kind::Hidden, _))) {
                         skipping = Some(node.id());
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));

@@ -92,32 +92,36 @@ pub(crate) struct Names<'a> {
     meanings: HashMap<&'a str, NameMeaning>,
     /// The single names that indicate a kind, numbered.
     numbers: HashMap<&'a str, PartName>,
-    /// The value that was asked for last; an element's is, several times in a row.
-    last: Option<(&'a str, NameMeaning)>,
+}
+
+/// Meanings of an element's class and id.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ElementNames {
+    pub(crate) class: NameMeaning,
+    pub(crate) id: NameMeaning,
 }
 
 impl<'a> Names<'a> {
+    /// Returns what an element's names mean.
+    pub(crate) fn of_element(&mut self, attributes: &Attributes<'a>) -> ElementNames {
+        ElementNames { class: self.meaning(attributes.class), id: self.meaning(attributes.id) }
+    }
+
     /// Returns the meaning of a value of `class` or `id`.
-    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
+    fn meaning(&mut self, names: &'a str) -> NameMeaning {
         /// Maximum number of cached names; a page with more makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
         }
-        if let Some((last, told)) = self.last
-            && std::ptr::eq(last, names)
-        {
-            return told;
+        if let Some(known) = self.meanings.get(names) {
+            return *known;
         }
-        let told = self.meanings.get(names).copied().unwrap_or_else(|| {
-            let told = NameMeaning::of(names, |name| self.number(name));
-            if self.meanings.len() < MANY {
-                self.meanings.insert(names, told);
-            }
-            told
-        });
-        self.last = Some((names, told));
-        told
+        let meaning = NameMeaning::of(names, |name| self.number(name));
+        if self.meanings.len() < MANY {
+            self.meanings.insert(names, meaning);
+        }
+        meaning
     }
 
     fn number(&mut self, name: &'a str) -> Option<PartName> {
@@ -131,30 +135,26 @@ impl<'a> Names<'a> {
         self.numbers.insert(name, new);
         Some(new)
     }
+}
 
-    /// Returns the kind that an element declares, if that is not the article, and its name that does.
-    pub(crate) fn kind(&mut self, tag: &str, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
-        if attributes.conceals || attributes.is_unspoken || self.told(attributes.class).hides {
-            return Some((Kind::Hidden, None));
-        }
-        let by_tag = match tag {
-            "nav" | "footer" => Some(Kind::Chrome),
-            "aside" => Some(Kind::Related),
-            "form" => Some(Kind::Widget),
-            "figcaption" => Some(Kind::Caption),
-            // The section below a heading is judged by itself; the heading's name says how it looks.
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
-            // These elements hold the page; their classes describe the page.
-            "html" | "body" | "main" | "article" => return None,
-            _ => None,
-        };
-        by_tag.or_else(|| by_role(attributes.role)).map(|kind| (kind, None)).or_else(|| self.by_names(attributes))
+/// Returns the kind that an element declares, if that is not the article, and its name that does.
+pub(crate) fn kind(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<(Kind, Option<PartName>)> {
+    if attributes.conceals || attributes.is_unspoken || names.class.hides {
+        return Some((Kind::Hidden, None));
     }
-
-    fn by_names(&mut self, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
-        let named = [attributes.class, attributes.id].into_iter();
-        named.filter_map(|value| self.told(value).kind).min_by_key(|(kind, _)| *kind)
-    }
+    let by_tag = match tag {
+        "nav" | "footer" => Some(Kind::Chrome),
+        "aside" => Some(Kind::Related),
+        "form" => Some(Kind::Widget),
+        "figcaption" => Some(Kind::Caption),
+        // The section below a heading is judged by itself; the heading's name says how it looks.
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
+        // These elements hold the page; their classes describe the page.
+        "html" | "body" | "main" | "article" => return None,
+        _ => None,
+    };
+    let by_names = || [names.class.kind, names.id.kind].into_iter().flatten().min_by_key(|(kind, _)| *kind);
+    by_tag.or_else(|| by_role(attributes.role)).map(|kind| (kind, None)).or_else(by_names)
 }
 
 fn by_role(role: &str) -> Option<Kind> {

@@ -1,7 +1,7 @@
 //! Classifies single elements by their names, roles and classes.
 
 use crate::read::attributes::{Attributes, is_undisplayed};
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::ElementNames;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
 use crate::read::images::sources;
 use crate::read::links::is_profile;
@@ -279,12 +279,12 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
 }
 
 /// Returns the reason why an element is a candidate for the article, if it is one.
-pub(crate) fn mark<'a>(tag: &str, attributes: &Attributes<'a>, names: &mut Names<'a>) -> Option<Mark> {
+pub(crate) fn mark(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<Mark> {
     if attributes.itemprop.split_ascii_whitespace().any(|name| name == "articleBody") {
         return Some(Mark::ArticleBody);
     }
-    let mut named = [attributes.class, attributes.id].into_iter();
-    if matches!(tag, "div" | "section" | "article" | "main" | "td") && named.any(|value| names.told(value).content) {
+    let is_text = names.class.content || names.id.content;
+    if is_text && matches!(tag, "div" | "section" | "article" | "main" | "td") {
         return Some(Mark::Content);
     }
     match (tag, attributes.role) {

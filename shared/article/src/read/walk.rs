@@ -3,7 +3,7 @@
 mod statements;
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::{Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
@@ -26,6 +26,8 @@ use url::Url;
 struct OpenElement {
     serial: usize,
     start: usize,
+    /// True if it is within a line of text.
+    is_inline: bool,
     /// Length in bytes of the current line when the element began, and true if it had more than white space.
     line: usize,
     line_says: bool,
@@ -223,7 +225,8 @@ impl<'a> Walk<'a> {
         if matches!(tag, "table" | "tr") {
             self.joined = tag == "tr" && is_short_row(node, &mut self.looks);
         }
-        if !self.stays_in_line(tag) {
+        let is_inline = is_inline(tag);
+        if !self.stays_in_line(tag, is_inline) {
             self.flush();
         }
         if tag == "a" {
@@ -247,8 +250,9 @@ impl<'a> Walk<'a> {
         let attributes = Attributes::of(element);
         let is_seen =
             || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
-        let kind = self.names.kind(tag, &attributes).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
-        self.annotations(node, element, &attributes);
+        let names = self.names.of_element(&attributes);
+        let kind = kind(tag, &attributes, &names).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
+        self.annotations(node, element, &attributes, &names);
         if let Some(level) = heading(tag) {
             self.heading(node, level);
         }
@@ -260,7 +264,7 @@ impl<'a> Walk<'a> {
             self.picture(vec![address], true);
         }
         let is_hidden = self.silent.is_none() && matches!(kind, Some((Kind::Hidden, _)));
-        if is_hidden && self.stays_in_line(tag) && self.is_short(node) {
+        if is_hidden && self.stays_in_line(tag, is_inline) && self.is_short(node) {
             self.silent = Some(self.next);
         }
         self.beside += usize::from(is_beside(kind));
@@ -270,15 +274,15 @@ impl<'a> Walk<'a> {
             self.out.items.push(node.id());
         }
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
-        let mark = mark(tag, &attributes, &mut self.names);
+        let mark = mark(tag, &attributes, &names);
         let (serial, contents) = (self.next, Contents::default());
-        self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
+        self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents });
     }
 
     /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that
     /// is read as one line.
-    fn stays_in_line(&self, tag: &str) -> bool {
-        is_inline(tag) || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
+    fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
+        is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
 
     /// True if an element has no more text than a tooltip or a label for screen readers; a script may show longer text.
@@ -292,7 +296,8 @@ impl<'a> Walk<'a> {
 
     fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let tag = element.name();
-        let in_line = self.stays_in_line(tag);
+        let is_inline = self.open.last().is_some_and(|open| open.is_inline);
+        let in_line = self.stays_in_line(tag, is_inline);
         self.links -= usize::from(tag == "a");
         if !in_line {
             self.flush();
