@@ -100,7 +100,7 @@ fn parse(script: &str) -> Vec<Value> {
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
         .iter()
         .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
-    let tame: String = script.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let tame = script.replace(char::is_control, " ");
     let mut values = Vec::new();
     for value in serde_json::Deserializer::from_str(&tame).into_iter::<Value>() {
         match value {
