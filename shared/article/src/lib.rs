@@ -150,7 +150,7 @@ fn read<T>(
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
-    let weighed = body::weigh(&tree, &outline, title.as_deref(), limits);
+    let weighed = body::weigh(&outline, title.as_deref());
     let told = author::AuthorEvidence {
         outline: &outline,
         graph: &graph,
@@ -161,7 +161,7 @@ fn read<T>(
         end: weighed.end(),
     };
     let author = author::choose(&told, limits);
-    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
+    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     work.text = weighed.steps + chosen.steps + outline.looks();
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Evidence {

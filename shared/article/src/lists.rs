@@ -32,8 +32,6 @@ lists! {
     NOTICES: Words = include_str!("../lists/notices.txt");
     /// Words, in lower case, that point to another page before a colon.
     POINTERS: Words = include_str!("../lists/pointers.txt");
-    /// Words after a name, folded, with which a line begins to tell who that is.
-    LIVES: Words = include_str!("../lists/lives.txt");
     /// Headings of tables of contents, folded.
     CONTENTS: WordSet = include_str!("../lists/contents.txt");
     /// Beginnings of lines, folded, that state the writer of the page or its date.
@@ -124,7 +122,7 @@ mod tests {
         for word in folded.chain(&*BEHIND).filter(|word| !word.contains('-')) {
             assert_eq!(fold(word), *word);
         }
-        let beginnings = LIVES.iter().chain(BYLINES.iter());
+        let beginnings = BYLINES.iter();
         assert!(
             beginnings.clone().all(|words| !words.starts_with(' ')) && beginnings.clone().any(|w| w.ends_with(' '))
         );

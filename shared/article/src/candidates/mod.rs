@@ -1,7 +1,6 @@
 //! Candidates for the article's text, and the reasons why each leaves out lines of the page.
 
 pub(crate) mod candidate;
-mod cards;
 pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;

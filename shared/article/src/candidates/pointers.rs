@@ -1,8 +1,9 @@
 //! Recognizes lines that point to related pages.
 
+use crate::candidates::lines::is_prose;
 use crate::candidates::section_names::{LONGEST_NAME, section_named};
 use crate::lists::POINTERS;
-use crate::read::outline::{Block, Section, Tag};
+use crate::read::outline::{Block, Reason, Section, Tag};
 use crate::text;
 
 /// True if a line sends its reader to another page.
@@ -12,9 +13,33 @@ pub(super) fn is_pointer(line: &str) -> bool {
     (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
 }
 
+/// Drops headlines in links with a label before them, in any language, where a few of them stand between two paragraphs. What a
+/// colon announces belongs to the text.
+pub(super) fn drop_labelled(blocks: &[Block], left: &mut [Option<Reason>]) {
+    /// Maximum number of them together.
+    const MANY: usize = 5;
+    let kept: Vec<usize> = (0..blocks.len()).filter(|at| left.get(*at) == Some(&None)).collect();
+    let block = |place: usize| kept.get(place).and_then(|at| blocks.get(*at));
+    let mut place = 0;
+    while place < kept.len() {
+        let run = (place..).take_while(|at| block(*at).is_some_and(labels_link)).count();
+        let before = place.checked_sub(1).and_then(block);
+        let follows_paragraph = before.is_some_and(|b| is_prose(b) && !b.text.ends_with([':', '：']));
+        let goes_on = block(place + run).is_some_and(|b| is_prose(b) || b.link_chars == 0);
+        if run <= MANY && follows_paragraph && goes_on {
+            for at in kept.get(place..place + run).unwrap_or_default() {
+                if let Some(left) = left.get_mut(*at) {
+                    *left = Some("headlines of other pages within the text");
+                }
+            }
+        }
+        place += run.max(1);
+    }
+}
+
 /// True if a line is a headline of another page of the site in a link, with a label before it: any with a colon, in any language, or
 /// the name of a section of teasers.
-pub(super) fn labels_link(block: &Block) -> bool {
+fn labels_link(block: &Block) -> bool {
     *block.labels_link.get_or_init(|| has_label(block))
 }
 

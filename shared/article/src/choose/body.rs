@@ -62,36 +62,10 @@ impl Ranking {
     }
 }
 
-/// Ranks the candidates: first those of the extractors that need only the outline; the costlier extractor is asked only
-/// if these disagree.
-pub(crate) fn weigh(tree: &Html, outline: &Outline<'_>, title: Option<&str>, limits: &Limits) -> Ranking {
+/// Ranks the candidates by agreement, length, link density, and the prior of the extractor. `title` is the headline.
+pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
-    let parts = parts::outside(outline);
-    let first = decide(candidate::all(outline, &parts, &title), outline);
-    let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
-    // Where the only candidate has nearly all sentences of the page, or the page is huge, another cannot add any.
-    let enough = match first.candidates.as_slice() {
-        [only] => tree.tree.values().len() > ASKED_ALONE || only.has_most(outline, &parts),
-        _ => false,
-    };
-    if agreed || enough || first.best.is_none() {
-        return first;
-    }
-    let (paragraphs, steps) = readability::read(tree, limits);
-    let mut candidates = first.candidates;
-    candidates.extend(Candidate::of_paragraphs(outline, &parts, &title, "readability", &paragraphs));
-    let second = decide(candidates, outline);
-    Ranking { steps: first.steps + second.steps + steps, ..second }
-}
-
-/// Agreement of the extractors from which no other is asked.
-const AGREED: f64 = 0.5;
-/// Maximum number of nodes of a page with a single candidate for which another extractor is asked; pages with an article
-/// have far fewer.
-const ASKED_ALONE: usize = 30_000;
-
-/// Ranks the candidates by agreement, length, link density, and the prior of the extractor.
-fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Ranking {
+    let candidates = candidate::all(outline, &parts::outside(outline), &title);
     let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
         .filter_map(|(from, _)| candidates.iter().filter(|c| c.from == *from).max_by_key(|c| c.chars))
@@ -112,10 +86,9 @@ fn score_of(weights: &[Weight], at: usize) -> f64 {
 }
 
 /// The extractors and their priors. The element that the page's own markup names as the text is seldom too large or too
-/// small; an `<article>` may be a teaser, and `<main>` contains everything. Readability, the last resort, mostly finds a
-/// piece of the densest part, which would confirm only the piece.
-const EXTRACTORS: [(&str, f64); 6] =
-    [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("readability", 0.0), ("main", 0.1)];
+/// small; an `<article>` may be a teaser, and `<main>` contains everything.
+const EXTRACTORS: [(&str, f64); 5] =
+    [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("main", 0.1)];
 
 /// Weighs one candidate. The factors were fitted to one half of a public set and confirmed on the other.
 fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outline: &Outline<'_>) -> Weight {
@@ -131,12 +104,10 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     const COVERING: f64 = 0.2;
     /// Bonus for being the only one of its sort: several form a list of posts, or are parts.
     const ONLY: f64 = 0.2;
-    /// Penalty factor for links.
-    const LINKS: f64 = 0.4;
 
     let chars = candidate.chars.max(1) as f64;
     let others: Vec<&&Candidate> = longest.iter().filter(|other| other.from != candidate.from).collect();
-    // An extractor that answers alone is confirmed by none, and the costlier one is asked.
+    // An extractor that answers alone is confirmed by none.
     let mean = |share: &dyn Fn(&Candidate) -> f64| match others.len() {
         0 => 0.0,
         n => others.iter().map(|other| share(other)).sum::<f64>() / n as f64,
@@ -152,8 +123,7 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
         + COMPLETE * complete
         + LENGTH * (chars / ENOUGH).min(1.0)
         + COVERING * (chars / densest).min(1.0)
-        + if only { ONLY } else { 0.0 }
-        - LINKS * candidate.links();
+        + if only { ONLY } else { 0.0 };
     Weight { agreement: confirmed, prior, score }
 }
 
@@ -164,17 +134,12 @@ pub(crate) fn text(
     weighed: &Ranking,
     linked: &JsonLd,
     title: Option<&str>,
-    author: Option<&str>,
     limits: &Limits,
 ) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
-    let mut best = with_lead.or_else(|| best.cloned());
-    if let (Some(best), Some(author)) = (&mut best, author) {
-        best.drop_life(outline, author);
-    }
-    let best = best.as_ref();
+    let best = with_lead.as_ref().or(best);
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     let mut width = text::width(&chosen.text);
     if width < SHORT {
@@ -185,7 +150,8 @@ pub(crate) fn text(
         }
         chosen.steps = steps;
     }
-    if let Some(body) = &linked.body {
+    // No byte is wider than one column, so a text that is not longer than this is not read.
+    if let Some(body) = linked.body.as_ref().filter(|body| body.len() > 2 * width) {
         let body = paragraphs(body, limits);
         let others = text::width(&body);
         if others > 2 * width {
@@ -209,7 +175,7 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
         let mut steps = 0;
         let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
         let Ok(inner_outline) = walk::walk(&inner, &outline.page, limits) else { continue };
-        let weighed = weigh(&inner, &inner_outline, title, limits);
+        let weighed = weigh(&inner_outline, title);
         let best = weighed.best.and_then(|at| weighed.candidates.get(at));
         let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();
         steps += chosen.steps + inner_outline.steps + weighed.steps;

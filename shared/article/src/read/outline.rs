@@ -32,10 +32,9 @@ pub(crate) struct Block {
     pub(crate) names_section: OnceCell<Option<Section>>,
     /// Cached answer: whether it repeats the page's headline.
     pub(crate) repeats_headline: OnceCell<bool>,
-    /// Cached answers: whether it ends like a sentence, is a label before a link, and is a headline that leads elsewhere.
+    /// Cached answers: whether it ends like a sentence, and is a label before a link.
     pub(crate) ends_as_sentence: OnceCell<bool>,
     pub(crate) labels_link: OnceCell<bool>,
-    pub(crate) heads_teaser: OnceCell<bool>,
 }
 
 impl Block {
@@ -313,8 +312,6 @@ pub(crate) struct Outline<'a> {
     pub(crate) steps: u64,
     /// Number of lines and words that rules have looked at again and again, such as those below each heading.
     looks: Cell<u64>,
-    /// Cached answer: true for each block of the page's table of contents.
-    pub(crate) contents: OnceCell<Vec<bool>>,
     /// Cached answer: the number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
     /// Cache of [`Outline::own_box`].
@@ -367,7 +364,6 @@ impl<'a> Outline<'a> {
             is_paywalled: false,
             steps: 0,
             looks: Cell::new(0),
-            contents: OnceCell::new(),
             before_main: OnceCell::new(),
             boxes: OnceCell::new(),
         }

@@ -452,7 +452,6 @@ impl<'a> Walk<'a> {
                 repeats_headline: OnceCell::new(),
                 ends_as_sentence: OnceCell::new(),
                 labels_link: OnceCell::new(),
-                heads_teaser: OnceCell::new(),
             });
         }
     }
