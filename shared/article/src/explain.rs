@@ -21,7 +21,7 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
     /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress or a similar system),
-    /// `article`, `main`, `density`, `readability`, `jsonld`.
+    /// `article`, `main`, `density`.
     pub from: &'static str,
     /// Number of characters that it keeps, without white space.
     pub chars: usize,
@@ -54,7 +54,7 @@ pub struct Line {
 
 impl Explanation {
     /// Converts the ranking to words.
-    pub(crate) fn of(outline: &Outline<'_>, weighed: &Ranking) -> Explanation {
+    pub(crate) fn new(outline: &Outline<'_>, weighed: &Ranking) -> Explanation {
         let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
         let candidates = weighed
             .candidates

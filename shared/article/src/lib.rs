@@ -120,7 +120,7 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
     read(html, page, limits, &mut Work::default(), |outline, weighed, by| Explanation {
         image_by: by.image,
         canonical_by: by.canonical,
-        ..Explanation::of(outline, weighed)
+        ..Explanation::new(outline, weighed)
     })
 }
 

@@ -102,6 +102,16 @@ lists! {
     CHANGED: Words = include_str!("../lists/words-changed.txt");
     /// Words anywhere in a class or id, each behind the kind of part that it indicates.
     PARTS: Words = include_str!("../lists/parts.txt");
+    /// Whole classes and ids, each behind the kind of part that it indicates.
+    WHOLE_NAMES: Words = include_str!("../lists/whole-names.txt");
+    /// First or last parts of short classes and ids, each behind the kind of part that it indicates.
+    NAME_ENDS: Words = include_str!("../lists/name-ends.txt");
+    /// Elements that begin and end a block of text.
+    BLOCKS: WordSet = include_str!("../lists/blocks.txt");
+    /// Elements whose text is never read.
+    MUTE: WordSet = include_str!("../lists/mute.txt");
+    /// Codes of languages, of three letters and of two.
+    LANGUAGES: Words = include_str!("../lists/languages.txt");
 }
 
 /// Returns the entries of a list.

@@ -44,8 +44,10 @@ fn labels_link(block: &Block) -> bool {
 }
 
 fn has_label(block: &Block) -> bool {
-    /// Maximum number of words of the label, and its width.
-    const LABEL: (usize, usize) = (4, 30);
+    /// Maximum number of words of the label.
+    const LABEL_WORDS: usize = 4;
+    /// Maximum width of it.
+    const LABEL_WIDTH: usize = 30;
     /// Maximum length of it in bytes.
     const LABEL_BYTES: usize = 120;
     /// Minimum number of words of a headline.
@@ -56,7 +58,7 @@ fn has_label(block: &Block) -> bool {
     if !is_linked || !matches!(block.tag, Tag::Paragraph | Tag::Other) {
         return false;
     }
-    let colon = block.text.split_once([':', '：']).filter(|(label, _)| text::words(label) <= LABEL.0);
+    let colon = block.text.split_once([':', '：']).filter(|(label, _)| text::words(label) <= LABEL_WORDS);
     let named = || {
         let spaces = block.text.match_indices(' ').take_while(|(end, _)| *end <= LABEL_BYTES).take(LONGEST_NAME);
         let ends = spaces.map(|(end, _)| block.text.split_at(end));
@@ -65,7 +67,7 @@ fn has_label(block: &Block) -> bool {
     let Some((label, headline)) = colon.or_else(named) else { return false };
     let (outside, width) = (block.chars - block.link_chars, text::width(label) + 1);
     text::words(label) > 0
-        && width <= LABEL.1
+        && width <= LABEL_WIDTH
         && text::words(headline) >= HEADLINE
         && ((outside == 0 && colon.is_some()) || outside.abs_diff(width) <= NEARLY)
 }

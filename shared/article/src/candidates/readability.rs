@@ -6,7 +6,7 @@
 use crate::read::attributes::Attributes;
 use crate::read::boilerplate::{Names, kind};
 use crate::read::dom::attr;
-use crate::read::elements::heading;
+use crate::read::elements::{heading, is_mute};
 use crate::read::gate::{Limits, is_formatting};
 use crate::read::outline::Kind;
 use curlew_text::hygiene;
@@ -86,9 +86,13 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    let attributes = Attributes::of(element);
+                    let attributes = Attributes::read(element);
                     let kind = kind(name, &attributes, &names.of_element(&attributes));
-                    if mute(name) || out.len() >= LONGEST || matches!(kind, Some((Kind::Hidden, _))) {
+                    if is_mute(name)
+                        || matches!(name, "head" | "math")
+                        || out.len() >= LONGEST
+                        || matches!(kind, Some((Kind::Hidden, _)))
+                    {
                         skipping = Some(node.id());
                     } else if emitted(name) {
                         depth += usize::from(!is_void(name));
@@ -176,28 +180,6 @@ impl Headings {
 /// True for elements without an end (HTML, "void elements"), of those that are handed on.
 fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "hr" | "img")
-}
-
-fn mute(tag: &str) -> bool {
-    matches!(
-        tag,
-        "head"
-            | "script"
-            | "style"
-            | "noscript"
-            | "template"
-            | "svg"
-            | "math"
-            | "iframe"
-            | "object"
-            | "canvas"
-            | "video"
-            | "audio"
-            | "select"
-            | "textarea"
-            | "button"
-            | "frameset"
-    )
 }
 
 fn emitted(tag: &str) -> bool {

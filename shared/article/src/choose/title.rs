@@ -25,7 +25,7 @@ pub(crate) fn choose(
         let text = line(&without_markup(&references::decode(text)), limits.title_chars);
         if is_leftover(&text) { String::new() } else { text }
     };
-    let site = Site::of(outline, graph, linked, micro);
+    let site = Site::new(outline, graph, linked, micro);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
@@ -212,7 +212,7 @@ impl Site {
         "store", "docs", "help", "support", "learn",
     ];
 
-    fn of(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
+    fn new(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
         let linked = [&linked.site_name, &linked.publisher, &linked.organization].map(|name| name.as_deref());
         let told = [graph.site_name, micro.site_name.as_deref(), outline.meta(&["application-name"])];
         let app = outline.meta(&["apple-mobile-web-app-title"]);

@@ -308,7 +308,7 @@ impl<'v> Reader<'v> {
     fn name(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
-            Value::Array(values) => values.iter().find_map(|value| self.name(one(value))),
+            Value::Array(values) => values.iter().find_map(|value| self.name(unless_array(value))),
             Value::Object(object) => {
                 self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")))
             }
@@ -345,7 +345,9 @@ impl<'v> Reader<'v> {
     /// Returns the names of the authors.
     fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
         let names: Vec<String> = match value? {
-            Value::Array(values) => values.iter().filter_map(|value| self.name(one(value))).take(AUTHORS).collect(),
+            Value::Array(values) => {
+                values.iter().filter_map(|value| self.name(unless_array(value))).take(AUTHORS).collect()
+            }
             other => self.name(Some(other)).into_iter().collect(),
         };
         (!names.is_empty()).then(|| names.join(", "))
@@ -356,7 +358,7 @@ impl<'v> Reader<'v> {
     fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
-            Value::Array(values) => values.iter().find_map(|value| self.image(one(value))),
+            Value::Array(values) => values.iter().find_map(|value| self.image(unless_array(value))),
             Value::Object(object) => {
                 let address = self.string(object.get("url")).or_else(|| self.string(object.get("contentUrl")));
                 address.or_else(|| self.string(object.get("@id")).filter(|id| !id.contains('#')))
@@ -411,6 +413,6 @@ fn is_work(kind: &str) -> bool {
 }
 
 /// Returns the value unless it is an array, so that looking up a name terminates.
-fn one(value: &Value) -> Option<&Value> {
+fn unless_array(value: &Value) -> Option<&Value> {
     (!value.is_array()).then_some(value)
 }

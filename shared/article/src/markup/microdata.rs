@@ -42,7 +42,7 @@ const LOOKS: usize = 500_000;
 
 /// Reads the properties.
 pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
-    let items = if outline.items.is_empty() { Items::default() } else { Items::of(tree, &outline.items) };
+    let items = if outline.items.is_empty() { Items::default() } else { Items::read(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
     out.steps = items.steps;
@@ -105,7 +105,7 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn of(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
+    fn read(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
         let roots: Vec<NodeRef<'a, Node>> = roots.iter().take(ITEMS).filter_map(|id| tree.tree.get(*id)).collect();
         let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
         let refers = roots.iter().any(|root| root.value().as_element().is_some_and(|e| attr(e, "itemref").is_some()));

@@ -7,39 +7,20 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// Returns the kind indicated by a whole class or id.
-fn whole(name: &str) -> Option<Kind> {
-    Some(match name {
-        "widget" | "form" | "banner" | "toolbar" => Kind::Widget,
-        "category" | "categories" | "cat" | "bio" | "metadata" | "meta" => Kind::Meta,
-        _ => return ending(name),
-    })
-}
-
-/// Returns the kind indicated by the first or last part of a short name, as in `post__tags`.
-fn ending(word: &str) -> Option<Kind> {
-    Some(match word {
-        "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
-        "comment" => Kind::Comments,
-        "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
-        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => {
-            Kind::Widget
-        }
-        "author" | "authors" | "autor" | "auteur" | "autore" | "penulis" | "yazar" | "tags" => Kind::Meta,
-        "credit" | "credits" | "figcaption" => Kind::Caption,
-        _ => return None,
-    })
-}
-
 /// Words anywhere in a class or id that indicate a kind.
-static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| {
+static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| by_kind(&lists::PARTS).collect());
+/// Kinds that a whole class or id indicates.
+static WHOLE_NAMES: LazyLock<HashMap<&str, Kind>> =
+    LazyLock::new(|| by_kind(&lists::WHOLE_NAMES).map(|(kind, name)| (name, kind)).collect());
+/// Kinds that the first or last part of a short name indicates, as in `post__tags`.
+static NAME_ENDS: LazyLock<HashMap<&str, Kind>> =
+    LazyLock::new(|| by_kind(&lists::NAME_ENDS).map(|(kind, name)| (name, kind)).collect());
+
+/// Returns the entries of a list, each with the kind before it.
+fn by_kind(list: &[&'static str]) -> impl Iterator<Item = (Kind, &'static str)> {
     let kind = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
-    lists::PARTS
-        .iter()
-        .filter_map(|entry| entry.split_once(' '))
-        .filter_map(|(k, part)| Some((kind(k)?, part)))
-        .collect()
-});
+    list.iter().filter_map(|entry| entry.split_once(' ')).filter_map(move |(name, entry)| Some((kind(name)?, entry)))
+}
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
@@ -69,7 +50,7 @@ pub(crate) struct NameMeaning {
 
 impl NameMeaning {
     /// `number` numbers the one name that indicates a kind.
-    fn of<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
+    fn read<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
         /// Maximum length of a meaningful name; longer ones are generated.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
@@ -117,7 +98,7 @@ impl<'a> Names<'a> {
         if let Some(known) = self.meanings.get(names) {
             return *known;
         }
-        let meaning = NameMeaning::of(names, |name| self.number(name));
+        let meaning = NameMeaning::read(names, |name| self.number(name));
         if self.meanings.len() < MANY {
             self.meanings.insert(names, meaning);
         }
@@ -214,7 +195,8 @@ fn of_name(name: &str) -> Option<Kind> {
     if parts.clone().count() > PARTS {
         return None;
     }
-    whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
+    let whole = WHOLE_NAMES.get(name.as_str()).or_else(|| NAME_ENDS.get(name.as_str()));
+    whole.or_else(|| NAME_ENDS.get(parts.clone().next()?)).or_else(|| NAME_ENDS.get(parts.next_back()?)).copied()
 }
 
 /// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an image, a

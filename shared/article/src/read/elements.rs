@@ -1,5 +1,6 @@
 //! Classifies single elements by their names, roles and classes.
 
+use crate::lists::MUTE;
 use crate::read::attributes::{Attributes, is_undisplayed};
 use crate::read::boilerplate::ElementNames;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
@@ -14,35 +15,7 @@ use scraper::node::Element;
 
 /// True for elements whose text is never read.
 pub(crate) fn is_mute(tag: &str) -> bool {
-    is_gloss(tag)
-        || matches!(
-            tag,
-            "script"
-                | "style"
-                | "noscript"
-                | "template"
-                | "svg"
-                | "iframe"
-                | "object"
-                | "embed"
-                | "canvas"
-                | "video"
-                | "audio"
-                | "select"
-                | "datalist"
-                | "option"
-                | "button"
-                | "input"
-                | "textarea"
-                | "dialog"
-                | "map"
-                | "progress"
-                | "meter"
-                | "noembed"
-                | "noframes"
-                | "frameset"
-                | "mphantom"
-        )
+    is_gloss(tag) || MUTE.contains(tag)
 }
 
 /// True if an element is hidden until a script shows it, and may be quoted.
@@ -105,17 +78,20 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Number of such parts.
     const PARTS: usize = 4;
-    /// Maximum number of nodes that are examined, of a table and of one cell.
-    const NEAR: (usize, usize) = (60, 160);
+    /// Maximum number of nodes of a table that are examined.
+    const OF_TABLE: usize = 60;
+    /// Maximum number of nodes of one cell that are examined.
+    const OF_CELL: usize = 160;
     let is = |node: &NodeRef<'_, Node>, names: &[&str]| {
         node.value().as_element().is_some_and(|element| names.contains(&element.name()))
     };
     let rows = table
         .children()
-        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(NEAR.0).collect() });
-    let cells = rows.take(NEAR.0).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(NEAR.0);
+        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(OF_TABLE).collect() });
+    let cells =
+        rows.take(OF_TABLE).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(OF_TABLE);
     cells.into_iter().any(|cell| {
-        let near = cell.descendants().skip(1).take(NEAR.1.min(*budget));
+        let near = cell.descendants().skip(1).take(OF_CELL.min(*budget));
         let (mut seen, mut parts) = (0, 0);
         for node in near {
             seen += 1;

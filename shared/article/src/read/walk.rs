@@ -247,7 +247,7 @@ impl<'a> Walk<'a> {
         if matches!(tag, "td" | "th") && self.line_says && self.silent.is_none() {
             self.line.push_str(" | ");
         }
-        let attributes = Attributes::of(element);
+        let attributes = Attributes::read(element);
         let is_seen =
             || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
         let names = self.names.of_element(&attributes);
