@@ -278,7 +278,6 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         .find('/')
         .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
         .map_or(text, |at| &text[..at]);
-    let text = text.split_once(" / ").filter(|(_, place)| is_place(place)).map_or(text, |(name, _)| name);
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = without_role(&name);
@@ -308,12 +307,6 @@ fn is_nobody(name: &str) -> bool {
     let name = fold(name);
     let account = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
     is_leftover(&name) || NOBODY.contains(account)
-}
-
-/// True if what stands behind a name and a stroke is a place: one word in capital letters.
-fn is_place(text: &str) -> bool {
-    let text = text.trim();
-    text.chars().count() > 1 && text.chars().all(|c| c.is_uppercase() || c == '-')
 }
 
 /// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".

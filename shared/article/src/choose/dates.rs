@@ -60,11 +60,10 @@ pub(crate) fn choose(evidence: &Evidence<'_>) -> Dates {
         None => in_address_or_lines(evidence, hints)
             .filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
-    let published =
-        published.or_else(|| in_script(evidence.html, hints)).or_else(|| labelled(evidence, hints)).or_else(|| {
-            let (at, source) = modified?;
-            Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
-        });
+    let published = published.or_else(|| in_script(evidence.html, hints)).or_else(|| {
+        let (at, source) = modified?;
+        Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
+    });
     Dates { published, modified }
 }
 
@@ -402,30 +401,6 @@ fn is_beside_byline(outline: &Outline<'_>, block: usize, hints: &Hints) -> bool 
     let before = (block.saturating_sub(BETWEEN)..block).rev().find(|at| names(*at));
     after.is_some_and(|at| (block..at).all(is_short)) || before.is_some_and(|at| (at + 1..block).all(is_short))
 }
-
-/// Returns the day of a line that says that it is that of publication, wherever it stands in the article or shortly below
-/// it, as themes have it that close a post with its date.
-fn labelled(evidence: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
-    let (outline, place) = (evidence.outline, Place::new(evidence.outline, evidence.chosen));
-    let end = place.end.saturating_add(Place::AROUND);
-    let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments | Kind::Related);
-    let elsewhere = |at: usize| {
-        outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
-    };
-    let lines = outline.blocks.iter().enumerate().take(end).filter(|(at, block)| {
-        block.chars <= LINE
-            && place.below_top(*at)
-            && block.text.contains(char::is_numeric)
-            && says_published(&block.text)
-    });
-    lines.take(TRIES).filter(|(at, _)| !elsewhere(*at)).find_map(|(_, block)| {
-        let shown = stated("", &parted(&block.text), hints).published?;
-        Some((shown.at, source_of_line(Some(block), shown, hints)))
-    })
-}
-
-/// Maximum number of lines that are tried that speak of publication.
-const TRIES: usize = 16;
 
 /// Maximum width of a line with a date; longer lines are running text, whose dates belong to the story.
 const LINE: usize = 120;

@@ -109,43 +109,7 @@ fn parse(script: &str) -> Vec<Value> {
             Err(_) => break,
         }
     }
-    if values.is_empty() && !tame.trim().is_empty() {
-        values.extend(serde_json::from_str(&mend(&tame)));
-    }
     values
-}
-
-/// Drops commas before a closing bracket and backslashes that escape nothing.
-fn mend(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let mut in_string = false;
-    let mut chars = json.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if in_string => {
-                if let Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') = chars.peek() {
-                    out.push(c);
-                    out.extend(chars.next());
-                }
-            }
-            '"' => {
-                in_string = !in_string;
-                out.push(c);
-            }
-            '}' | ']' if !in_string => {
-                out.truncate(out.trim_end().len());
-                if out.ends_with(',') {
-                    out.pop();
-                }
-                out.push(c);
-                if out.len() > 2 && c == '}' && chars.peek() == Some(&';') {
-                    chars.next();
-                }
-            }
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 impl JsonLd {

@@ -47,28 +47,6 @@ fn a_day_is_read_where_only_style_parts_it_from_a_name_or_only_a_script_has_it()
 }
 
 #[test]
-fn a_line_below_the_text_that_speaks_of_publication_tells_its_day() {
-    let day = |end: &str| {
-        let article = format!(
-            "<article><h1>A bridge falls at the weir</h1>{}</article>{end}",
-            PROSE.repeat(6).replace("The walk", "A walk")
-        );
-        read(&format!("<title>A bridge</title>{article}")).published.map(|at| at.day())
-    };
-    for line in [
-        "<p>Posted by Ada Example on May 1, 2026 in Walks</p>",
-        "<div>Veröffentlicht am 1. Mai 2026 | Wege</div>",
-        "<div>Publié le 1er mai 2026</div>",
-        "<div>投稿日：2026年5月1日</div>",
-    ] {
-        assert_eq!(day(line).as_deref(), Some("2026-05-01"), "{line}");
-    }
-    for line in ["<p>The lock opens on May 1, 2026</p>", "<div class=comments><p>Posted on May 1, 2026</p></div>"] {
-        assert_eq!(day(line), None, "{line}");
-    }
-}
-
-#[test]
 fn the_hour_is_read_where_an_attribute_states_it() {
     let at = |line: &str| {
         let article = read(&format!("<title>A bridge falls</title><h1>A bridge falls</h1>{line}{TEXT}"));

@@ -55,25 +55,6 @@ fn the_site_name_is_no_part_of_the_headline() {
 }
 
 #[test]
-fn an_id_as_the_title_of_a_wikis_page_gives_way_to_its_heading() {
-    let page = |title: &str, generator: &str, headings: &str| {
-        read(&format!(
-            "<head><title>{title}</title><meta name=generator content='{generator}'></head><body>{headings}{TEXT}"
-        ))
-    };
-    let headings = "<h1><a href='/start'>Tides &amp; Terns</a></h1><div class=page><h1>The coast in winter</h1>";
-    for title in ["blog:the_coast [Tides &amp; Terns]", "coast [Tides &amp; Terns]"] {
-        let article = page(title, "DokuWiki Release 2024", headings);
-        assert_eq!(article.title.as_deref(), Some("The coast in winter"), "{title}");
-        assert!(!article.text.contains("The coast in winter"), "the heading is no part of the text: {}", article.text);
-    }
-    let without = page("blog:the_coast [Tides]", "DokuWiki", "");
-    assert_eq!(without.title.as_deref(), Some("blog:the_coast [Tides]"), "there is nothing better");
-    let of_another = page("Coasts [updated]", "Mill 3", "<h1>Tides and terns</h1>");
-    assert_eq!(of_another.title.as_deref(), Some("Coasts [updated]"));
-}
-
-#[test]
 fn a_sites_name_may_have_separators_in_it() {
     let name = "The Weir | Walks and Tides of the Valley at the River";
     let html = format!(
