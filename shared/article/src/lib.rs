@@ -28,6 +28,7 @@
 mod candidates;
 mod choose;
 mod explain;
+mod learned;
 mod lists;
 mod markup;
 mod read;
@@ -102,13 +103,13 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
-    read(html, page, limits, &mut Work::default(), |_, _, _| ()).map(|(article, ())| article)
+    read(html, page, limits, &mut Work::default(), |_, _, _, _| ()).map(|(article, ())| article)
 }
 
 /// As [`extract`]; also returns the steps taken, even for a page that is refused.
 pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unreadable>, Work) {
     let mut work = Work::default();
-    let read = read(html, page, limits, &mut work, |_, _, _| ());
+    let read = read(html, page, limits, &mut work, |_, _, _, _| ());
     (read.map(|(article, ())| article), work)
 }
 
@@ -117,10 +118,37 @@ pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unre
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, &mut Work::default(), |outline, weighed, by| Explanation {
+    read(html, page, limits, &mut Work::default(), |outline, _, weighed, by| Explanation {
         image_by: by.image,
         canonical_by: by.canonical,
         ..Explanation::new(outline, weighed)
+    })
+}
+
+/// A block of a page, from which the model is learned.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct LearnedBlock {
+    pub text: String,
+    pub features: Vec<i16>,
+    /// First block of each container around it, and the block behind its last.
+    pub containers: Vec<(usize, usize)>,
+}
+
+/// Returns the blocks of a page with their features, and the article.
+///
+/// # Errors
+/// If the page exceeds one of the limits, or is not HTML.
+#[doc(hidden)]
+pub fn features(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Vec<LearnedBlock>), Unreadable> {
+    read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
+        let known = chosen.table.rows.iter().zip(&chosen.table.containers);
+        let blocks = outline.blocks.iter().zip(known).map(|(block, (row, containers))| LearnedBlock {
+            text: block.text.clone(),
+            features: row.to_vec(),
+            containers: containers.to_vec(),
+        });
+        blocks.collect()
     })
 }
 
@@ -135,7 +163,7 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Ranking, AddressSources) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &body::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
@@ -178,7 +206,7 @@ fn read<T>(
     let canonical = head::canonical(&head, &outline, &graph, &linked, page, limits);
     let by =
         AddressSources { image: images.first().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
-    let also = also(&outline, &weighed, by);
+    let also = also(&outline, &chosen, &weighed, by);
     let mut images = images.into_iter().map(|(url, _)| url);
     let article = Article {
         image: images.next(),

@@ -112,6 +112,8 @@ lists! {
     MUTE: WordSet = include_str!("../lists/mute.txt");
     /// Codes of languages, of three letters and of two.
     LANGUAGES: Words = include_str!("../lists/languages.txt");
+    /// Words in the names of elements that the learned model tells apart, sorted.
+    NAMES: Words = include_str!("../lists/names.txt");
 }
 
 /// Returns the entries of a list.

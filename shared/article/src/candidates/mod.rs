@@ -7,5 +7,5 @@ pub(crate) mod phrases;
 mod pointers;
 pub(crate) mod readability;
 mod section_names;
-mod sums;
+pub(crate) mod sums;
 pub(crate) mod tails;

@@ -3,6 +3,7 @@
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::parts;
 use crate::candidates::readability;
+use crate::learned::features::{self, Evidence, Table};
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
@@ -26,6 +27,8 @@ pub(crate) struct Body {
     pub(crate) end: usize,
     /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
+    /// Features of the blocks.
+    pub(crate) table: Table,
 }
 
 /// Width below which other rules are asked too; they must find twice as much.
@@ -140,6 +143,7 @@ pub(crate) fn text(
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
     let best = with_lead.as_ref().or(best);
+    let table = features::table(&Evidence { tree, outline, weighed, best, linked, title: &folded });
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
     let mut width = text::width(&chosen.text);
     if width < SHORT {
@@ -162,7 +166,7 @@ pub(crate) fn text(
     if width < LITTLE && !outline.is_paywalled {
         chosen = or_stored(chosen, tree, outline, title, limits);
     }
-    chosen
+    Body { table, ..chosen }
 }
 
 /// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.
@@ -212,7 +216,7 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         push(&mut out, &block.text, &mut left);
     }
     let start = candidate.kept(outline).next().map_or(candidate.span.start, |(at, _)| at);
-    Body { text: out, from: candidate.from, start, end: candidate.span.end, steps: 0 }
+    Body { text: out, from: candidate.from, start, end: candidate.span.end, ..Body::default() }
 }
 
 fn push(out: &mut String, paragraph: &str, left: &mut usize) {

@@ -3,6 +3,7 @@
 use crate::lists::{self, HIDING, LAYOUT, OF_WRITERS, TEXTS, WORDY};
 use crate::read::attributes::Attributes;
 use crate::read::outline::{Kind, PartName, Trust};
+use crate::read::place::{NameBits, hash, words_of};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use std::sync::LazyLock;
@@ -46,6 +47,9 @@ pub(crate) struct NameMeaning {
     pub(crate) name: bool,
     /// True if it marks a date.
     pub(crate) date: bool,
+    /// Words in it that the learned model tells apart, and its hash.
+    pub(crate) words: NameBits,
+    pub(crate) hash: u64,
 }
 
 impl NameMeaning {
@@ -63,6 +67,8 @@ impl NameMeaning {
             byline: of_writers(&lower).next().is_some() || is_formatted_name(names),
             name: of_writers(&lower).any(|name| name.ends_with("name")) || is_formatted_name(names),
             date: short && is_date_class(names),
+            words: if short { words_of(names) } else { 0 },
+            hash: hash(0, names.as_bytes()),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! candidate for the article is a [`Span`], and so is a part of the page that does not belong to it.
 
 use crate::read::gate::Limits;
+use crate::read::place::Place;
 use ego_tree::NodeId;
 use std::cell::{Cell, OnceCell};
 use url::Url;
@@ -301,6 +302,8 @@ pub(crate) struct Outline<'a> {
     /// Addresses of the site's icons.
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
+    /// Place of each block.
+    pub(crate) places: Vec<Place>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
@@ -358,6 +361,7 @@ impl<'a> Outline<'a> {
             image_src: None,
             icons: Vec::new(),
             blocks: Vec::new(),
+            places: Vec::new(),
             spans: Vec::new(),
             marks: Vec::new(),
             parts: Vec::new(),

@@ -3,7 +3,7 @@
 mod statements;
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::{Names, kind};
+use crate::read::boilerplate::{ElementNames, Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
@@ -14,6 +14,7 @@ use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
 use crate::read::links;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag};
+use crate::read::place::{Around, Place, words_of};
 use crate::text;
 use curlew_text::hygiene;
 use ego_tree::iter::Edge;
@@ -36,6 +37,7 @@ struct OpenElement {
     /// True if it begins an item of microdata.
     item: bool,
     contents: Contents,
+    around: Around,
 }
 
 /// An open table.
@@ -276,7 +278,16 @@ impl<'a> Walk<'a> {
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
         let mark = mark(tag, &attributes, &names);
         let (serial, contents) = (self.next, Contents::default());
-        self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents });
+        let around = self.around(tag, &attributes, &names, is_inline);
+        self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
+    }
+
+    /// Returns what is known of the elements around a block in this one, which is about to be opened.
+    fn around(&self, tag: &str, attributes: &Attributes<'a>, names: &ElementNames, is_inline: bool) -> Around {
+        let words = names.class.words | names.id.words | words_of(attributes.role) | words_of(attributes.itemprop);
+        let serial = if is_inline { 0 } else { self.next };
+        let outer = self.open.last().map(|open| open.around).unwrap_or_default();
+        outer.inner(tag, words, names.class.hash, serial)
     }
 
     /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that
@@ -440,6 +451,7 @@ impl<'a> Walk<'a> {
                 open.start += usize::from(open.line_says);
                 open.line_says = false;
             }
+            self.out.places.push(Place::within(self.open.iter().map(|open| &open.around), tag));
             self.out.blocks.push(Block {
                 text,
                 chars,
