@@ -10,6 +10,7 @@ mod docs;
 mod emulator;
 mod functions;
 mod fuzz;
+mod learn;
 mod lint;
 mod run;
 mod score;
@@ -28,6 +29,7 @@ usage: cargo xtask TASK
                      of a PROGRAM that is built already, as the tests want them, in target/packages/
   docs               the site of docs/ into target/site/; dead links are errors
   fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
+  learn PATH         what a block is, from labelled pages that lie at PATH: the model of extraction and its figures
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
   nightly            what proves a thing a second time: packages, every page in every form, fuzzing
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Some(("dist", [program])) => dist::for_tests(program.as_ref()).map(drop),
         Some(("docs", [])) => docs::docs(),
         Some(("fuzz", words)) => fuzz::fuzz(words),
+        Some(("learn", words)) => learn::learn(words),
         Some(("lint", [])) => lint::lint(true),
         Some(("lint", [only])) if only == "--without-clippy" => lint::lint(false),
         Some(("nightly", [])) => test::nightly(),

@@ -4,7 +4,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use curlew_article::{Limits, decode, features};
+use curlew_article::{Limits, decode, learned_blocks};
 use serde_json::{Value, json};
 use std::io::BufRead;
 
@@ -18,15 +18,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let html = decode(&body, field("content_type"));
         let page = field("url").unwrap_or("https://example.org/").parse()?;
-        let Ok((article, blocks)) = features(&html, &page, &Limits::default()) else { continue };
+        let Ok(blocks) = learned_blocks(&html, &page, &Limits::default()) else { continue };
         let rows: Vec<u8> =
             blocks.iter().flat_map(|block| &block.features).flat_map(|number| number.to_le_bytes()).collect();
         let texts: Vec<&String> = blocks.iter().map(|block| &block.text).collect();
-        let spans: Vec<_> = blocks.iter().map(|block| &block.containers).collect();
         let (id, rows) = (input.get("id"), STANDARD.encode(rows));
         println!(
             "{}",
-            json!({"id": id, "text": article.text, "from": article.from, "blocks": texts, "rows": rows, "spans": spans})
+            json!({"id": id, "blocks": texts, "rows": rows})
         );
     }
     Ok(())

@@ -118,10 +118,10 @@ pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unre
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, &mut Work::default(), |outline, _, weighed, by| Explanation {
+    read(html, page, limits, &mut Work::default(), |outline, chosen, weighed, by| Explanation {
         image_by: by.image,
         canonical_by: by.canonical,
-        ..Explanation::new(outline, weighed)
+        ..Explanation::new(outline, chosen, weighed)
     })
 }
 
@@ -131,25 +131,19 @@ pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Expl
 pub struct LearnedBlock {
     pub text: String,
     pub features: Vec<i16>,
-    /// First block of each container around it, and the block behind its last.
-    pub containers: Vec<(usize, usize)>,
 }
 
-/// Returns the blocks of a page with their features, and the article.
+/// Returns the blocks of a page with their features.
 ///
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 #[doc(hidden)]
-pub fn features(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Vec<LearnedBlock>), Unreadable> {
-    read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
-        let known = chosen.table.rows.iter().zip(&chosen.table.containers);
-        let blocks = outline.blocks.iter().zip(known).map(|(block, (row, containers))| LearnedBlock {
-            text: block.text.clone(),
-            features: row.to_vec(),
-            containers: containers.to_vec(),
-        });
-        blocks.collect()
-    })
+pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<LearnedBlock>, Unreadable> {
+    let read = read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
+        let blocks = outline.blocks.iter().zip(&chosen.table.rows);
+        blocks.map(|(block, row)| LearnedBlock { text: block.text.clone(), features: row.to_vec() }).collect()
+    });
+    read.map(|(_, blocks)| blocks)
 }
 
 /// Sources of the two addresses of a page.

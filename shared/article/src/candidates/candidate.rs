@@ -65,6 +65,14 @@ impl Candidate {
         candidate
     }
 
+    /// Takes the blocks of a page that the model takes for text: those without a reason to leave them out.
+    pub(crate) fn learned(outline: &Outline<'_>, left: Vec<Option<Reason>>) -> Candidate {
+        let span = Span { start: 0, end: left.len(), serial: 0, parent: 0 };
+        let mut candidate = Candidate { from: "learned", span, left, chars: 0, link_chars: 0 };
+        candidate.count(outline);
+        candidate
+    }
+
     /// Leaves out what lies in none of some spans, for this reason.
     fn keep_only(&mut self, outline: &Outline<'_>, spans: &[Span], reason: Reason) {
         let runs = spans.iter().map(|span| (span.start - self.span.start, span.end - self.span.start));

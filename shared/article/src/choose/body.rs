@@ -3,11 +3,13 @@
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::parts;
 use crate::candidates::readability;
+use crate::candidates::sums::covered;
 use crate::learned::features::{self, Evidence, Table};
+use crate::learned::{self, Answer};
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
-use crate::read::outline::{Outline, Tag};
+use crate::read::outline::{Kind, Outline, Tag};
 use crate::read::stored::{self, Stored};
 use crate::read::walk;
 use crate::text;
@@ -29,6 +31,8 @@ pub(crate) struct Body {
     pub(crate) steps: u64,
     /// Features of the blocks.
     pub(crate) table: Table,
+    /// What the model says of them, if it decides.
+    pub(crate) learned: Option<Answer>,
 }
 
 /// Width below which other rules are asked too; they must find twice as much.
@@ -52,6 +56,8 @@ pub(crate) struct Ranking {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) weights: Vec<Weight>,
     pub(crate) best: Option<usize>,
+    /// True for each block of the page that is not shown, or is marked not to be quoted.
+    pub(crate) hidden: Vec<bool>,
     /// Number of steps taken.
     pub(crate) steps: u64,
 }
@@ -68,7 +74,10 @@ impl Ranking {
 /// Ranks the candidates by agreement, length, link density, and the prior of the extractor. `title` is the headline.
 pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
-    let candidates = candidate::all(outline, &parts::outside(outline), &title);
+    let parts = parts::outside(outline);
+    let spans = parts.iter().filter(|part| part.kind == Kind::Hidden).map(|part| (part.span.start, part.span.end));
+    let hidden = covered(outline.blocks.len(), spans);
+    let candidates = candidate::all(outline, &parts, &title);
     let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
         .filter_map(|(from, _)| candidates.iter().filter(|c| c.from == *from).max_by_key(|c| c.chars))
@@ -81,7 +90,7 @@ pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
         .max_by(|a, b| score_of(&weights, *a).total_cmp(&score_of(&weights, *b)).then(b.cmp(a)));
     // Each is compared with the longest of each extractor.
     let steps = (lines * (1 + 2 * longest.len())) as u64;
-    Ranking { candidates, weights, best, steps }
+    Ranking { candidates, weights, best, steps, hidden }
 }
 
 fn score_of(weights: &[Weight], at: usize) -> f64 {
@@ -143,8 +152,16 @@ pub(crate) fn text(
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
     let best = with_lead.as_ref().or(best);
-    let table = features::table(&Evidence { tree, outline, weighed, best, linked, title: &folded });
+    let evidence = Evidence { tree, outline, weighed, best, linked, title: &folded };
+    let table = features::table(&evidence);
+    let described = table.rows.len() as u64;
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
+    let learned = learned::decide(&evidence, &table);
+    if let Some(answer) = &learned {
+        // Dates and images are looked for where the rules found the text.
+        let (start, end) = (chosen.start, chosen.end);
+        chosen = Body { start, end, ..render(outline, &answer.candidate, title, limits) };
+    }
     let mut width = text::width(&chosen.text);
     if width < SHORT {
         let (other, steps) = readability::read(tree, limits);
@@ -166,7 +183,7 @@ pub(crate) fn text(
     if width < LITTLE && !outline.is_paywalled {
         chosen = or_stored(chosen, tree, outline, title, limits);
     }
-    Body { table, ..chosen }
+    Body { table, learned, steps: chosen.steps + described, ..chosen }
 }
 
 /// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.

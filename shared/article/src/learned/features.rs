@@ -9,6 +9,7 @@ use crate::read::outline::{Block, Kind, Outline, Span, Tag};
 pub(crate) use crate::read::place::CONTAINERS;
 use crate::read::place::Place;
 use crate::text;
+use curlew_text::hygiene;
 use foldhash::HashMap;
 use scraper::Html;
 
@@ -38,8 +39,6 @@ pub(crate) type Row = [i16; FEATURES];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) rows: Vec<Row>,
-    /// First block of each of the containers around a block, and the block behind its last.
-    pub(crate) containers: Vec<[(usize, usize); CONTAINERS]>,
 }
 
 /// What the rules found, as far as features tell of it.
@@ -116,7 +115,7 @@ impl Counts {
         const LONGEST: usize = 8 * 1024;
         let mut counts =
             Counts { words: text::words(&block.text), chars: block.chars, links: block.link_chars, ..Counts::default() };
-        for c in text::head(&block.text, LONGEST).chars() {
+        for c in hygiene::head_bytes(&block.text, LONGEST).chars() {
             match c {
                 '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔' | '։' | '။' | '។' | '…' => counts.ends += 1,
                 ',' | '，' | '、' | '،' | ';' => counts.commas += 1,
@@ -188,23 +187,31 @@ struct Page<'p> {
     body: String,
 }
 
-/// Returns the features of all blocks.
+/// Maximum number of blocks of a page that are described; the rules read what is longer.
+const BLOCKS: usize = 6_000;
+
+/// Returns the features of all blocks; an empty table if there are too many.
 pub(crate) fn table(evidence: &Evidence<'_>) -> Table {
+    if evidence.outline.blocks.len() > BLOCKS {
+        return Table::default();
+    }
     let page = Page::of(evidence);
     let outline = evidence.outline;
     let mut rows = vec![[0; FEATURES]; outline.blocks.len()];
     for (at, (row, (block, place))) in rows.iter_mut().zip(outline.blocks.iter().zip(&outline.places)).enumerate() {
         page.fill(at, block, place, &mut Filling { row, next: 0 });
     }
-    let containers = outline.places.iter().enumerate().map(|(at, place)| page.containers(at, place)).collect();
-    Table { rows, containers }
+    Table { rows }
 }
 
 /// Rules whose candidates are features.
-const RULES: [&str; 7] = ["microdata", "content", "article", "main", "density", "readability", "entries"];
+const RULES: [&str; 6] = ["microdata", "content", "article", "main", "density", "readability"];
 
 impl<'p> Page<'p> {
     fn of(evidence: &'p Evidence<'p>) -> Page<'p> {
+        /// Maximum number of bytes of a text in structured data in which blocks are looked for.
+        const BODY: usize = 32 * 1024;
+        let body = evidence.linked.body.as_deref();
         let outline = evidence.outline;
         let blocks = &outline.blocks;
         let counts: Vec<Counts> = blocks.iter().map(Counts::of).collect();
@@ -242,7 +249,7 @@ impl<'p> Page<'p> {
             votes: RULES.into_iter().map(|rule| (rule, votes(&evidence.weighed.candidates, rule, blocks.len()))).collect(),
             headline,
             data: of_page(evidence),
-            body: evidence.linked.body.as_deref().map(text::fold).unwrap_or_default(),
+            body: body.map(|body| text::fold(hygiene::head_bytes(body, BODY))).unwrap_or_default(),
         }
     }
 
@@ -294,6 +301,7 @@ impl<'p> Page<'p> {
         for bit in 0..Kind::ALL.len() {
             row.add((kinds >> bit & 1).into());
         }
+        row.flag(self.evidence.weighed.hidden.get(at) == Some(&true));
         row.until(7);
         self.candidates(at, row);
         row.until(8);
@@ -326,7 +334,7 @@ impl<'p> Page<'p> {
         if self.body.is_empty() {
             return -1;
         }
-        let beginning = text::fold(text::head(&block.text, BEGINNING));
+        let beginning = text::fold(hygiene::head_bytes(&block.text, BEGINNING));
         memchr::memmem::find(self.body.as_bytes(), beginning.as_bytes()).is_some().into()
     }
 
@@ -413,7 +421,8 @@ fn kind_of(tag: Tag) -> i64 {
     }
 }
 
-fn is_kept(best: Option<&Candidate>, at: usize) -> bool {
+/// True if the rules keep a block.
+pub(crate) fn is_kept(best: Option<&Candidate>, at: usize) -> bool {
     best.and_then(|best| best.left.get(at.checked_sub(best.span.start)?)) == Some(&None)
 }
 
@@ -484,10 +493,7 @@ fn of_page(evidence: &Evidence<'_>) -> Vec<i64> {
     all.push(number(path.bytes().filter(u8::is_ascii_digit).count()));
     all.push(number(path.bytes().filter(|byte| *byte == b'-').count()));
     all.push(outline.page.query().is_some().into());
-    let weight = best.and_then(|best| {
-        let at = weighed.candidates.iter().position(|one| one.from == best.from && one.span == best.span)?;
-        weighed.weights.get(at).copied()
-    });
+    let weight = weighed.best.and_then(|at| weighed.weights.get(at));
     all.push(weight.map_or(-1, |weight| (weight.agreement * 1_000.0) as i64));
     all.push(weight.map_or(-1, |weight| (weight.score * 1_000.0) as i64));
     all.push(best.map_or(0, |best| number(best.chars)));

@@ -1,7 +1,6 @@
 //! Reads the model's file and asks its trees.
 //!
-//! The file has two stages. A stage begins with the number of its trees, each tree with the number of its leaves; a node between them
-//! is a feature, a threshold, and where to go if the feature is at most that and if it is more: on to a node, or, below zero, to the
+//! The file begins with the advantage of the rules and the number of its trees, each tree with the number of its leaves. A node is a feature, a threshold, and where to go if the feature is at most that and if it is more: on to a node, or, below zero, to the
 //! leaf of that number. All numbers are little-endian and whole.
 
 /// A node of a tree.
@@ -20,9 +19,13 @@ struct Tree {
     leaves: Vec<i16>,
 }
 
-/// The trees of one stage.
+/// The trees of a model.
 #[derive(Debug, Default)]
-pub(crate) struct Trees(Vec<Tree>);
+pub(crate) struct Trees {
+    /// Advantage of the rules over the model, in parts of 65,536 of expected F1.
+    pub(crate) rules_ahead: u16,
+    trees: Vec<Tree>,
+}
 
 /// Reads numbers from the front of a file.
 struct Reader<'b>(&'b [u8]);
@@ -51,15 +54,13 @@ impl Reader<'_> {
     }
 }
 
-/// Reads the stages of a model; `None` if the file ends too early.
-pub(crate) fn read<const STAGES: usize>(file: &[u8]) -> Option<[Trees; STAGES]> {
+/// Reads the trees of a model; `None` if the file ends too early, or goes on behind them.
+pub(crate) fn read(file: &[u8]) -> Option<Trees> {
     let mut reader = Reader(file);
-    let mut stages = [const { Trees(Vec::new()) }; STAGES];
-    for stage in &mut stages {
-        let many = u16::from_le_bytes(reader.bytes()?);
-        stage.0 = (0..many).map(|_| reader.tree()).collect::<Option<Vec<Tree>>>()?;
-    }
-    reader.0.is_empty().then_some(stages)
+    let rules_ahead = u16::from_le_bytes(reader.bytes()?);
+    let many = u16::from_le_bytes(reader.bytes()?);
+    let trees = (0..many).map(|_| reader.tree()).collect::<Option<Vec<Tree>>>()?;
+    reader.0.is_empty().then_some(Trees { rules_ahead, trees })
 }
 
 impl Tree {
@@ -81,14 +82,14 @@ impl Tree {
 impl Trees {
     /// Returns the sum of all trees' answers about a row: the logarithm of the odds that it is text, in parts of 1,024.
     pub(crate) fn score(&self, row: &[i16]) -> i32 {
-        self.0.iter().map(|tree| tree.value(row, |_| ())).sum()
+        self.trees.iter().map(|tree| tree.value(row, |_| ())).sum()
     }
 
     /// Returns how much each group of features adds to the score: a tree's answer, less the mean of its leaves, is shared among the
     /// features that it asked for. `group` names the group of a feature.
     pub(crate) fn contributions(&self, row: &[i16], groups: usize, group: impl Fn(u16) -> usize) -> Vec<i32> {
         let mut sums = vec![0; groups];
-        for tree in &self.0 {
+        for tree in &self.trees {
             let mut asked = Vec::new();
             let value = tree.value(row, |feature| asked.push(group(feature)));
             let many = i32::try_from(tree.leaves.len()).unwrap_or(i32::MAX).max(1);
@@ -110,17 +111,17 @@ mod tests {
 
     #[test]
     fn a_tree_goes_left_up_to_its_threshold_and_a_short_file_is_none() {
-        let mut file = vec![1, 0, 2, 1, 0, 5, 0, 255, 254, 10, 0, 246, 255];
-        let [trees] = read::<1>(&file).unwrap();
+        let mut file = vec![0, 0, 1, 0, 2, 1, 0, 5, 0, 255, 254, 10, 0, 246, 255];
+        let trees = read(&file).unwrap();
         assert_eq!((trees.score(&[0, 5]), trees.score(&[0, 6]), trees.score(&[])), (10, -10, 10));
         assert_eq!(trees.contributions(&[0, 5], 2, usize::from), [0, 10]);
         file.pop();
-        assert!(read::<1>(&file).is_none());
+        assert!(read(&file).is_none());
     }
 
     #[test]
     fn a_tree_that_goes_in_a_circle_ends() {
-        let file = [1, 0, 2, 0, 0, 0, 0, 0, 0, 10, 0, 246, 255];
-        assert_eq!(read::<1>(&file).map(|[trees]| trees.score(&[0])), Some(10));
+        let file = [0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 10, 0, 246, 255];
+        assert_eq!(read(&file).map(|trees| trees.score(&[0])), Some(10));
     }
 }
