@@ -5,8 +5,8 @@
 
 CASES is a folder with `extraction/pages.jsonl.gz` and `wcxb/pages-*.jsonl.xz` (id, type, url, html or body_b64, text), BLOCKS the program
 that prints the blocks of pages with their features, MODEL the file that is written, FOLDER where the blocks are kept
-meanwhile. Pages are split by domain: seven tenths to learn from,
-a tenth to choose thresholds on, a fifth held out, which is scored once, at the end.
+meanwhile. Pages are split by domain: four fifths to learn from, and in three parts to choose the advantage of the rules; a fifth held out,
+which is scored once, at the end.
 """
 import base64, bisect, collections, glob, gzip, hashlib, json, lzma, os, re, struct, subprocess, sys
 from urllib.parse import urlsplit
@@ -37,10 +37,10 @@ def f1(mine, gold):
 
 
 def part_of(url):
-    """The part that a page belongs to by its domain: learn, tune or hold."""
+    """The part that a page belongs to by its domain, and which of the three of those to learn from (first and last)."""
     domain = ".".join(urlsplit(url).netloc.lower().split(":")[0].split(".")[-2:])
     digit = int(hashlib.sha256(domain.encode()).hexdigest(), 16)
-    return ("hold", "hold", "tune")[digit % 10] if digit % 10 < 3 else "learn", digit // 10 % FOLDS
+    return ("hold", "hold", "last")[digit % 10] if digit % 10 < 3 else "first", digit // 10 % FOLDS
 
 
 def matches(texts, gold):
@@ -282,7 +282,8 @@ CARD = """# The model of what a block is
 
 - **Data**: {pages} pages of WCXB, the Web Content eXtraction Benchmark (development split; annotations CC-BY-4.0), with the text that
   people marked. The pages are not kept here; of them the model has thresholds and sums.
-- **Split**: by domain (a hash of it): {seen} pages to learn from, and by three parts of them to choose the advantage of the rules; {hold} held out, which are scored once, at the end.
+- **Split**: by domain (a hash of it): {seen} pages to learn from, and by three parts of them to choose the advantage of
+  the rules; {hold} held out, which are scored once, at the end.
 - **Model**: {trees} gradient-boosted trees of at most {leaves} leaves over {features} features, all whole numbers; {bytes} bytes. LightGBM
   {version}, one thread, fixed seed. Where by the model's odds the rules' answer is within {ahead} of its own best, the rules decide.
 - **Bounds**: English pages are most of what it has learned from; features have no words of a language but those of class names.
@@ -317,9 +318,10 @@ def unseen(some):
 def main():
     folder, program, target, work = sys.argv[1:5]
     found = pages(folder, program, f"{work}/blocks.jsonl")
-    parts = {name: [p for p in found if p["part"] == name] for name in ("learn", "tune", "hold")}
-    print({name: len(part) for name, part in parts.items()}, "blocks", sum(len(p["blocks"]) for p in found), flush=True)
-    seen = parts["learn"] + parts["tune"]
+    first, last, held = ([p for p in found if p["part"] == part] for part in ("first", "last", "hold"))
+    # The order decides which pages each tree sees, and so the model's bits.
+    seen = first + last
+    print(len(seen), "pages,", len(held), "held out,", sum(len(p["blocks"]) for p in found), "blocks", flush=True)
     rules = report("rules", seen, lambda p: p["text"])
     report("most that labels allow", seen, lambda p: rendered(p["blocks"], p["label"] >= 0.5))
     unseen(seen)
@@ -331,13 +333,13 @@ def main():
     with open(target, "wb") as out:
         out.write(trees.pack(chosen_ahead))
     print(os.path.getsize(target), "bytes")
-    for p in parts["hold"]:
+    for p in held:
         p["score"] = trees.score(p["rows"])
-    figures = {name: report(name, parts["hold"], text) for name, text in (
+    figures = {name: report(name, held, text) for name, text in (
         ("held out", lambda p: read(p, chosen_ahead)), ("held out, by rules alone", lambda p: p["text"]),
         ("held out, by the model alone", lambda p: read(p, -10**6)),
         ("most that the blocks allow", lambda p: rendered(p["blocks"], p["label"] >= 0.5)))}
-    card(target.replace(".bin", ".md"), figures, pages=len(found), seen=len(seen), hold=len(parts["hold"]), trees=TREES["trees"],
+    card(target.replace(".bin", ".md"), figures, pages=len(found), seen=len(seen), hold=len(held), trees=TREES["trees"],
          leaves=TREES["leaves"], features=found[0]["rows"].shape[1], bytes=os.path.getsize(target), version=lgb.__version__,
          ahead=f"{chosen_ahead / 65536:.3f}")
 

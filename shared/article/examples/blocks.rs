@@ -23,10 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             blocks.iter().flat_map(|block| &block.features).flat_map(|number| number.to_le_bytes()).collect();
         let texts: Vec<&String> = blocks.iter().map(|block| &block.text).collect();
         let (id, rows) = (input.get("id"), STANDARD.encode(rows));
-        println!(
-            "{}",
-            json!({"id": id, "blocks": texts, "rows": rows})
-        );
+        println!("{}", json!({"id": id, "blocks": texts, "rows": rows}));
     }
     Ok(())
 }

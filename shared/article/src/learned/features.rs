@@ -113,11 +113,17 @@ impl Counts {
     fn of(block: &Block) -> Counts {
         /// Maximum number of bytes of a block whose signs are counted.
         const LONGEST: usize = 8 * 1024;
-        let mut counts =
-            Counts { words: text::words(&block.text), chars: block.chars, links: block.link_chars, ..Counts::default() };
+        let mut counts = Counts {
+            words: text::words(&block.text),
+            chars: block.chars,
+            links: block.link_chars,
+            ..Counts::default()
+        };
         for c in hygiene::head_bytes(&block.text, LONGEST).chars() {
             match c {
-                '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔' | '։' | '။' | '។' | '…' => counts.ends += 1,
+                '.' | '!' | '?' | '。' | '！' | '？' | '؟' | '।' | '۔' | '։' | '။' | '។' | '…' => {
+                    counts.ends += 1
+                }
                 ',' | '，' | '、' | '،' | ';' => counts.commas += 1,
                 '0'..='9' => counts.digits += 1,
                 '|' | '›' | '»' | '©' | '·' | '•' | '/' | '→' => counts.separators += 1,
@@ -228,13 +234,15 @@ impl<'p> Page<'p> {
         }
         let mut kinds = vec![0; blocks.len()];
         for (bit, kind) in Kind::ALL.into_iter().enumerate() {
-            let runs = outline.parts.iter().filter(|part| part.kind == kind).map(|part| (part.span.start, part.span.end));
+            let runs =
+                outline.parts.iter().filter(|part| part.kind == kind).map(|part| (part.span.start, part.span.end));
             let covered = covered(blocks.len(), runs);
             for (kinds, _) in kinds.iter_mut().zip(covered).filter(|(_, covered)| *covered) {
                 *kinds |= 1_u8 << bit;
             }
         }
-        let headlined = |block: &Block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, evidence.title);
+        let headlined =
+            |block: &Block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, evidence.title);
         let headline = blocks.iter().position(headlined);
         let headline = headline.or_else(|| blocks.iter().position(|block| block.tag == Tag::Heading(1)));
         Page {
@@ -246,7 +254,10 @@ impl<'p> Page<'p> {
             styles,
             times,
             kinds,
-            votes: RULES.into_iter().map(|rule| (rule, votes(&evidence.weighed.candidates, rule, blocks.len()))).collect(),
+            votes: RULES
+                .into_iter()
+                .map(|rule| (rule, votes(&evidence.weighed.candidates, rule, blocks.len())))
+                .collect(),
             headline,
             data: of_page(evidence),
             body: body.map(|body| text::fold(hygiene::head_bytes(body, BODY))).unwrap_or_default(),
@@ -347,11 +358,10 @@ impl<'p> Page<'p> {
         row.add(match reason {
             None => -1,
             Some(None) => 9,
-            Some(Some(why)) => {
-                Kind::ALL.iter().position(|kind| kind.reason() == why).map_or(8, |at| at as i64)
-            }
+            Some(Some(why)) => Kind::ALL.iter().position(|kind| kind.reason() == why).map_or(8, |at| at as i64),
         });
-        let start = best.and_then(|best| best.left.iter().position(Option::is_none).map(|first| best.span.start + first));
+        let start =
+            best.and_then(|best| best.left.iter().position(Option::is_none).map(|first| best.span.start + first));
         let end = best.and_then(|best| best.left.iter().rposition(Option::is_none).map(|last| best.span.start + last));
         row.add(start.map_or(i64::from(i16::MIN), |start| at as i64 - start as i64));
         row.add(end.map_or(i64::from(i16::MIN), |end| at as i64 - end as i64));
@@ -464,8 +474,19 @@ fn of_page(evidence: &Evidence<'_>) -> Vec<i64> {
         ends += usize::from(lines::is_sentence(block));
         headings += usize::from(matches!(block.tag, Tag::Heading(_)));
     }
-    let mut all = vec![number(outline.blocks.len()), number(words), number(links * 1_000 / chars.max(1)), number(ends), number(headings)];
-    let items: Vec<&str> = outline.items.iter().take(ITEMS).filter_map(|id| tree.tree.get(*id)?.value().as_element()?.attr("itemtype")).collect();
+    let mut all = vec![
+        number(outline.blocks.len()),
+        number(words),
+        number(links * 1_000 / chars.max(1)),
+        number(ends),
+        number(headings),
+    ];
+    let items: Vec<&str> = outline
+        .items
+        .iter()
+        .take(ITEMS)
+        .filter_map(|id| tree.tree.get(*id)?.value().as_element()?.attr("itemtype"))
+        .collect();
     for names in TYPES {
         let stated = names.iter().any(|name| {
             let quoted = format!("\"{name}\"");

@@ -198,7 +198,9 @@ mod tests {
     #[test]
     fn chances_grow_with_scores_and_mirror_each_other() {
         assert_eq!((chance(0), chance(512), chance(i32::MAX), chance(i32::MIN)), (32_768, 40_793, 65_528, 8));
-        assert!((-20_000..20_000).all(|score| chance(score) <= chance(score + 1) && chance(score) + chance(-score) == ONE));
+        assert!(
+            (-20_000..20_000).all(|score| chance(score) <= chance(score + 1) && chance(score) + chance(-score) == ONE)
+        );
     }
 
     #[test]

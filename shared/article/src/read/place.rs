@@ -5,8 +5,26 @@ use crate::read::outline::Tag;
 
 /// Tags that are told apart among the elements around a block.
 pub(crate) const TAGS: [&str; 20] = [
-    "nav", "header", "footer", "aside", "main", "article", "form", "table", "ul", "ol", "li", "section", "figure", "dl",
-    "blockquote", "details", "button", "label", "a", "pre",
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "main",
+    "article",
+    "form",
+    "table",
+    "ul",
+    "ol",
+    "li",
+    "section",
+    "figure",
+    "dl",
+    "blockquote",
+    "details",
+    "button",
+    "label",
+    "a",
+    "pre",
 ];
 /// Number of containers around a block that are known by their serial numbers.
 pub(crate) const CONTAINERS: usize = 5;
@@ -126,7 +144,10 @@ mod tests {
     #[test]
     fn names_are_words_split_at_signs_and_capital_letters() {
         let bit = |word: &str| 1_u128 << NAMES.binary_search(&word).unwrap();
-        assert_eq!(words_of("post-list__Items mainContent x9"), bit("post") | bit("list") | bit("item") | bit("main") | bit("content"));
+        assert_eq!(
+            words_of("post-list__Items mainContent x9"),
+            bit("post") | bit("list") | bit("item") | bit("main") | bit("content")
+        );
         assert_eq!(words_of(""), 0);
         assert!(NAMES.is_sorted() && NAMES.len() <= 128);
     }
