@@ -21,6 +21,8 @@ FOLDS = 3
 # Advantages of the rules, in parts of 65,536 of expected F1, one of which is chosen; and what articles may lose by the choice.
 AHEAD = (0, 650, 1300, 2000, 2600, 3300, 4000, 5000, 6500, 8000, 10000, 13000)
 LOSS = 0.001
+# Number of blocks below which the rules decide, as in the program.
+FEWEST = 30
 # Places of the feature that is 9 for a block that the rules keep, and of the one that is 1 for a hidden block.
 KEPT, HIDDEN = 320, 313
 
@@ -244,6 +246,8 @@ class Trees:
 def chosen(page, ahead):
     """The blocks that are text, as the program chooses them; None where the rules decide."""
     texts, scores = page["blocks"], page["score"]
+    if len(texts) < FEWEST:
+        return None
     chance = 65536 / (1 + np.exp(-scores / SCALE))
     length = page["length"] * ~page["copy"]
     order = np.argsort(-scores, kind="stable")
@@ -286,7 +290,7 @@ CARD = """# The model of what a block is
   the rules; {hold} held out, which are scored once, at the end.
 - **Model**: {trees} gradient-boosted trees of at most {leaves} leaves over {features} features, all whole numbers; {bytes} bytes. LightGBM
   {version}, one thread, fixed seed. Where by the model's odds the rules' answer is within {ahead} of its own best, the rules decide.
-- **Bounds**: English pages are most of what it has learned from; features have no words of a language but those of class names.
+- **Bounds**: pages of fewer than 30 blocks are left to the rules. English pages are most of what it has learned from; features have no words of a language but those of class names.
 
 Word F1, mean over pages:
 

@@ -16,6 +16,10 @@ use trees::Trees;
 /// The trees; `None` if the file is none, which a test rules out.
 static MODEL: LazyLock<Option<Trees>> = LazyLock::new(|| trees::read(include_bytes!("model.bin")));
 
+/// Number of blocks below which the rules decide: the model has seen no such pages, and most of what it knows of a block is what stands
+/// around it.
+const FEWEST: usize = 30;
+
 /// What the model says of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -35,7 +39,7 @@ impl Answer {
 /// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their answer is about as
 /// good as its best, for they know more about articles.
 pub(crate) fn decide(evidence: &Evidence<'_>, table: &Table) -> Option<Answer> {
-    let trees = MODEL.as_ref()?;
+    let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
     let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
     let worth = Worth::of(evidence, table, &scores);
     let (best, kept) = worth.best();
