@@ -189,12 +189,12 @@ mod tests {
         let trees = MODEL.as_ref().expect("a model");
         let mut told = String::new();
         for html in [THREAD, LIST] {
-            let page = "https://example.org/t/1".parse().unwrap();
+            let page = "https://example.org/t/1".parse().expect("an address");
             let read = read(html, &page, &Limits::default(), &mut Work::default(), |outline, chosen, _, _| {
                 let rows = outline.blocks.iter().zip(&chosen.table.rows);
                 rows.map(|(block, row)| format!("{} {}\n", trees.score(row), block.text)).collect::<String>()
             });
-            told += &read.unwrap().1;
+            told += &read.expect("a page").1;
         }
         insta::assert_snapshot!(told);
     }

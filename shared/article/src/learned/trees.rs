@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_tree_goes_left_up_to_its_threshold_and_a_short_file_is_none() {
         let mut file = vec![0, 0, 1, 0, 2, 1, 0, 5, 0, 255, 254, 10, 0, 246, 255];
-        let trees = read(&file).unwrap();
+        let trees = read(&file).expect("a model");
         assert_eq!((trees.score(&[0, 5]), trees.score(&[0, 6]), trees.score(&[])), (10, -10, 10));
         assert_eq!(trees.contributions(&[0, 5], 2, usize::from), [0, 10]);
         file.pop();

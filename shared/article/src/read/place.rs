@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn names_are_words_split_at_signs_and_capital_letters() {
-        let bit = |word: &str| 1_u128 << NAMES.binary_search(&word).unwrap();
+        let bit = |word: &str| 1_u128 << NAMES.binary_search(&word).expect("a word");
         assert_eq!(
             words_of("post-list__Items mainContent x9"),
             bit("post") | bit("list") | bit("item") | bit("main") | bit("content")
