@@ -25,8 +25,8 @@ mod tables;
 
 pub use layers::{Effective, Origin, with_paused};
 use layers::{Environment, Layers, file_of};
-pub use tables::{AdminPages, Limits, MetricsAccess, Raw, Web};
-use tables::{File, Network, Robots};
+pub use tables::{AdminPages, Limits, MetricsAccess, Web};
+use tables::{File, Network, Raw, Robots};
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
