@@ -1,6 +1,7 @@
 //! Explains the extraction of a page, for a site's owner with `curlew check page --explain`.
 
-use crate::choose::body::{Body, Ranking};
+use crate::candidates::ranking::Ranking;
+use crate::choose::body::Body;
 use crate::learned;
 use crate::read::outline::Outline;
 use std::borrow::Cow;

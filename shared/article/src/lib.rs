@@ -42,6 +42,7 @@ pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
 pub use text::text_words;
 pub use work::Work;
 
+use candidates::ranking;
 use choose::{author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
 use curlew_text::charset::{self, Document};
@@ -157,7 +158,7 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &body::Ranking, AddressSources) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &ranking::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;

@@ -384,7 +384,7 @@ mod tests {
             ("gniversity", "university"),
         ] {
             assert_eq!(found(word, 2_000), [other], "{word}");
-            assert_eq!(found(word, 10), [""; 0], "{word}");
+            assert_eq!(found(word, 3), [""; 0], "{word}");
         }
     }
 }

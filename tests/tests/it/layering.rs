@@ -308,7 +308,7 @@ fn edges_that_are_in_order_are_let_through() {
         (STAGES, PORTS, Production),
         (CLI, EMBEDDED, Production),
         (CLI, FIXTUREWEB, Production),
-        (TESTKIT, FIXTUREWEB, Production),
+        (SIMULATOR, TESTKIT, Production),
         (EMBEDDED, TESTKIT, Tests),
         (FETCHER, "reqwest", Production),
         (EMBEDDED, "rusqlite", Production),

@@ -48,7 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("curlew-text", &["references", "url", "html", "leftovers", "links", "charset", "hygiene", "date"]),
-    ("curlew-article", &["text", "work", "lists", "read", "markup", "candidates", "choose", "explain"]),
+    ("curlew-article", &["text", "work", "lists", "read", "markup", "candidates", "learned", "choose", "explain"]),
     ("curlew-crawl", &["bulk", "parsing", "worker", "politeness", "pages", "feeds", "crawler"]),
     (
         "curlew-screen",

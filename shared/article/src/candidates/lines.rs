@@ -2,11 +2,12 @@
 //! above the first paragraph, links below the last one, dumps of data.
 
 use crate::candidates::phrases;
-use crate::candidates::pointers::is_pointer;
-use crate::lists::{ACTIONS, BYLINES, CONTENTS, PAGES, TURNS};
+use crate::lists::{ACTIONS, BYLINES, CONTENTS, PAGES, POINTERS, TURNS};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 
+/// Maximum length of a word for related pages, up to its colon, in bytes.
+const RELATED: usize = 24;
 /// Minimum width of a block that is running text, if it has few links and ends like a sentence.
 const PROSE: usize = 110;
 /// As above in Chinese and Japanese: forty characters are a sentence of twenty words.
@@ -63,6 +64,20 @@ pub(crate) fn is_prose(block: &Block) -> bool {
         && block.links() < 0.5
         && !matches!(block.tag, Tag::Heading(_) | Tag::Cell)
         && ends_as_sentence(block)
+}
+
+/// True if a line sends its reader to another page.
+fn is_pointer(line: &str) -> bool {
+    let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
+    let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
+    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
+}
+
+/// True if a line begins with a word such as "Related" and a colon.
+fn points(line: &str, pointer: &str) -> bool {
+    let Some(start) = line.get(..pointer.len()) else { return false };
+    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
+    rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
 }
 
 /// True if a block ends like a sentence, or is in a script that has no mark for that.

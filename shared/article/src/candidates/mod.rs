@@ -5,6 +5,7 @@ pub(crate) mod lines;
 pub(crate) mod parts;
 pub(crate) mod phrases;
 mod pointers;
+pub(crate) mod ranking;
 pub(crate) mod readability;
 mod section_names;
 pub(crate) mod sums;

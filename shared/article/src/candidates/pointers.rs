@@ -2,16 +2,8 @@
 
 use crate::candidates::lines::is_prose;
 use crate::candidates::section_names::{LONGEST_NAME, section_named};
-use crate::lists::POINTERS;
 use crate::read::outline::{Block, Reason, Section, Tag};
 use crate::text;
-
-/// True if a line sends its reader to another page.
-pub(super) fn is_pointer(line: &str) -> bool {
-    let related = || line.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("related"));
-    let named = || line.find([':', '：']).is_some_and(|at| at < RELATED);
-    (related() && named()) || POINTERS.iter().any(|pointer| points(line, pointer))
-}
 
 /// Drops headlines in links with a label before them, in any language, where a few of them stand between two paragraphs. What a
 /// colon announces belongs to the text.
@@ -71,13 +63,3 @@ fn has_label(block: &Block) -> bool {
         && text::words(headline) >= HEADLINE
         && ((outside == 0 && colon.is_some()) || outside.abs_diff(width) <= NEARLY)
 }
-
-/// True if a line begins with a word such as "Related" and a colon.
-fn points(line: &str, pointer: &str) -> bool {
-    let Some(start) = line.get(..pointer.len()) else { return false };
-    let rest = line.get(pointer.len()..).unwrap_or_default().trim_start();
-    rest.starts_with([':', '：', '–', '>', '»', '|']) && start.to_lowercase() == pointer
-}
-
-/// Maximum length of a word for related pages, up to its colon, in bytes.
-const RELATED: usize = 24;

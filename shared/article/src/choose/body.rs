@@ -2,9 +2,10 @@
 
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::parts;
+use crate::candidates::ranking::{Ranking, Weight};
 use crate::candidates::readability;
 use crate::candidates::sums::covered;
-use crate::learned::features::{self, Evidence, Table};
+use crate::learned::features::{self, FeatureTable, PageFacts};
 use crate::learned::{self, Answer};
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
@@ -30,7 +31,7 @@ pub(crate) struct Body {
     /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
     /// Features of the blocks.
-    pub(crate) table: Table,
+    pub(crate) table: FeatureTable,
     /// What the model says of them, if it decides.
     pub(crate) learned: Option<Answer>,
 }
@@ -41,35 +42,6 @@ const SHORT: usize = 250;
 const LITTLE: usize = 600;
 /// Length in characters from which a repeated paragraph is no coincidence.
 const REPEATED: usize = 50;
-
-/// The factors of a candidate's score.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Weight {
-    pub(crate) agreement: f64,
-    pub(crate) prior: f64,
-    pub(crate) score: f64,
-}
-
-/// The candidates, the weight of each, and the index of the best.
-#[derive(Debug, Default)]
-pub(crate) struct Ranking {
-    pub(crate) candidates: Vec<Candidate>,
-    pub(crate) weights: Vec<Weight>,
-    pub(crate) best: Option<usize>,
-    /// True for each block of the page that is not shown, or is marked not to be quoted.
-    pub(crate) hidden: Vec<bool>,
-    /// Number of steps taken.
-    pub(crate) steps: u64,
-}
-
-impl Ranking {
-    /// Returns the block after the last one that the best candidate keeps.
-    pub(crate) fn end(&self) -> Option<usize> {
-        let best = self.candidates.get(self.best?)?;
-        let last = best.left.iter().rposition(Option::is_none)?;
-        Some(best.span.start + last + 1)
-    }
-}
 
 /// Ranks the candidates by agreement, length, link density, and the prior of the extractor. `title` is the headline.
 pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
@@ -152,7 +124,7 @@ pub(crate) fn text(
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
     let best = with_lead.as_ref().or(best);
-    let evidence = Evidence { tree, outline, weighed, best, linked, title: &folded };
+    let evidence = PageFacts { tree, outline, weighed, best, linked, title: &folded };
     let table = features::table(&evidence);
     let described = table.rows.len() as u64;
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();

@@ -2,12 +2,12 @@
 
 use crate::candidates::candidate::Candidate;
 use crate::candidates::lines;
+use crate::candidates::ranking::Ranking;
 use crate::candidates::sums::covered;
-use crate::choose::body::Ranking;
 use crate::markup::jsonld::JsonLd;
 use crate::read::outline::{Block, Kind, Outline, Span, Tag};
 pub(crate) use crate::read::place::CONTAINERS;
-use crate::read::place::Place;
+use crate::read::place::Surroundings;
 use crate::text;
 use curlew_text::hygiene;
 use foldhash::HashMap;
@@ -37,12 +37,12 @@ pub(crate) type Row = [i16; FEATURES];
 
 /// Features of all blocks of a page.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct FeatureTable {
     pub(crate) rows: Vec<Row>,
 }
 
 /// What the rules found, as far as features tell of it.
-pub(crate) struct Evidence<'e> {
+pub(crate) struct PageFacts<'e> {
     pub(crate) tree: &'e Html,
     pub(crate) outline: &'e Outline<'e>,
     pub(crate) weighed: &'e Ranking,
@@ -175,7 +175,7 @@ impl Sum {
 
 /// Everything that is the same for all blocks of a page, or is looked up for each.
 struct Page<'p> {
-    evidence: &'p Evidence<'p>,
+    evidence: &'p PageFacts<'p>,
     counts: Vec<Counts>,
     sums: Vec<Sum>,
     /// Elements by their serial numbers.
@@ -197,9 +197,9 @@ struct Page<'p> {
 const BLOCKS: usize = 6_000;
 
 /// Returns the features of all blocks; an empty table if there are too many.
-pub(crate) fn table(evidence: &Evidence<'_>) -> Table {
+pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
     if evidence.outline.blocks.len() > BLOCKS {
-        return Table::default();
+        return FeatureTable::default();
     }
     let page = Page::of(evidence);
     let outline = evidence.outline;
@@ -207,14 +207,14 @@ pub(crate) fn table(evidence: &Evidence<'_>) -> Table {
     for (at, (row, (block, place))) in rows.iter_mut().zip(outline.blocks.iter().zip(&outline.places)).enumerate() {
         page.fill(at, block, place, &mut Filling { row, next: 0 });
     }
-    Table { rows }
+    FeatureTable { rows }
 }
 
 /// Rules whose candidates are features.
 const RULES: [&str; 6] = ["microdata", "content", "article", "main", "density", "readability"];
 
 impl<'p> Page<'p> {
-    fn of(evidence: &'p Evidence<'p>) -> Page<'p> {
+    fn of(evidence: &'p PageFacts<'p>) -> Page<'p> {
         /// Maximum number of bytes of a text in structured data in which blocks are looked for.
         const BODY: usize = 32 * 1024;
         let body = evidence.linked.body.as_deref();
@@ -270,11 +270,11 @@ impl<'p> Page<'p> {
     }
 
     /// Returns the runs of blocks of the containers around a block; the block alone where there is none.
-    fn containers(&self, at: usize, place: &Place) -> [(usize, usize); CONTAINERS] {
+    fn containers(&self, at: usize, place: &Surroundings) -> [(usize, usize); CONTAINERS] {
         place.containers.map(|serial| self.spans.get(&serial).map_or((at, at + 1), |span| (span.start, span.end)))
     }
 
-    fn fill(&self, at: usize, block: &Block, place: &Place, row: &mut Filling<'_>) {
+    fn fill(&self, at: usize, block: &Block, place: &Surroundings, row: &mut Filling<'_>) {
         let counts = self.counts.get(at).copied().unwrap_or_default();
         let (all, many) = (self.sum(0, usize::MAX), self.counts.len());
         own_text(block, &counts, row);
@@ -461,10 +461,10 @@ const TYPES: [&[&str]; 10] = [
 ];
 
 /// Returns the features that all blocks of a page share.
-fn of_page(evidence: &Evidence<'_>) -> Vec<i64> {
+fn of_page(evidence: &PageFacts<'_>) -> Vec<i64> {
     /// Maximum number of items of microdata whose types are looked at.
     const ITEMS: usize = 200;
-    let Evidence { tree, outline, weighed, best, .. } = evidence;
+    let PageFacts { tree, outline, weighed, best, .. } = evidence;
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let (mut words, mut chars, mut links, mut ends, mut headings) = (0, 0, 0, 0, 0);
     for block in &outline.blocks {

@@ -8,7 +8,7 @@ mod trees;
 
 use crate::candidates::candidate::Candidate;
 use crate::read::outline::Block;
-use features::{Evidence, GROUPS, Table};
+use features::{FeatureTable, GROUPS, PageFacts};
 use foldhash::HashSet;
 use std::sync::LazyLock;
 use trees::Trees;
@@ -38,7 +38,7 @@ impl Answer {
 
 /// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their answer is about as
 /// good as its best, for they know more about articles.
-pub(crate) fn decide(evidence: &Evidence<'_>, table: &Table) -> Option<Answer> {
+pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<Answer> {
     let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
     let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
     let worth = Worth::of(evidence, table, &scores);
@@ -67,7 +67,7 @@ struct Worth {
 const ONE: u64 = 1 << 16;
 
 impl Worth {
-    fn of(evidence: &Evidence<'_>, table: &Table, scores: &[i32]) -> Worth {
+    fn of(evidence: &PageFacts<'_>, table: &FeatureTable, scores: &[i32]) -> Worth {
         let left_out = left_out(&evidence.outline.blocks, &evidence.weighed.hidden);
         let block = |(at, score): (usize, &i32)| {
             let is_out = left_out.get(at) == Some(&true);
@@ -152,7 +152,7 @@ fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
 }
 
 /// Returns for each block why it is left out if it is no text: how sure the model is, and the groups of features that say so most.
-pub(crate) fn reasons(table: &Table, scores: &[i32]) -> Vec<String> {
+pub(crate) fn reasons(table: &FeatureTable, scores: &[i32]) -> Vec<String> {
     /// Number of groups that are named.
     const NAMED: usize = 3;
     let Some(trees) = MODEL.as_ref() else { return Vec::new() };

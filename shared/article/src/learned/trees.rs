@@ -28,9 +28,9 @@ pub(crate) struct Trees {
 }
 
 /// Reads numbers from the front of a file.
-struct Reader<'b>(&'b [u8]);
+struct TreeReader<'b>(&'b [u8]);
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (bytes, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
@@ -56,7 +56,7 @@ impl Reader<'_> {
 
 /// Reads the trees of a model; `None` if the file ends too early, or goes on behind them.
 pub(crate) fn read(file: &[u8]) -> Option<Trees> {
-    let mut reader = Reader(file);
+    let mut reader = TreeReader(file);
     let rules_ahead = u16::from_le_bytes(reader.bytes()?);
     let many = u16::from_le_bytes(reader.bytes()?);
     let trees = (0..many).map(|_| reader.tree()).collect::<Option<Vec<Tree>>>()?;

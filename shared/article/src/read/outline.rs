@@ -4,7 +4,7 @@
 //! candidate for the article is a [`Span`], and so is a part of the page that does not belong to it.
 
 use crate::read::gate::Limits;
-use crate::read::place::Place;
+use crate::read::place::Surroundings;
 use ego_tree::NodeId;
 use std::cell::{Cell, OnceCell};
 use url::Url;
@@ -302,8 +302,8 @@ pub(crate) struct Outline<'a> {
     /// Addresses of the site's icons.
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
-    /// Place of each block.
-    pub(crate) places: Vec<Place>,
+    /// Surroundings of each block.
+    pub(crate) places: Vec<Surroundings>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,

@@ -1,7 +1,6 @@
-//! Place of a block in its page: the elements around it, their tags and the words of their names. The learned model knows a block by it.
+//! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned model knows a block by it.
 
 use crate::lists::NAMES;
-use crate::read::outline::Tag;
 
 /// Tags that are told apart among the elements around a block.
 pub(crate) const TAGS: [&str; 20] = [
@@ -36,7 +35,7 @@ pub(crate) type NameBits = u128;
 
 /// What is known of the elements around a block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct Surroundings {
     /// Number of elements around it.
     pub(crate) depth: u16,
     /// Number of elements around it of each of [`TAGS`].
@@ -85,18 +84,17 @@ impl Around {
     }
 }
 
-impl Place {
-    /// Returns the place of a block in these open elements, the innermost last.
-    pub(crate) fn within<'o>(open: impl DoubleEndedIterator<Item = &'o Around> + Clone, tag: Tag) -> Place {
-        let Some(last) = open.clone().next_back() else { return Place::default() };
+impl Surroundings {
+    /// Returns the place of a block in these open elements, the innermost last; `level` is that of a heading, else 0.
+    pub(crate) fn within<'o>(open: impl DoubleEndedIterator<Item = &'o Around> + Clone, level: u8) -> Surroundings {
+        let Some(last) = open.clone().next_back() else { return Surroundings::default() };
         let near = open.clone().rev().take(NEAR);
         let mut containers = [0; CONTAINERS];
         let around = open.rev().map(|around| around.serial).filter(|serial| *serial > 0);
         for (slot, serial) in containers.iter_mut().zip(around) {
             *slot = serial;
         }
-        let level = if let Tag::Heading(level) = tag { level } else { 0 };
-        Place {
+        Surroundings {
             depth: last.depth,
             tags: last.tags,
             names: last.names,

@@ -14,7 +14,7 @@ use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
 use crate::read::links;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag};
-use crate::read::place::{Around, Place, words_of};
+use crate::read::place::{Around, Surroundings, words_of};
 use crate::text;
 use curlew_text::hygiene;
 use ego_tree::iter::Edge;
@@ -451,7 +451,8 @@ impl<'a> Walk<'a> {
                 open.start += usize::from(open.line_says);
                 open.line_says = false;
             }
-            self.out.places.push(Place::within(self.open.iter().map(|open| &open.around), tag));
+            let level = if let Tag::Heading(level) = tag { level } else { 0 };
+            self.out.places.push(Surroundings::within(self.open.iter().map(|open| &open.around), level));
             self.out.blocks.push(Block {
                 text,
                 chars,

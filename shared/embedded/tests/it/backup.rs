@@ -224,9 +224,9 @@ async fn what_is_no_whole_backup_of_this_version_is_refused() {
         format!(r#"{{"form":{form},"store":{store},"taken_at":"2026-11-23T09:00:00Z","files":1,"bytes":1{sums}}}"#)
     };
     assert!(matches!(refusal(Some("{")), BackupError::Altered { .. }));
-    assert!(matches!(refusal(Some(&seal(1, 2, ""))), BackupError::Unfinished { .. }));
-    assert!(matches!(refusal(Some(&seal(1, 99, r#","sums":"x""#))), BackupError::Newer { found: 99, known: 2, .. }));
-    assert!(matches!(refusal(Some(&seal(9, 2, r#","sums":"x""#))), BackupError::Newer { found: 9, known: 1, .. }));
+    assert!(matches!(refusal(Some(&seal(1, 1, ""))), BackupError::Unfinished { .. }));
+    assert!(matches!(refusal(Some(&seal(1, 99, r#","sums":"x""#))), BackupError::Newer { found: 99, known: 1, .. }));
+    assert!(matches!(refusal(Some(&seal(9, 1, r#","sums":"x""#))), BackupError::Newer { found: 9, known: 1, .. }));
     assert!(matches!(refusal(None), BackupError::NotABackup { .. }));
     assert!(!twin.exists());
 }
@@ -247,7 +247,7 @@ async fn a_backup_goes_into_a_new_folder_elsewhere() {
     backup(dir.path(), &copy, NOW).expect("is taken");
     let refused = backup(dir.path(), &copy, NOW).expect_err("is not empty");
     assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
-    let unfinished = r#"{"form":1,"store":2,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
+    let unfinished = r#"{"form":1,"store":1,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
     fs::write(copy.join("backup.json"), unfinished).expect("writes");
     let refused = backup(dir.path(), &copy, NOW).expect_err("is not finished");
     assert!(matches!(refused, BackupError::Unfinished { .. }), "{refused}");

@@ -42,7 +42,5 @@ impl Visit<'_> {
 /// True if HTML seems to have a refresh. What a feed quotes is none.
 fn has_meta_refresh(head: &[u8]) -> bool {
     let begins_so = head.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"));
-    let mut behind_r = head.split(|byte| matches!(byte, b'r' | b'R')).skip(1);
-    let goes_on = |rest: &[u8]| rest.get(..6).is_some_and(|rest| rest.eq_ignore_ascii_case(b"efresh"));
-    (begins_so || is_html(head)) && behind_r.any(goes_on)
+    (begins_so || is_html(head)) && head.windows(7).any(|word| word.eq_ignore_ascii_case(b"refresh"))
 }
