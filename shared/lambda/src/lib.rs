@@ -22,6 +22,9 @@ mod failure;
 mod far;
 mod in_force;
 mod init_error;
+#[cfg(test)]
+mod judged;
+mod leaves;
 mod logs;
 mod meter;
 mod outside;
@@ -43,7 +46,7 @@ mod time;
 mod usage;
 mod web;
 
-pub use curlew_model::QueueName;
+pub use curlew_model::Stage;
 pub use queue::{discover, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

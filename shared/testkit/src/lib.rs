@@ -1,5 +1,8 @@
-//! Conformance suites, in-memory fakes and fault wrappers.
+//! Conformance suites, in-memory fakes, fault wrappers and the deterministic simulator.
 
+mod bad_time;
 pub mod conformance;
 pub mod faults;
+pub mod long;
 pub mod memory;
+pub mod sim;

@@ -1,12 +1,11 @@
 //! The search API: the same JSON that the command line prints. That of a public site is open to every origin, for reading
 //! only.
 
-use crate::app::{App, CallerAddress};
+use crate::app::{App, From};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
-use crate::quota::Allowance;
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -29,7 +28,7 @@ pub(crate) const JSON: &str = "application/json";
 const API: &str = "/api/";
 
 /// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
-pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
+pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
     let bad_query = |sentence: String| failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
     let params = match Params::of(&uri) {
         Ok(params) => params,
@@ -40,7 +39,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, u
         Ok(asked) => asked,
         Err(sentence) => return bad_query(sentence),
     };
-    if let Err(wait) = app.admit(Allowance::Search, caller) {
+    if let Err(wait) = app.admit_search(from) {
         return too_many(wait);
     }
     match app.services.search.find(query, start, limit).await {

@@ -27,6 +27,7 @@ mod headers;
 mod hit;
 mod home;
 mod host;
+mod hub;
 mod info;
 mod kept_status;
 mod language;
@@ -57,6 +58,7 @@ mod words;
 
 pub use admin::seal::login_token;
 pub use app::{Caller, ThroughProxy};
+pub use feeds::SearchFeeds;
 pub use headers::secure;
 pub use origin::asked_host;
 pub use page_settings::PageSettings;

@@ -4,9 +4,9 @@
 //! without formatting, scripts, and attributes other than names.
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::{Names, kind};
+use crate::read::boilerplate::Names;
 use crate::read::dom::attr;
-use crate::read::elements::{heading, is_mute};
+use crate::read::elements::heading;
 use crate::read::gate::{Limits, is_formatting};
 use crate::read::outline::Kind;
 use curlew_text::hygiene;
@@ -86,12 +86,9 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    let attributes = Attributes::read(element);
-                    let kind = kind(name, &attributes, &names.of_element(&attributes));
-                    if is_mute(name)
-                        || matches!(name, "head" | "math")
+                    if mute(name)
                         || out.len() >= LONGEST
-                        || matches!(kind, Some((Kind::Hidden, _)))
+                        || matches!(names.kind(name, &Attributes::of(element)), Some((Kind::Hidden, _)))
                     {
                         skipping = Some(node.id());
                     } else if emitted(name) {
@@ -180,6 +177,28 @@ impl Headings {
 /// True for elements without an end (HTML, "void elements"), of those that are handed on.
 fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "hr" | "img")
+}
+
+fn mute(tag: &str) -> bool {
+    matches!(
+        tag,
+        "head"
+            | "script"
+            | "style"
+            | "noscript"
+            | "template"
+            | "svg"
+            | "math"
+            | "iframe"
+            | "object"
+            | "canvas"
+            | "video"
+            | "audio"
+            | "select"
+            | "textarea"
+            | "button"
+            | "frameset"
+    )
 }
 
 fn emitted(tag: &str) -> bool {

@@ -1,5 +1,8 @@
-//! The fakes and the wrappers.
+//! The fakes, the wrappers and the simulators.
+#![allow(clippy::print_stderr, reason = "a seed that fails is named")]
 
 mod faults;
+mod long;
 mod memory;
+mod sim;
 mod update_host;

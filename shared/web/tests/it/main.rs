@@ -13,6 +13,7 @@ mod contact;
 mod feeds;
 mod files;
 mod hostile;
+mod hub;
 mod keys;
 mod language;
 mod owner;

@@ -1,0 +1,91 @@
+//! The stage trait and the verdict that a stage returns.
+
+use curlew_model::{Timestamp, TraceId};
+use curlew_policy::delivery::FailureKind;
+use curlew_ports::PortError;
+use serde::{Serialize, de::DeserializeOwned};
+use std::any::Any;
+use std::error::Error;
+use std::future::Future;
+use tracing::Span;
+use tracing::field::Empty;
+
+/// A stage that is woken by a job from its queue.
+pub trait Stage: Send + Sync {
+    /// The stage's name, as in its queue.
+    const NAME: &'static str;
+    /// The type of its jobs.
+    type Job: Serialize + DeserializeOwned + Send + 'static;
+    /// Does the job. It may have been done before.
+    fn run(&self, job: &Self::Job) -> impl Future<Output = Result<Verdict, StageError>> + Send;
+}
+
+/// Returns the span of a job, at the level of errors so that no filter of the log leaves it out: each log line within it
+/// carries the job's kind and the id of its chain.
+pub(crate) fn job_span(kind: &'static str, trace: &TraceId) -> Span {
+    tracing::error_span!("job", kind, %trace, failure = Empty)
+}
+
+/// Returns the span in which a job is settled that ran together with others: its own has ended by then.
+pub(crate) fn settlement_span(kind: &'static str, trace: &TraceId) -> Span {
+    tracing::error_span!("settlement", kind, %trace)
+}
+
+/// Records in the span of a job how it failed; in any other span nothing.
+pub(crate) fn record_failure(span: &Span, kind: FailureKind) {
+    span.record("failure", kind.as_str());
+}
+
+/// Instruction to the driver about a job that has run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Acknowledge it.
+    Done,
+    /// Hand it out again at this instant; it does not count as a failure.
+    Defer(Timestamp),
+    /// Acknowledge it; it has become pointless, for this reason.
+    Drop(String),
+}
+
+/// Error of a job that did not come to a verdict: it is tried again a few times, then given up with this error.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// A port failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The job itself cannot be done, however often it is tried.
+    #[error("{0}")]
+    Job(String),
+}
+
+impl StageError {
+    /// Returns the kind of failure for a job that ended with this error.
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            StageError::Port(PortError::Throttled { retry_after }) => FailureKind::Throttled(*retry_after),
+            StageError::Port(error) if error.is_transient() => FailureKind::Transient,
+            _ => FailureKind::Permanent,
+        }
+    }
+}
+
+/// Returns the words of a panic.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    panic.downcast_ref::<&str>().copied().or(owned).unwrap_or("without a word")
+}
+
+/// An error with its causes in one line; a cause that the text before it repeats is left out.
+pub fn with_causes(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    line.replace(['\n', '\r'], " ")
+}
