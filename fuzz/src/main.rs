@@ -1,21 +1,19 @@
-//! Fuzz targets by libFuzzer: `cargo xtask fuzz` builds, runs and lists them. The environment variable
-//! [`TARGET`] names the one that a process runs.
-#![no_main]
+//! Fuzz targets by libFuzzer: `cargo xtask fuzz` builds, runs and lists them. Tested as an ordinary program, each target is
+//! given its first inputs.
+#![cfg_attr(not(test), no_main)]
 #![allow(unsafe_code, reason = "libFuzzer finds its entry by an exported name, which `fuzz_target` writes")]
 
 mod codings;
+#[cfg(not(test))]
+mod entry;
 mod feeds;
+#[cfg(test)]
+mod first_inputs;
 mod input;
 mod pages;
 mod robots;
 mod searches;
 mod warcs;
-
-use libfuzzer_sys::fuzz_target;
-use std::sync::OnceLock;
-
-/// The environment variable that names the target.
-const TARGET: &str = "CURLEW_FUZZ_TARGET";
 
 /// A check that every input has to pass; it fails by a panic.
 type Check = fn(&[u8]);
@@ -36,15 +34,3 @@ const CHECKS: &[(&str, Check)] = &[
     ("split", searches::split),
     ("warc", warcs::warc),
 ];
-
-static CHOSEN: OnceLock<Check> = OnceLock::new();
-
-fn chosen() -> Check {
-    *CHOSEN.get_or_init(|| {
-        let name = std::env::var(TARGET).unwrap_or_default();
-        let check = CHECKS.iter().find(|(known, _)| *known == name);
-        check.unwrap_or_else(|| panic!("{TARGET} names no target: {name:?}")).1
-    })
-}
-
-fuzz_target!(|data: &[u8]| chosen()(data));

@@ -1,4 +1,4 @@
-//! A receiver of webhooks and of WebSub deliveries, which keeps what it is told.
+//! A receiver of webhooks, which keeps what it is told.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -25,7 +25,7 @@ impl Request {
     }
 }
 
-/// A server on loopback that takes POSTs and echoes challenges. It ends with its process.
+/// A server on loopback that takes POSTs. It ends with its process.
 #[derive(Debug)]
 pub struct Receiver {
     addr: SocketAddr,
@@ -93,12 +93,9 @@ fn answer(stream: TcpStream, requests: &Mutex<Vec<Request>>, refuses: &AtomicBoo
     let length = request.header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     request.body.resize(length, 0);
     reader.read_exact(&mut request.body)?;
-    let challenge =
-        request.path.split(['?', '&']).find_map(|part| part.strip_prefix("hub.challenge=")).map(str::to_owned);
     let status =
         if request.method == "POST" && refuses.load(Ordering::Relaxed) { "500 Out of order" } else { "200 OK" };
     requests.lock().unwrap().push(request);
-    let body = challenge.unwrap_or_default();
     let mut stream = reader.into_inner();
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 }

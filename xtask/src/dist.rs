@@ -104,7 +104,7 @@ fn fill(prefix: &Path, built: &Path) -> Result<()> {
         fs::write(folder(place)?.join(name), output(program(&curlew).args(["completions", shell]))?)?;
     }
     let examples = folder(&format!("{DOC}/examples"))?;
-    output(program(&curlew).args(["config", "init"]).arg(examples.join("curlew.toml")))?;
+    output(program(&curlew).arg("init").arg(examples.join("curlew.toml")))?;
     for (from, to) in [
         ("contrib/Caddyfile", &examples),
         ("contrib/nginx.conf", &examples),

@@ -1,35 +1,23 @@
 //! `cargo xtask fuzz`: runs every fuzz target for a while, on the stable toolchain.
 
-use crate::run::{cargo, program, root, run, target};
+use crate::run::{cargo, program, root, run};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
-/// A target: its name, the maximum length of an input in bytes, and folders of the repository with first inputs besides
-/// `fuzz/corpus/NAME`.
-type Target = (&'static str, usize, &'static [&'static str]);
+/// A target of `fuzz/targets.txt`.
+struct Target {
+    name: String,
+    /// Maximum length of an input, in bytes.
+    max_length: usize,
+    /// Folders of the repository with first inputs besides `fuzz/corpus/NAME`.
+    folders: Vec<String>,
+}
 
-/// All targets, as `fuzz/src/main.rs` names them.
-const TARGETS: &[Target] = &[
-    ("article", 4_096, &["shared/article/tests/it/fixtures"]),
-    ("coding", 4_096, &[]),
-    ("decode", 4_096, &[]),
-    ("image", 16_384, &[]),
-    ("feed", 4_096, &["shared/feed/tests/it/fixtures"]),
-    ("discover", 4_096, &[]),
-    ("opml", 4_096, &[]),
-    ("robots", 4_096, &[]),
-    ("matching", 512, &[]),
-    ("directives", 1_024, &[]),
-    ("query", 512, &[]),
-    ("split", 256, &[]),
-    ("warc", 4_096, &[]),
-];
-/// Default running time of each target, in seconds: enough for the corpus and what is near it, where the faults of a change
-/// show.
-const SECONDS: u32 = 20;
+/// Default running time of each target, in seconds. Every test run gives each target its first inputs; this looks for others.
+const SECONDS: u32 = 60;
 /// Time after which an input counts as hanging, by the wall clock. The targets bound counted work; this bounds the
 /// rest, and is long enough for a busy machine: inputs take a fifth of a second at most.
 const HANG_SECONDS: u32 = 60;
@@ -42,12 +30,13 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
         Some((first, names)) if first.parse::<u32>().is_ok() => (first.parse()?, names),
         _ => (SECONDS, args),
     };
-    if let Some(name) = names.iter().find(|name| TARGETS.iter().all(|(known, ..)| known != name)) {
+    let targets = targets()?;
+    if let Some(name) = names.iter().find(|name| targets.iter().all(|target| target.name != **name)) {
         bail!("there is no fuzz target '{name}'");
     }
     let fuzzer = build()?;
-    let chosen = TARGETS.iter().filter(|(name, ..)| names.is_empty() || names.iter().any(|n| n == name));
-    let left = Mutex::new(chosen.collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>());
+    let chosen = targets.iter().filter(|target| names.is_empty() || names.contains(&target.name));
+    let left = Mutex::new(chosen.rev().collect::<Vec<_>>());
     let failed = Mutex::new(Vec::new());
     let work = || {
         loop {
@@ -71,32 +60,40 @@ pub(crate) fn fuzz(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// Reads the list of targets.
+fn targets() -> Result<Vec<Target>> {
+    let list = std::fs::read_to_string(root().join("fuzz/targets.txt"))?;
+    let target = |line: &str| {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        let (name, max_length) = words.next().zip(words.next()).context("a target has a name and a maximum length")?;
+        Ok(Target { name, max_length: max_length.parse()?, folders: words.collect() })
+    };
+    list.lines().filter(|line| !line.starts_with('#')).map(target).collect()
+}
+
 /// Builds the one program of all targets in the profile of the tests, with coverage counters in the workspace's crates.
 fn build() -> Result<PathBuf> {
     run(cargo()
         .args(["build", "--workspace", "--locked", "--bin", "curlew-fuzz"])
         .env("RUSTC_WORKSPACE_WRAPPER", root().join("fuzz/instrument")))?;
-    Ok(target()?.join("debug/curlew-fuzz"))
+    Ok(crate::run::target()?.join("debug/curlew-fuzz"))
 }
 
-fn fuzz_one(fuzzer: &Path, (name, max_len, folders): &Target, seconds: u32) -> Result<()> {
-    let home = target()?.join("fuzz").join(name);
+fn fuzz_one(fuzzer: &Path, target: &Target, seconds: u32) -> Result<()> {
+    let name = &target.name;
+    let home = crate::run::target()?.join("fuzz").join(name);
     // New inputs are written into the first folder; those of the repository are only read.
     let corpus = home.join("corpus");
     std::fs::create_dir_all(&corpus).with_context(|| format!("{} cannot be made", corpus.display()))?;
     let own = format!("fuzz/corpus/{name}");
-    let given =
-        std::iter::once(own.as_str()).chain(folders.iter().copied()).filter(|folder| root().join(folder).is_dir());
-    // Tests that run beside it mostly wait, and the processor time that they leave is enough.
-    let mut command: Command = program("nice");
+    let given = std::iter::once(&own).chain(&target.folders).filter(|folder| root().join(folder).is_dir());
+    let mut command: Command = program(fuzzer);
     command
-        .args(["-n", "19"])
-        .arg(fuzzer)
         .env("CURLEW_FUZZ_TARGET", name)
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-timeout={HANG_SECONDS}"))
         .arg(format!("-rss_limit_mb={MEMORY_MB}"))
-        .arg(format!("-max_len={max_len}"))
+        .arg(format!("-max_len={}", target.max_length))
         .arg(format!("-artifact_prefix={}/", home.display()))
         .arg("-print_final_stats=1")
         .arg(&corpus)

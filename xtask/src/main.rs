@@ -10,6 +10,7 @@ mod docs;
 mod emulator;
 mod functions;
 mod fuzz;
+mod learn;
 mod lint;
 mod run;
 mod score;
@@ -27,11 +28,13 @@ usage: cargo xtask TASK
   dist [PROGRAM]     the archive, the Debian package and the image to install, with checksums and licences, in target/dist/;
                      of a PROGRAM that is built already, as the tests want them, in target/packages/
   docs               the site of docs/ into target/site/; dead links are errors
-  fuzz [SECONDS] [TARGET…]  every fuzz target for 20 seconds each (fuzz/)
+  fuzz [SECONDS] [TARGET…]  every fuzz target for a minute each (fuzz/)
+  learn PATH         what a block is, from labelled pages that lie at PATH: the model of extraction and its figures
   lint               formatting, clippy, the rules for dependencies (deny.toml), the template (infra/), the site of docs/
+  nightly            what proves a thing a second time: packages, every page in every form, fuzzing
   release            the functions as they are deployed, by `sam build`, each zip held against its bar (BENCHMARKS.md)
   score PATH [PART…] how right `curlew check` is on labelled pages, feeds and robots.txt files that lie at PATH (BENCHMARKS.md)
-  test [ARGS…]       every test of the workspace; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
+  test [ARGS…]       the tests of every day; ARGS go to `cargo nextest run`, as in: cargo xtask test -E 'test(robots)'";
 
 /// Exit code for wrong usage, as in Curlew's own programs.
 const WRONG_USAGE: u8 = 2;
@@ -45,8 +48,10 @@ fn main() -> ExitCode {
         Some(("dist", [program])) => dist::for_tests(program.as_ref()).map(drop),
         Some(("docs", [])) => docs::docs(),
         Some(("fuzz", words)) => fuzz::fuzz(words),
+        Some(("learn", words)) => learn::learn(words),
         Some(("lint", [])) => lint::lint(true),
         Some(("lint", [only])) if only == "--without-clippy" => lint::lint(false),
+        Some(("nightly", [])) => test::nightly(),
         Some(("release", [])) => functions::release().map(drop),
         Some(("score", words)) => score::score(words),
         Some(("test", rest)) => test::test(rest),

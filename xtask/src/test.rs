@@ -1,33 +1,47 @@
-//! `cargo xtask test`: runs all tests.
+//! `cargo xtask test`: runs the tests of every day. `cargo xtask nightly`: runs those that are left to the night.
 
+use crate::dist;
 use crate::emulator::{Emulator, REGION};
+use crate::functions::{self, Built};
+use crate::fuzz;
 use crate::run::{cargo, output, program, run, target};
-use crate::{dist, functions, tools};
+use crate::tools;
 use anyhow::{Result, bail};
 use std::path::Path;
 
 /// The account of a test that names none: the emulator takes an access key of twelve digits for an account.
 const ACCOUNT: &str = "000000000001";
 
+/// Runs the tests of every day.
 pub(crate) fn test(args: &[String]) -> Result<()> {
-    let nextest = tools::cargo_nextest()?;
-    let (chromium, chromedriver, axe) = (tools::chromium()?, tools::chromedriver()?, tools::axe()?);
-    let (ministack, sam) = (tools::ministack()?, tools::sam()?);
-    let built = functions::build()?;
-    let packages = dist::for_tests(&built.programs.join("curlew"))?;
-
-    none_ignored(&nextest)?;
+    none_ignored(&tools::cargo_nextest()?)?;
     if args.is_empty() {
         // nextest does not run the examples of the documentation.
         run(cargo().args(["test", "--doc", "--workspace", "--locked"]))?;
     }
+    run_tests(&functions::build()?, args, None)
+}
+
+/// Runs what proves a thing a second time: the tests of the profile `nightly`, and each fuzz target for a minute.
+pub(crate) fn nightly() -> Result<()> {
+    let built = functions::build()?;
+    let packages = dist::for_tests(&built.programs.join("curlew"))?;
+    run_tests(&built, &["--profile".to_owned(), "nightly".to_owned()], Some(&packages))?;
+    fuzz::fuzz(&[])
+}
+
+/// Runs nextest with all that the tests need, and with these packages if there are any.
+fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<()> {
+    let nextest = tools::cargo_nextest()?;
+    let (chromium, chromedriver, axe) = (tools::chromium()?, tools::chromedriver()?, tools::axe()?);
+    let (ministack, sam) = (tools::ministack()?, tools::sam()?);
     let emulator = Emulator::start(&ministack, &target()?.join("ministack"))?;
     run(program(&nextest)
         .args(["nextest", "run", "--workspace", "--locked", "--no-tests=fail"])
         .args(args)
         .env("CURLEW_BIN", built.programs.join("curlew"))
         .env("CURLEW_FIXTUREWEB_BIN", built.programs.join("curlew-fixtureweb"))
-        .env("CURLEW_PACKAGES", packages)
+        .envs(packages.map(|packages| ("CURLEW_PACKAGES", packages)))
         .env("SYSTEMD_ANALYZE", tools::systemd_analyze()?)
         .env("NGINX", tools::nginx()?)
         .env("CADDY", tools::caddy()?)
@@ -41,7 +55,7 @@ pub(crate) fn test(args: &[String]) -> Result<()> {
         .env("WARCIO", tools::warcio()?)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
-        .env("CURLEW_FUNCTIONS", built.stack)
+        .env("CURLEW_FUNCTIONS", &built.stack)
         .env("AWS_ENDPOINT_URL", emulator.url())
         .env("AWS_ACCESS_KEY_ID", ACCOUNT)
         .env("AWS_SECRET_ACCESS_KEY", "test")

@@ -130,6 +130,11 @@ pub(crate) fn bm25s() -> Result<PathBuf> {
     python_tool("bm25s", "python")
 }
 
+/// Finds a Python with LightGBM, which learns what a block is.
+pub(crate) fn lightgbm() -> Result<PathBuf> {
+    python_tool("lightgbm", "python")
+}
+
 /// Finds a Python with DuckDB, and pandas with pyarrow, which read in tests what is exported.
 pub(crate) fn duckdb() -> Result<PathBuf> {
     python_tool("duckdb", "python")

@@ -1,9 +1,9 @@
 //! Makes records of pages.
 
-use curlew_lambda::Stage;
+use curlew_lambda::QueueName;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::queue(Stage::Extract).await
+    curlew_lambda::queue(QueueName::Extract).await
 }

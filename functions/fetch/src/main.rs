@@ -1,9 +1,9 @@
 //! Visits hosts.
 
-use curlew_lambda::Stage;
+use curlew_lambda::QueueName;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::queue(Stage::Fetch).await
+    curlew_lambda::queue(QueueName::Fetch).await
 }

@@ -1,9 +1,9 @@
 //! Reads feeds.
 
-use curlew_lambda::Stage;
+use curlew_lambda::QueueName;
 use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    curlew_lambda::queue(Stage::Poll).await
+    curlew_lambda::queue(QueueName::Poll).await
 }

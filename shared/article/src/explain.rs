@@ -1,7 +1,10 @@
 //! Explains the extraction of a page, for a site's owner with `curlew check page --explain`.
 
-use crate::choose::body::Ranking;
+use crate::candidates::ranking::Ranking;
+use crate::choose::body::Body;
+use crate::learned;
 use crate::read::outline::Outline;
+use std::borrow::Cow;
 
 /// Explanation of how a page was read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +24,7 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredCandidate {
     /// Name of the rule: `microdata`, `content` (a container with a class name of WordPress or a similar system),
-    /// `article`, `main`, `density`, `readability`, `jsonld`.
+    /// `article`, `main`, `density`.
     pub from: &'static str,
     /// Number of characters that it keeps, without white space.
     pub chars: usize,
@@ -49,13 +52,20 @@ pub struct Line {
     /// Share of its characters that is inside links, from 0 to 1.
     pub links: f64,
     /// Reason why it is left out; `None` if it is part of the text.
-    pub left_out: Option<&'static str>,
+    pub left_out: Option<Cow<'static, str>>,
 }
 
 impl Explanation {
     /// Converts the ranking to words.
-    pub(crate) fn of(outline: &Outline<'_>, weighed: &Ranking) -> Explanation {
+    pub(crate) fn new(outline: &Outline<'_>, body: &Body, weighed: &Ranking) -> Explanation {
         let chosen = weighed.best.and_then(|at| weighed.candidates.get(at));
+        let learned = body.learned.as_ref().map(|answer| (answer, learned::reasons(&body.table, &answer.scores)));
+        let by_rules = |at: usize| match chosen {
+            Some(chosen) if (chosen.span.start..chosen.span.end).contains(&at) => {
+                chosen.left.get(at - chosen.span.start).copied().flatten()
+            }
+            _ => Some("outside of the article"),
+        };
         let candidates = weighed
             .candidates
             .iter()
@@ -69,7 +79,7 @@ impl Explanation {
                     agreement: weight.agreement,
                     prior: weight.prior,
                     score: weight.score,
-                    chosen: weighed.best == Some(at),
+                    chosen: learned.is_none() && weighed.best == Some(at),
                     lines: candidate.kept(outline).map(|(at, _)| at).collect(),
                 }
             })
@@ -82,11 +92,10 @@ impl Explanation {
                 text: block.text.clone(),
                 kind: block.tag.name(),
                 links: block.links(),
-                left_out: match chosen {
-                    Some(chosen) if (chosen.span.start..chosen.span.end).contains(&at) => {
-                        chosen.left.get(at - chosen.span.start).copied().flatten()
-                    }
-                    _ => Some("outside of the article"),
+                left_out: match &learned {
+                    None => by_rules(at).map(Cow::from),
+                    Some((answer, _)) if answer.keeps(at) => None,
+                    Some((_, reasons)) => Some(reasons.get(at).cloned().unwrap_or_default().into()),
                 },
             })
             .collect();

@@ -28,6 +28,7 @@
 mod candidates;
 mod choose;
 mod explain;
+mod learned;
 mod lists;
 mod markup;
 mod read;
@@ -41,6 +42,7 @@ pub use read::scan_head::{HeadScan, Refresh, head_metas, scan_head};
 pub use text::text_words;
 pub use work::Work;
 
+use candidates::ranking;
 use choose::{author, body, dates, head, image, language, title};
 use curlew_model::{Rejection, Timestamp};
 use curlew_text::charset::{self, Document};
@@ -102,13 +104,13 @@ pub fn decode<'a>(body: &'a [u8], content_type: Option<&str>) -> Cow<'a, str> {
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn extract(html: &str, page: &Url, limits: &Limits) -> Result<Article, Unreadable> {
-    read(html, page, limits, &mut Work::default(), |_, _, _| ()).map(|(article, ())| article)
+    read(html, page, limits, &mut Work::default(), |_, _, _, _| ()).map(|(article, ())| article)
 }
 
 /// As [`extract`]; also returns the steps taken, even for a page that is refused.
 pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unreadable>, Work) {
     let mut work = Work::default();
-    let read = read(html, page, limits, &mut work, |_, _, _| ());
+    let read = read(html, page, limits, &mut work, |_, _, _, _| ());
     (read.map(|(article, ())| article), work)
 }
 
@@ -117,11 +119,32 @@ pub fn measure(html: &str, page: &Url, limits: &Limits) -> (Result<Article, Unre
 /// # Errors
 /// If the page exceeds one of the limits, or is not HTML.
 pub fn explain(html: &str, page: &Url, limits: &Limits) -> Result<(Article, Explanation), Unreadable> {
-    read(html, page, limits, &mut Work::default(), |outline, weighed, by| Explanation {
+    read(html, page, limits, &mut Work::default(), |outline, chosen, weighed, by| Explanation {
         image_by: by.image,
         canonical_by: by.canonical,
-        ..Explanation::of(outline, weighed)
+        ..Explanation::new(outline, chosen, weighed)
     })
+}
+
+/// A block of a page, from which the model is learned.
+#[doc(hidden)]
+#[derive(Clone, Debug)]
+pub struct LearnedBlock {
+    pub text: String,
+    pub features: Vec<i16>,
+}
+
+/// Returns the blocks of a page with their features.
+///
+/// # Errors
+/// If the page exceeds one of the limits, or is not HTML.
+#[doc(hidden)]
+pub fn learned_blocks(html: &str, page: &Url, limits: &Limits) -> Result<Vec<LearnedBlock>, Unreadable> {
+    let read = read(html, page, limits, &mut Work::default(), |outline, chosen, _, _| {
+        let blocks = outline.blocks.iter().zip(&chosen.table.rows);
+        blocks.map(|(block, row)| LearnedBlock { text: block.text.clone(), features: row.to_vec() }).collect()
+    });
+    read.map(|(_, blocks)| blocks)
 }
 
 /// Sources of the two addresses of a page.
@@ -135,7 +158,7 @@ fn read<T>(
     page: &Url,
     limits: &Limits,
     work: &mut Work,
-    also: impl FnOnce(&outline::Outline<'_>, &body::Ranking, AddressSources) -> T,
+    also: impl FnOnce(&outline::Outline<'_>, &body::Body, &ranking::Ranking, AddressSources) -> T,
 ) -> Result<(Article, T), Unreadable> {
     gate::admit(html, limits)?;
     let tree = dom::build(html, limits, &mut work.tree)?;
@@ -150,8 +173,7 @@ fn read<T>(
 
     let title = title::choose(&outline, &graph, &linked, &micro, limits);
     let site_name = title::site_name(&outline, &graph, &linked, &micro, title.as_deref());
-    let is_dated = graph.published.is_some() || linked.published.is_some();
-    let weighed = body::weigh(&tree, &outline, title.as_deref(), is_dated, limits);
+    let weighed = body::weigh(&outline, title.as_deref());
     let told = author::AuthorEvidence {
         outline: &outline,
         graph: &graph,
@@ -162,7 +184,7 @@ fn read<T>(
         end: weighed.end(),
     };
     let author = author::choose(&told, limits);
-    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), author.as_deref(), limits);
+    let chosen = body::text(&tree, &outline, &weighed, &linked, title.as_deref(), limits);
     work.text = weighed.steps + chosen.steps + outline.looks();
     let language = language::choose(&outline, &graph, &linked, &micro, &chosen.text);
     let dated = dates::choose(&dates::Evidence {
@@ -179,7 +201,7 @@ fn read<T>(
     let canonical = head::canonical(&head, &outline, &graph, &linked, page, limits);
     let by =
         AddressSources { image: images.first().map(|(_, by)| *by), canonical: canonical.as_ref().map(|(_, by)| *by) };
-    let also = also(&outline, &weighed, by);
+    let also = also(&outline, &chosen, &weighed, by);
     let mut images = images.into_iter().map(|(url, _)| url);
     let article = Article {
         image: images.next(),
@@ -219,6 +241,3 @@ pub fn validity(title: Option<&str>, text: &str, image: Option<&str>) -> Result<
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

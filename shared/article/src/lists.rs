@@ -32,8 +32,6 @@ lists! {
     NOTICES: Words = include_str!("../lists/notices.txt");
     /// Words, in lower case, that point to another page before a colon.
     POINTERS: Words = include_str!("../lists/pointers.txt");
-    /// Words after a name, folded, with which a line begins to tell who that is.
-    LIVES: Words = include_str!("../lists/lives.txt");
     /// Headings of tables of contents, folded.
     CONTENTS: WordSet = include_str!("../lists/contents.txt");
     /// Beginnings of lines, folded, that state the writer of the page or its date.
@@ -65,10 +63,26 @@ lists! {
     /// Phrases, folded, between which and a writer's name stands a blank or a colon. Longer ones are before those that they
     /// begin with.
     BYLINE_PHRASES: Words = include_str!("../lists/byline-phrases.txt");
+    /// Words, folded, for a writer: a colon stands between them and the name.
+    WRITER_LABELS: Words = include_str!("../lists/labels-of-writers.txt");
+    /// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
+    TEXT_LABELS: Words = include_str!("../lists/labels-of-texts.txt");
+    /// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
+    BEFORE_NAMES: Words = include_str!("../lists/before-names.txt");
+    /// Words after a reporter's name in Korean, Chinese and Japanese.
+    REPORTERS: Words = include_str!("../lists/reporters.txt");
+    /// Words between the names of two persons.
+    BETWEEN_NAMES: WordSet = include_str!("../lists/between-names.txt");
+    /// Words in lower case within names.
+    PARTICLES: WordSet = include_str!("../lists/particles.txt");
+    /// Words within the names of organisations, behind what could be the name of a person.
+    WITHIN_OFFICES: WordSet = include_str!("../lists/within-names-of-offices.txt");
     /// Words, folded, of the names of offices that sign texts.
     OFFICES: WordSet = include_str!("../lists/offices.txt");
     /// Words, folded, that begin with a capital letter in labels, and are no part of a person's name.
     NO_NAMES: WordSet = include_str!("../lists/no-names.txt");
+    /// Those of them that are family names, too.
+    FAMILY_NAMES: WordSet = include_str!("../lists/family-names.txt");
     /// Names of accounts and labels, folded.
     NOBODY: WordSet = include_str!("../lists/nobody.txt");
     /// Words, folded, for what people do who write, or who make pictures; those of more than five letters stand for all
@@ -88,6 +102,18 @@ lists! {
     CHANGED: Words = include_str!("../lists/words-changed.txt");
     /// Words anywhere in a class or id, each behind the kind of part that it indicates.
     PARTS: Words = include_str!("../lists/parts.txt");
+    /// Whole classes and ids, each behind the kind of part that it indicates.
+    WHOLE_NAMES: Words = include_str!("../lists/whole-names.txt");
+    /// First or last parts of short classes and ids, each behind the kind of part that it indicates.
+    NAME_ENDS: Words = include_str!("../lists/name-ends.txt");
+    /// Elements that begin and end a block of text.
+    BLOCKS: WordSet = include_str!("../lists/blocks.txt");
+    /// Elements whose text is never read.
+    MUTE: WordSet = include_str!("../lists/mute.txt");
+    /// Codes of languages, of three letters and of two.
+    LANGUAGES: Words = include_str!("../lists/languages.txt");
+    /// Words in the names of elements that the learned model tells apart, sorted.
+    NAMES: Words = include_str!("../lists/names.txt");
 }
 
 /// Returns the entries of a list.
@@ -108,7 +134,7 @@ mod tests {
         for word in folded.chain(&*BEHIND).filter(|word| !word.contains('-')) {
             assert_eq!(fold(word), *word);
         }
-        let beginnings = LIVES.iter().chain(BYLINES.iter());
+        let beginnings = BYLINES.iter();
         assert!(
             beginnings.clone().all(|words| !words.starts_with(' ')) && beginnings.clone().any(|w| w.ends_with(' '))
         );

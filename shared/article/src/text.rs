@@ -1,5 +1,6 @@
 //! Properties of a text that depend on its characters alone: width, words, ends of sentences.
 
+use curlew_text::hygiene::head_bytes;
 use std::collections::HashSet;
 
 /// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice (they are
@@ -102,11 +103,6 @@ pub(crate) fn ends_with_title(heading: &str, title: &str) -> bool {
     heading.strip_suffix(title).is_some_and(|label| !label.ends_with(char::is_alphanumeric)) && !title.is_empty()
 }
 
-/// Returns the first bytes of a text, cut between characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
-}
-
 /// Returns the place in a text of a slice of it.
 pub(crate) fn place_in(text: &str, slice: &str) -> usize {
     slice.as_ptr().addr().wrapping_sub(text.as_ptr().addr())
@@ -120,7 +116,7 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
 /// Returns the beginning of a text, folded, long enough to compare it with `many` bytes of a folded one: folding shortens a text, by
 /// less than this.
 pub(crate) fn folded_beginning(text: &str, many: usize) -> String {
-    fold(head(text, 4 * many + 64))
+    fold(head_bytes(text, 4 * many + 64))
 }
 
 /// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without

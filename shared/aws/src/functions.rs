@@ -1,4 +1,4 @@
-//! Functions of a stack: as an operator looks at them, and as the search page invokes itself for a part of a search.
+//! Functions of a stack, as an operator looks at them.
 
 use crate::connection::Connection;
 use crate::error::{Asked, corrupt};
@@ -84,25 +84,15 @@ impl Functions {
     /// # Errors
     /// Transport errors, missing permissions, or the function's own error.
     pub async fn smoke_test(&self, function: &str) -> Result<SmokeAnswer, PortError> {
-        let payload = self.invoke(function, SMOKE_TEST.to_vec()).await?;
-        let what = || format!("the answer of the function {}", self.name(function));
-        serde_json::from_slice(&payload).map_err(|e| corrupt(what(), e))
-    }
-
-    /// Invokes a function with an event, and waits for its answer.
-    ///
-    /// # Errors
-    /// As [`Functions::smoke_test`].
-    pub async fn invoke(&self, function: &str, event: Vec<u8>) -> Result<Vec<u8>, PortError> {
         let name = self.name(function);
         // With its alias, the name is that of the resource that a role allows.
-        let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(event));
+        let invoke = self.client.invoke().function_name(format!("{name}:{ALIAS}")).payload(Blob::new(SMOKE_TEST));
         let answer = invoke.send().await.map_err(|error| self.asked("invoke a function", &name).failed(error))?;
         let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
         if answer.function_error.is_some() {
             return Err(PortError::unavailable(format!("the function {name} fails"), error_message(&payload)));
         }
-        Ok(payload)
+        serde_json::from_slice(&payload).map_err(|e| corrupt(format!("the answer of the function {name}"), e))
     }
 
     /// Reads the account's quota of executions.

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::error::Asked;
 use aws_sdk_lambda::Client;
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
 
 /// The mappings of a stack, by the ids that AWS gave them.
@@ -28,10 +28,10 @@ pub struct Mapping {
 pub const MAPPINGS: &str = "CURLEW_MAPPINGS";
 
 /// Returns the ids that the value of [`MAPPINGS`] names; `None` if it does not name queues and mappings.
-pub fn mapping_ids(text: &str) -> Option<Vec<(Stage, String)>> {
+pub fn mapping_ids(text: &str) -> Option<Vec<(QueueName, String)>> {
     let named = |word: &str| {
         let (name, id) = word.split_once('=')?;
-        let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;
+        let stage = QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)?;
         (!id.is_empty()).then(|| (stage, id.to_owned()))
     };
     text.split_ascii_whitespace().map(named).collect()

@@ -1,6 +1,6 @@
 //! Names of the parts of a stack. `infra/template.yaml` gives them the same names.
 
-use curlew_model::Stage;
+use curlew_model::QueueName;
 
 /// Names by which the parts of a stack are found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,12 +33,12 @@ impl Names {
     }
 
     /// Returns the queue of a stage.
-    pub(crate) fn queue(&self, stage: Stage) -> String {
+    pub(crate) fn queue(&self, stage: QueueName) -> String {
         self.part(stage.as_str())
     }
 
     /// Returns the dead-letter queue of a stage.
-    pub(crate) fn dead_queue(&self, stage: Stage) -> String {
+    pub(crate) fn dead_queue(&self, stage: QueueName) -> String {
         format!("{}-dead", self.queue(stage))
     }
 

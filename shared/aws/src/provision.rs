@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_sdk_s3::types::{BucketLocationConstraint, CreateBucketConfiguration};
 use aws_sdk_sqs::types::QueueAttributeName;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use futures::FutureExt;
 use futures::future::try_join_all;
@@ -68,7 +68,7 @@ pub async fn provision(connection: &Connection, names: &Names) -> Result<(), Por
         table(connection, names, names.sources(), ("slot", ScalarAttributeType::N), Some((KEY, text.clone()))),
         table(connection, names, names.parked(), ("due", text.clone()), Some(("id", text.clone()))),
     ];
-    let queues = Stage::ALL.map(|stage| queues(connection, names, stage));
+    let queues = QueueName::ALL.map(|stage| queues(connection, names, stage));
     // Boxed, since together these futures would be large on the caller's stack.
     let all = tables.into_iter().map(FutureExt::boxed).chain(queues.map(FutureExt::boxed));
     try_join_all(all.chain([bucket(connection, names).boxed()])).await.map(drop)
@@ -108,7 +108,7 @@ async fn table(
 }
 
 /// Creates the queue of a stage and its dead-letter queue.
-async fn queues(connection: &Connection, names: &Names, stage: Stage) -> Result<(), PortError> {
+async fn queues(connection: &Connection, names: &Names, stage: QueueName) -> Result<(), PortError> {
     let client = connection.sqs();
     let (name, dead) = (names.queue(stage), names.dead_queue(stage));
     let asked = Asked { what: "make a queue", kind: "queue", name: &name, stack: &names.stack };

@@ -7,9 +7,7 @@ use crate::table::{Read, Table};
 use curlew_ports::{PortError, Version};
 
 /// Version that this program writes; it reads this and all earlier ones.
-/// Since 2 a host key's state names the poll groups whose leases count as its own; since 3 rows are compressed with
-/// a dictionary; since 4 the bytes of jobs are attributes of their messages.
-pub const KNOWN_VERSION: u32 = 4;
+pub const KNOWN_VERSION: u32 = 1;
 /// Key of the item, among the marks: the functions that read it may read those.
 const KEY: &str = "m#version";
 

@@ -1,13 +1,10 @@
 //! A year of many short pages behind a model of object storage, for `cargo xtask bench scale`:
-//! `bench_scale PAGES UPGRADED FOLDER [LEAVES]`.
+//! `bench_scale PAGES UPGRADED FOLDER`.
 //!
 //! The store is a folder and an embedded database. Each call of an object takes 30 ms longer and transfers 90 MB a second;
 //! each call of a row takes 5 ms longer. The year's splits are built as publishing builds them, of 20,000 records each, and
 //! merged as publishing merges them. Rows and segments are there for the pages that a step reads: what is published, and
 //! what is removed.
-//!
-//! With LEAVES every query is divided among so many leaves, each with caches of its own: finders in this process, each call
-//! of which takes 15 ms longer. Without, one finder answers.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for the command line")]
 
 use anyhow::{Context, Result, bail, ensure};
@@ -16,23 +13,19 @@ use bytes::Bytes;
 use curlew_embedded::{Access, Store};
 use curlew_model::{Gone, HostKey, Millis, Page, PageId, PageState, Record, SegmentKey, Timestamp, Year};
 use curlew_policy::chance::mix;
-use curlew_ports::{Blob, Blobs, Clock, CpuError, CpuPool, CpuTask, Pages, PortError, RangeCache, Seen, Tag, Version};
+use curlew_ports::{Blob, Blobs, Clock, CpuError, CpuPool, CpuTask, Pages, PortError, Seen, Tag, Version};
 use curlew_search::{BuildBudget, FORM, Manifest, OLDEST_FORM, SplitEntry, Tier, build_split};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::index::{Index, PAGES_PER_SPLIT};
-use curlew_stages::catalog::leaves::Leaves;
-use curlew_stages::catalog::local_leaves::LocalLeaves;
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::catalog::segment::{Draft, write};
 use curlew_stages::operator::erasure::{Erasure, StepLimits};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde_json::json;
-use std::collections::HashMap;
-use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const YEAR: Year = 2026;
@@ -42,8 +35,6 @@ const OBJECT_LATENCY: Duration = Duration::from_millis(30);
 const BYTES_A_SECOND: f64 = 90e6;
 /// Time that each call of a row takes longer.
 const ROW_LATENCY: Duration = Duration::from_millis(5);
-/// Time that each call of a leaf takes longer.
-const LEAF_LATENCY: Duration = Duration::from_millis(15);
 /// Pages that are published in the measured publishing.
 const NEW: u64 = 100_000;
 /// Pages of the host that is erased.
@@ -68,12 +59,8 @@ const WARM: u64 = 200;
 #[tokio::main]
 async fn main() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (pages, upgraded, folder, leaves) = match args.as_slice() {
-        [pages, upgraded, folder] => (pages, upgraded, folder, 0),
-        [pages, upgraded, folder, leaves] => (pages, upgraded, folder, leaves.parse().context("LEAVES is a number")?),
-        _ => bail!("usage: bench_scale PAGES UPGRADED FOLDER [LEAVES]"),
-    };
-    let world = World::new(pages.parse().context("PAGES is a number")?, Path::new(folder), leaves)?;
+    let [pages, upgraded, folder] = args.as_slice() else { bail!("usage: bench_scale PAGES UPGRADED FOLDER") };
+    let world = World::new(pages.parse().context("PAGES is a number")?, Path::new(folder))?;
     println!("{}", world.measure(upgraded.parse().context("UPGRADED is a number")?).await?);
     Ok(())
 }
@@ -87,12 +74,11 @@ struct World {
     blobs: Arc<FarBlobs>,
     rows: Arc<dyn Pages>,
     clock: Arc<dyn Clock>,
-    leaves: usize,
     _store: Store,
 }
 
 impl World {
-    fn new(count: u64, folder: &Path, leaves: usize) -> Result<World> {
+    fn new(count: u64, folder: &Path) -> Result<World> {
         let store = Store::open(folder, Access::Exclusive)?;
         let (plain, plain_rows): (Arc<dyn Blobs>, Arc<dyn Pages>) = (store.objects(), store.pages());
         let blobs = FarBlobs { plain: plain.clone(), calls: AtomicU64::new(0), bytes: AtomicU64::new(0) };
@@ -100,7 +86,7 @@ impl World {
         let now = Timestamp::parse_day_or_instant("2026-12-05T12:00:00Z")?;
         let clock = Arc::new(YearsEnd { now, began: Instant::now() });
         let words = (0..VOCABULARY).map(word).collect();
-        Ok(World { count, words, plain, plain_rows, blobs: Arc::new(blobs), rows, clock, leaves, _store: store })
+        Ok(World { count, words, plain, plain_rows, blobs: Arc::new(blobs), rows, clock, _store: store })
     }
 
     async fn measure(&self, upgraded: u64) -> Result<serde_json::Value> {
@@ -177,14 +163,9 @@ impl World {
         }
     }
 
-    /// A process that has just started, with leaves that have, too.
+    /// A process that has just started.
     fn finder(&self) -> Finder {
-        let finder = || Finder::new(self.blobs.clone(), self.clock.clone()).with_pool(Arc::new(Threads));
-        let leaf = |_| Arc::new(finder().with_range_cache(Arc::new(Cached::default())));
-        match self.leaves {
-            0 => finder(),
-            leaves => finder().with_leaves(Arc::new(FarLeaves(LocalLeaves((0..leaves).map(leaf).collect()))), 1),
-        }
+        Finder::new(self.blobs.clone(), self.clock.clone()).with_pool(Arc::new(Threads))
     }
 
     async fn manifest(&self) -> Result<Manifest> {
@@ -497,43 +478,6 @@ impl Blobs for FarBlobs {
     async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
         self.far(0).await;
         self.plain.list(prefix, after, limit).await
-    }
-}
-
-/// Leaves that are far away.
-struct FarLeaves(LocalLeaves);
-
-#[async_trait]
-impl Leaves for FarLeaves {
-    fn count(&self) -> usize {
-        self.0.count()
-    }
-
-    async fn ask(&self, leaf: usize, request: Bytes) -> Result<Bytes, PortError> {
-        tokio::time::sleep(LEAF_LATENCY).await;
-        self.0.ask(leaf, request).await
-    }
-}
-
-/// A range cache with room for everything.
-#[derive(Default)]
-struct Cached(Mutex<HashMap<(String, u64, u64), Bytes>>);
-
-#[async_trait]
-impl RangeCache for Cached {
-    async fn get(&self, key: &str, places: &[Range<u64>]) -> Vec<Option<Bytes>> {
-        let pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = |place: &Range<u64>| pieces.get(&(key.to_owned(), place.start, place.end)).cloned();
-        places.iter().map(place).collect()
-    }
-
-    async fn put(&self, key: &str, pieces: Vec<(u64, Bytes)>) {
-        let named = |(at, bytes): (u64, Bytes)| ((key.to_owned(), at, at + bytes.len() as u64), bytes);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(pieces.into_iter().map(named));
-    }
-
-    async fn keep_only(&self, keys: &[&str]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(key, _, _), _| keys.contains(&key.as_str()));
     }
 }
 

@@ -1,12 +1,23 @@
-//! The command line, as people type it. docs/ explains the words. It is long since it is one list: every command with its
-//! flags.
+//! The command line, as people type it; docs/ explains the words. Commands with many flags have a file for each subject.
 
-use crate::export::ExportFormat;
-use crate::export::columns::{Column, column};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+mod check;
+mod crawl;
+mod operator;
+mod settings;
+mod transfer;
+
+pub(crate) use check::{Check, Document};
+pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
+pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, WatchArgs, WatchWhat};
+pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Preset};
+pub(crate) use transfer::{Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
+use curlew_wiring::LogForm;
 use ipnet::IpNet;
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -55,6 +66,11 @@ fn date(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse_day_or_instant(text).map_err(wrong)
 }
 
+/// Reads a form of log lines.
+fn log_form() -> impl TypedValueParser<Value = LogForm> {
+    PossibleValuesParser::new(["text", "json"]).map(|form| if form == "json" { LogForm::Json } else { LogForm::Text })
+}
+
 /// Returns the command that the arguments name, in full, such as `curlew config show`.
 pub(crate) fn command_of(args: impl IntoIterator<Item = OsString>) -> String {
     let mut command = Cli::command();
@@ -100,81 +116,8 @@ pub(crate) struct Shared {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Form of log lines
-    #[arg(long, global = true, value_name = "FORM", value_enum)]
+    #[arg(long, global = true, value_name = "FORM", value_parser = log_form())]
     pub(crate) log: Option<LogForm>,
-}
-
-/// Form of log lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogForm {
-    /// Lines for people.
-    Text,
-    /// One JSON object per line.
-    Json,
-}
-
-/// Condition on which `crawl` ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// No job is due within the next minute.
-    Idle,
-    /// Until this time has passed, or the crawl is idle.
-    After(Millis),
-}
-
-impl std::str::FromStr for Until {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Until, String> {
-        if text == "idle" {
-            return Ok(Until::Idle);
-        }
-        text.parse().map(Until::After).map_err(|e| format!("neither 'idle' nor a length of time: {e}"))
-    }
-}
-
-/// Uses of the settings.
-#[derive(Clone, Debug, Subcommand)]
-pub(crate) enum ConfigWhat {
-    /// Check the file, the environment and the flags, and report errors
-    Check,
-    /// Show every setting that has a value, and its source
-    Show {
-        #[command(flatten)]
-        output: Output,
-    },
-    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
-    Init(InitArgs),
-    /// Store a file as the settings of a stack (`--aws`); its functions use it within a minute
-    Set {
-        /// The file
-        #[arg(value_name = "FILE")]
-        file: PathBuf,
-    },
-    /// Pause the crawling of a stack (`--aws`) at once; nothing is lost, and the search page stays up
-    Pause,
-    /// Resume the crawling of a stack (`--aws`)
-    Resume,
-}
-
-#[derive(Clone, Debug, Args)]
-pub(crate) struct InitArgs {
-    /// The use that the settings are for
-    #[arg(long, value_name = "USE", value_enum, default_value_t = Preset::Search)]
-    pub(crate) preset: Preset,
-    /// The file to write
-    #[arg(value_name = "FILE", default_value = "curlew.toml")]
-    pub(crate) file: PathBuf,
-}
-
-/// Uses of the program that begin with different settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    /// A search page.
-    Search,
-    /// A corpus of texts: back catalogues too, whatever the pages are about, with and without images.
-    Corpus,
-    /// An archive: as a corpus, with long pages whole, and fewer re-checks.
-    Archive,
 }
 
 #[derive(Debug, Subcommand)]
@@ -293,7 +236,6 @@ pub(crate) enum Command {
         host: String,
     },
     /// Override content screening for a page or a site
-    #[command(alias = "overrule")]
     Override(OverrideArgs),
     /// Read the messages that people sent to the operator through the form of the search page
     Messages(MessagesArgs),
@@ -304,12 +246,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: AdminWhat,
     },
-    /// Check, show or create settings, or change those of a stack
+    /// Check or show settings, or change those of a stack
     Config {
         #[command(subcommand)]
         what: ConfigWhat,
     },
-    /// Write a file of settings to start with, as `config init` does
+    /// Write a file with the settings that most installations need, to fill in; keeps an existing file
     Init(InitArgs),
     /// Manage the keys that sign requests, so that sites can verify this crawler
     Key(KeyArgs),
@@ -392,76 +334,6 @@ pub(crate) struct Output {
     pub(crate) json: bool,
 }
 
-/// Uses of watches.
-#[derive(Debug, Args)]
-pub(crate) struct WatchArgs {
-    #[command(subcommand)]
-    pub(crate) what: Option<WatchWhat>,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum WatchWhat {
-    /// Post new matches of a query to an address, signed, from now on
-    Add {
-        /// A query as for `curlew search`
-        query: String,
-        /// The address to post to
-        #[arg(long, value_name = "URL")]
-        to: String,
-    },
-    /// List the watches and the subscriptions of feed readers, with their delivery status
-    List,
-    /// Delete a watch and its pending deliveries
-    Remove {
-        /// Name of the watch
-        name: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CrawlArgs {
-    /// Sites: host names or URLs
-    pub(crate) sites: Vec<String>,
-    /// A file with one site a line; `#` begins a comment
-    #[arg(long = "sites", value_name = "FILE")]
-    pub(crate) sites_file: Option<PathBuf>,
-    /// A file of feeds as other feed readers export it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) opml: Option<PathBuf>,
-    /// A feed; may be given several times
-    #[arg(long, value_name = "URL")]
-    pub(crate) feed: Vec<String>,
-    /// Also read the back catalogue, a little each day: of the sites named here, or of all known sites
-    #[arg(long)]
-    pub(crate) history: bool,
-    /// Only pages since this day or instant, as far as their dates are stated
-    #[arg(long, value_name = "DATE", requires = "history", value_parser = date)]
-    pub(crate) since: Option<Timestamp>,
-    /// Maximum number of pages of each back catalogue [default: 100000]
-    #[arg(long, value_name = "N", requires = "history", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) limit: Option<u64>,
-    /// End when `idle`, or after a length of time such as 90s or 10m
-    #[arg(long, value_name = "idle|DURATION", default_value = "idle")]
-    pub(crate) until: Until,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DemoArgs {
-    /// Address and port to serve the result on
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = socket)]
-    pub(crate) listen: SocketAddr,
-    /// End after the crawl instead of serving its result
-    #[arg(long)]
-    pub(crate) no_serve: bool,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[command(subcommand)]
@@ -479,251 +351,6 @@ pub(crate) enum ListWhat {
     Show {
         /// Key, URL or host
         key: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KeyArgs {
-    #[command(subcommand)]
-    pub(crate) what: KeyWhat,
-    /// Print JSON
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum KeyWhat {
-    /// Make the first key
-    New,
-    /// Show the public keys, their dates, and where sites find them
-    Show,
-    /// Make a new key, which takes over in a day; the old one stays published for a week after that
-    Rotate,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub(crate) enum AdminWhat {
-    /// Print a sign-in token; it works once, for ten minutes
-    Login {
-        /// The operator's name, for the audit log
-        #[arg(long, value_name = "NAME", default_value = "operator")]
-        name: String,
-    },
-    /// End all sessions, and revoke all tokens
-    Logout,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct MessagesArgs {
-    #[command(subcommand)]
-    pub(crate) what: Option<MessagesWhat>,
-    /// Print JSON; for the list, JSON Lines
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum MessagesWhat {
-    /// List all, one per line
-    List,
-    /// Show one message in full
-    Show {
-        /// Name of the message in the list
-        name: String,
-    },
-    /// Delete a message that is dealt with
-    Close {
-        /// Name of the message in the list
-        name: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct OverrideArgs {
-    #[command(subcommand)]
-    pub(crate) what: Option<OverrideWhat>,
-    /// Print JSON; for the list, JSON Lines
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum OverrideWhat {
-    /// List all, one per line
-    List,
-    /// Accept a page or a site despite content screening
-    #[command(alias = "pass")]
-    Allow {
-        /// A page's whole URL, or a host: all names below it too
-        target: String,
-        /// Only what this topic rejects, such as `violence`; may be given several times
-        #[arg(long, value_name = "TOPIC")]
-        topic: Vec<String>,
-        /// The reason; shown with the verdict
-        #[arg(long, value_name = "TEXT")]
-        note: Option<String>,
-    },
-    /// Reject a page or a site; its indexed pages are removed
-    #[command(alias = "reject")]
-    Deny {
-        /// A page's whole URL, or a host: all names below it too
-        target: String,
-        /// The reason; shown with the verdict
-        #[arg(long, value_name = "TEXT")]
-        note: Option<String>,
-    },
-    /// Remove an override
-    Remove {
-        /// The URL or the host of the override
-        target: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Export {
-    /// Export the indexed pages, with their texts
-    Records(RecordsArgs),
-    /// Write feeds as JSON Lines to standard output
-    Feeds {
-        /// Only feeds polled since this day or instant
-        #[arg(long, value_name = "DATE", value_parser = date)]
-        since: Option<Timestamp>,
-    },
-    /// Write feeds as OPML, which feed readers import, to standard output
-    Opml {
-        /// Only feeds polled since this day or instant
-        #[arg(long, value_name = "DATE", value_parser = date)]
-        since: Option<Timestamp>,
-    },
-    /// Export the kept raw pages as WARC, each record compressed by itself (.warc.gz)
-    Warc(WarcArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct RecordsArgs {
-    /// The form of the records
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ExportFormat::Jsonl)]
-    pub(crate) format: ExportFormat,
-    /// Only pages fetched since this day or instant
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    pub(crate) since: Option<Timestamp>,
-    /// Only pages of this host and all below it
-    #[arg(long, value_name = "HOST")]
-    pub(crate) site: Option<String>,
-    /// Only pages in this language, such as `it`
-    #[arg(long, value_name = "CODE")]
-    pub(crate) lang: Option<String>,
-    /// Only these columns, in this order
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = column)]
-    pub(crate) columns: Vec<&'static Column>,
-    /// The file to write; an existing one is replaced once the new one is whole [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct WarcArgs {
-    /// Only pages fetched since this day or instant
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    pub(crate) since: Option<Timestamp>,
-    /// Only pages of this host and all below it
-    #[arg(long, value_name = "HOST")]
-    pub(crate) site: Option<String>,
-    /// The file to write; an existing one is replaced once the new one is whole [default: standard output]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Import {
-    /// Import feeds that another feed reader exported
-    Opml {
-        /// The file
-        file: PathBuf,
-    },
-    /// Import pages that another program fetched, without a call; known pages stay as they are
-    Warc {
-        /// The files: .warc, .warc.gz or .warc.zst; `-` for standard input
-        #[arg(required = true)]
-        files: Vec<PathBuf>,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ReextractArgs {
-    /// Only pages fetched since this day or instant
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    pub(crate) since: Option<Timestamp>,
-    /// Only pages of this host and all below it
-    #[arg(long, value_name = "HOST")]
-    pub(crate) site: Option<String>,
-    /// Report changes without making them
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Remove pages that the content policy or their own directives now exclude
-    #[arg(long, conflicts_with = "dry_run")]
-    pub(crate) remove: bool,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-/// Source of a component's question.
-#[derive(Debug, Args)]
-pub(crate) struct Document {
-    /// A plain document instead of JSON Lines on standard input
-    pub(crate) file: Option<PathBuf>,
-    /// The URL of the document, or the URL that is asked about
-    #[arg(long, value_name = "URL")]
-    pub(crate) url: Option<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Check {
-    /// Tell whether a robots.txt allows a URL
-    Robots {
-        #[command(flatten)]
-        document: Document,
-        /// The user agent to ask for, in place of that of the settings
-        #[arg(long, value_name = "NAME")]
-        agent: Option<String>,
-    },
-    /// Show the entries of a feed
-    Feed {
-        #[command(flatten)]
-        document: Document,
-    },
-    /// List the feeds that a page names
-    Discover {
-        #[command(flatten)]
-        document: Document,
-    },
-    /// Show the record that would be stored for a page, and whether it would be accepted
-    Page {
-        #[command(flatten)]
-        document: Document,
-        /// Explain the result: the candidates for the text, the lines that are left out, the source of the date. In
-        /// JSON Lines a question may ask for it by `"explain": true`
-        #[arg(long)]
-        explain: bool,
-        /// The user agent whose meta tags and headers are read, in place of that of the settings
-        #[arg(long, value_name = "NAME")]
-        agent: Option<String>,
-    },
-    /// Tell whether a text, an image or both pass content screening
-    Screen {
-        #[command(flatten)]
-        document: Document,
-        /// The title, for a plain document
-        #[arg(long, value_name = "TEXT", default_value = "")]
-        title: String,
-        /// An image that the page shows, with a plain document or alone
-        #[arg(long, value_name = "FILE")]
-        image: Option<PathBuf>,
-    },
-    /// Tell whether an address may be called
-    Address {
-        #[command(flatten)]
-        document: Document,
     },
 }
 

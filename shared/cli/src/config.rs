@@ -1,6 +1,6 @@
 //! Settings of this run: the file, the environment and the flags.
 
-use crate::args::{LogForm, Shared};
+use crate::args::Shared;
 use crate::optional;
 use anyhow::Result;
 use curlew_wiring::{BadSettings, Flags, ImageScreening, Settings as Config};
@@ -22,10 +22,7 @@ fn flags(shared: &Shared) -> Flags {
         allow_net: shared.allow_net.clone(),
         resolve: shared.resolve.clone(),
         workers: shared.workers,
-        log: shared.log.map(|form| match form {
-            LogForm::Text => curlew_wiring::LogForm::Text,
-            LogForm::Json => curlew_wiring::LogForm::Json,
-        }),
+        log: shared.log,
     }
 }
 

@@ -15,8 +15,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Names of settings that are still read, and no longer documented.
-const OLD_NAMES: [&str; 3] = ["often", "second_look", "self_harm"];
 /// Options of other programs that the documents name.
 const OTHERS_OPTIONS: [&str; 3] = ["--features", "--parameter-overrides", "--config-env"];
 /// Failures to parse that a mention in running text may have, since it leaves out what it is not about.
@@ -289,7 +287,7 @@ fn known_settings(table: &str) -> BTreeSet<String> {
     let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
     let error = load(&format!("{head}no_such_key = 1\n")).unwrap_err();
     let (_, expected) = error.split_once("expected").unwrap_or_else(|| panic!("{table}: {error}"));
-    expected.split('`').skip(1).step_by(2).filter(|key| !OLD_NAMES.contains(key)).map(str::to_owned).collect()
+    expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(crate) async fn begin(world: &World, args: &CrawlArgs, named: &BTreeSet<Sour
     }
     let request = BackfillRequest { since: args.since, limit: args.limit, asked: true };
     for key in &of {
-        world.backfills.begin(key, request).await?;
+        world.crawler.backfills.begin(key, request).await?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@
 
 use anyhow::Result;
 use curlew_ports::PortError;
+use curlew_ports::Ports;
 use curlew_screen::image::ImageClassifier;
-use curlew_stages::program::Ports;
 use std::path::Path;
 use std::sync::Arc;
 

@@ -3,11 +3,12 @@
 use crate::interruption::unless_interrupted;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{Job, Millis, Stage as Queue, VisitJob};
+use curlew_model::{Job, Millis, QueueName, Work};
 use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::BUSY_LONGEST;
+use curlew_ports::Ports;
 use curlew_ports::{Delivery, PortError, Receipt};
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::with_causes;
 use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +61,7 @@ pub(crate) struct Runner {
     tasks: JoinSet<Result<(), PortError>>,
     /// Queues that may still hold jobs of a process that died. Jobs that it had in hand come first, and jobs that may
     /// have killed it run alone, so that another crash counts against no other job.
-    unsettled: BTreeSet<Queue>,
+    unsettled: BTreeSet<QueueName>,
     under_way: Arc<UnderWay>,
     visits: Arc<std::sync::atomic::AtomicUsize>,
     batches: Arc<std::sync::atomic::AtomicUsize>,
@@ -111,7 +112,7 @@ impl Runner {
             stop,
             ending: watch::Sender::new(false),
             tasks: JoinSet::new(),
-            unsettled: Queue::ALL.into(),
+            unsettled: QueueName::ALL.into(),
             under_way: Arc::default(),
             visits: Arc::default(),
             batches: Arc::default(),
@@ -196,7 +197,7 @@ impl Runner {
             let takes_pages = !self.stop.load(Ordering::Relaxed) && !self.world.memory.is_worn_out();
             if takes_pages && self.unsettled.is_empty() {
                 // Pages that cannot be received now are left to the next run.
-                let _started = self.start(Queue::Extract).await;
+                let _started = self.start(QueueName::Extract).await;
             }
             if self.tasks.is_empty() {
                 break;
@@ -250,19 +251,19 @@ impl Runner {
         }
         // The stage that is furthest along goes first, so that work in hand is finished before more is taken on; and what is to
         // be removed is removed before all.
-        for stage in [Queue::Remove, Queue::Extract, Queue::Fetch, Queue::Poll, Queue::Discover] {
+        for stage in [QueueName::Remove, QueueName::Extract, QueueName::Fetch, QueueName::Poll, QueueName::Discover] {
             started += self.start(stage).await?;
         }
         Ok(started)
     }
 
     /// Starts due jobs of a queue, as many as there is room for; returns their number.
-    async fn start(&mut self, stage: Queue) -> Result<usize, PortError> {
+    async fn start(&mut self, stage: QueueName) -> Result<usize, PortError> {
         let visits = self.visits.load(Ordering::Relaxed);
         let room = match stage {
-            Queue::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
-            Queue::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
-            Queue::Extract => BATCH,
+            QueueName::Extract if self.batches.load(Ordering::Relaxed) >= BATCHES => 0,
+            QueueName::Extract if gathers(visits, self.gathered_at, self.world.clock.monotonic()) => 0,
+            QueueName::Extract => BATCH,
             _ => self.world.config.workers.saturating_sub(visits),
         };
         if room == 0 {
@@ -271,7 +272,7 @@ impl Runner {
         let now = self.world.clock.now();
         let deliveries = self.world.ports.inbox.receive(stage, room, VISIBILITY, now).await?;
         let started = deliveries.len();
-        if stage == Queue::Extract && started > 0 {
+        if stage == QueueName::Extract && started > 0 {
             self.gathered_at = (started < room).then(|| self.world.clock.monotonic());
         }
         self.spawn(stage, deliveries);
@@ -297,14 +298,14 @@ impl Runner {
     }
 
     /// Starts jobs of a queue, those of extraction as one batch.
-    fn spawn(&mut self, stage: Queue, deliveries: Vec<Delivery>) {
+    fn spawn(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
         if deliveries.is_empty() {
             return;
         }
         let is_suspect = !self.unsettled.is_empty() && deliveries.iter().any(|d| d.receives >= SUSPECT);
         self.under_way.add(&deliveries);
-        let together = if stage == Queue::Extract { deliveries.len() } else { 1 };
-        let counter = if stage == Queue::Extract { &self.batches } else { &self.visits };
+        let together = if stage == QueueName::Extract { deliveries.len() } else { 1 };
+        let counter = if stage == QueueName::Extract { &self.batches } else { &self.visits };
         let mut deliveries = deliveries.into_iter();
         loop {
             let some: Vec<Delivery> = deliveries.by_ref().take(together).collect();
@@ -333,14 +334,16 @@ fn gathers(visits: usize, last: Option<Millis>, now: Millis) -> bool {
 }
 
 /// Runs jobs of one queue. At most one page is visited of a suspect job, with which two processes died.
-async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
+async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_suspect: bool) -> Result<(), PortError> {
     let mut rest = Vec::with_capacity(deliveries.len());
     for delivery in deliveries {
         match &delivery.job {
-            Ok(Job::Fetch(visit))
+            Ok(job @ Job { work: Work::Fetch(visit), .. })
                 if is_suspect && visit.items.len() > 1 && never_ends(delivery.receives, 0).is_none() =>
             {
-                split(world, &delivery.receipt, visit).await?;
+                tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that never ends is split into its pages");
+                let singles = visit.singles().map(|single| job.with(single).into_job());
+                split(world, &delivery.receipt, singles.collect()).await?;
             }
             _ => rest.push(delivery),
         }
@@ -352,10 +355,9 @@ async fn run(world: &World, stage: Queue, deliveries: Vec<Delivery>, is_suspect:
 }
 
 /// Sends the pages of a visit one by one, so that only the one that kills the process is given up in the end.
-async fn split(world: &World, receipt: &Receipt, visit: &VisitJob) -> Result<(), PortError> {
-    tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that never ends is split into its pages");
+async fn split(world: &World, receipt: &Receipt, singles: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
-    let jobs: Vec<_> = visit.singles().map(|single| (Job::Fetch(single), now)).collect();
+    let jobs: Vec<_> = singles.into_iter().map(|single| (single, now)).collect();
     world.ports.queue.send(&jobs).await?;
     world.ports.inbox.ack(receipt).await
 }

@@ -4,7 +4,7 @@ use crate::history;
 use crate::output;
 use crate::world::World;
 use anyhow::Result;
-use curlew_model::{BackfillLine, Stage};
+use curlew_model::{BackfillLine, QueueName};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::{IndexedYear, indexed_years};
 use curlew_stages::operator::stats::Counts;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Status {
     #[serde(flatten)]
     all: Counts,
-    queues: BTreeMap<Stage, QueueCount>,
+    queues: BTreeMap<QueueName, QueueCount>,
     parked: u64,
     dead: u64,
     years: Vec<i16>,
@@ -32,8 +32,11 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) async fn gather(world: &World) -> Result<Status> {
-        let mut status =
-            Status { all: world.stats.take().await?, years: world.index.years().await?, ..Status::default() };
+        let mut status = Status {
+            all: world.desk.stats.take().await?,
+            years: world.library.index.years().await?,
+            ..Status::default()
+        };
         status.index = indexed_years(world.ports.blobs.as_ref()).await?;
         status.signatures = signatures(world).await;
         status.history = history::gather(world).await?;

@@ -5,8 +5,10 @@ use anyhow::Result;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::crawler::Crawler;
+use curlew_stages::program::Program;
 use curlew_wiring::{
     KeyStore, Memory, STACK_SETTINGS, Settings as Config, SystemClock, SystemSeeds, Tally, fetcher, program_over,
 };
@@ -90,13 +92,13 @@ impl World {
         let memory = Memory::new(&config);
         let fetch = Arc::new(InterruptibleCalls(fetcher(&config, &memory)?));
         let program = program_over(fetch, &config, ports, keys.clone(), (clock, seeds, tally.clone()), &memory)
-            .looking_up(Arc::new(TxtRecords::new(config.name_server)));
+            .with_desk(|desk| desk.looking_up(Arc::new(TxtRecords::new(config.name_server))));
         Ok(World { config, tally, memory, keys, program, embedded })
     }
 
     /// Returns the same world while the pages are served, so that hubs can announce updates.
     pub(crate) fn listening(self) -> World {
-        World { program: self.program.listening(), ..self }
+        World { program: self.program.with_crawler(Crawler::listening), ..self }
     }
 
     /// Returns the store of this machine, unless the run works on a stack.
@@ -121,7 +123,7 @@ impl World {
             let now = self.clock.now();
             let in_force = |state: &HostState| state.lease.as_ref().is_some_and(|lease| lease.until > now);
             for (host, _) in hosts.iter().filter(|(_, state)| in_force(state)) {
-                self.politeness.break_lease(host).await?;
+                self.crawler.politeness.break_lease(host).await?;
                 broken += 1;
             }
         }

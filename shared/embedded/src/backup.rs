@@ -53,7 +53,7 @@ pub fn backup(dir: &Path, to: &Path, now: Timestamp) -> Result<BackupReport, Bac
     let seal = Seal::begun(version, now);
     write_seal(to, &seal).map_err(|e| disk(&to.join(SEAL), &e))?;
 
-    let frozen = Frozen::of(dir, &connection, mode).map_err(|e| disk(dir, &e))?;
+    let frozen = Frozen::begin(dir, &connection, mode).map_err(|e| disk(dir, &e))?;
     let mut placed = Placement::new(to);
     let path = placed.path(DATABASE).map_err(|e| disk(to, &e))?;
     copy_database(&connection, &path).map_err(|e| disk(&path, &e))?;
@@ -114,7 +114,7 @@ struct Frozen {
 
 impl Frozen {
     /// Begins the transaction that holds the state of the database, and links all objects as they are at that moment.
-    fn of(dir: &Path, connection: &Connection, mode: Mode) -> io::Result<Frozen> {
+    fn begin(dir: &Path, connection: &Connection, mode: Mode) -> io::Result<Frozen> {
         let hold = || -> rusqlite::Result<()> {
             connection.execute_batch("BEGIN")?;
             // The state is held from the first time that something is read.

@@ -2,7 +2,7 @@
 
 use crate::{Access, JobTable, Store};
 use async_trait::async_trait;
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Blobs, Marks, Pages, PortError, RobotsStore, Sources};
 use curlew_testkit::conformance;
 use curlew_testkit::conformance::Fresh;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 #[async_trait]
 impl SendRaw for JobTable {
-    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         JobTable::send_raw(self, stage, message, due).await
     }
 }

@@ -30,16 +30,6 @@ pub enum OpenError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// An earlier program has written the store, and it is not migrated yet; only exclusive access may do that.
-    #[error("the store in {dir} has version {found} and has to be brought to version {known} first: run `curlew serve` or `curlew crawl` on it once", dir = dir.display())]
-    OlderVersion {
-        /// The store's folder.
-        dir: PathBuf,
-        /// The version of the store.
-        found: i64,
-        /// The version that this program works with.
-        known: i64,
-    },
     /// The folder or a file in it may not be written.
     #[error("the folder {dir} cannot be written: change its permissions, or name another folder", dir = dir.display())]
     ReadOnly {

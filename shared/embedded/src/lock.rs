@@ -13,11 +13,11 @@ const MAX_DIGITS: u64 = 20;
 /// Mode in which a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// For crawling and serving: creates the folder if there is none, takes the lock, migrates the tables, and deletes
-    /// the remains of a crash. One process at a time.
+    /// For crawling and serving: creates the folder if there is none, takes the lock, and deletes the remains of a
+    /// crash. One process at a time.
     Exclusive,
-    /// For reading, and for small changes to rows such as a block, while another process may be running. It creates,
-    /// migrates and deletes nothing. A store that may not be written can still be read.
+    /// For reading, and for small changes to rows such as a block, while another process may be running. It creates
+    /// and deletes nothing. A store that may not be written can still be read.
     Shared,
 }
 

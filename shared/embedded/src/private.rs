@@ -37,7 +37,7 @@ pub(crate) fn flush_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Restricts a folder or file of an earlier version to its owner. A missing one is left alone, as is one of another
+/// Restricts a folder or file to its owner. A missing one is left alone, as is one of another
 /// owner, who has decided who may read it.
 #[cfg(unix)]
 pub(crate) fn tighten(path: &Path) -> io::Result<()> {

@@ -6,7 +6,7 @@
 use crate::db::{Db, limit};
 use crate::error::{DbError, corrupt};
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl JobTable {
 
     /// Puts a message into a queue as it is.
     #[cfg(test)]
-    pub(crate) async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+    pub(crate) async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         let message = message.to_owned();
         self.db.write("send a message", move |c| put(c, stage.as_str(), due.as_millis(), &message)).await
     }
@@ -61,7 +61,7 @@ impl Queue for JobTable {
         let mut messages = Vec::with_capacity(jobs.len());
         for (job, due) in jobs {
             let message = job.to_message().map_err(|e| corrupt("a job", e))?;
-            messages.push((job.stage(), due.as_millis(), message));
+            messages.push((job.work.queue(), due.as_millis(), message));
         }
         let send = move |c: &Connection| messages.iter().try_for_each(|(s, due, m)| put(c, s.as_str(), *due, m));
         self.db.write("send jobs", send).await
@@ -72,7 +72,7 @@ impl Queue for JobTable {
 impl Inbox for JobTable {
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -121,9 +121,9 @@ impl Inbox for JobTable {
             .await
     }
 
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         let all =
-            move |c: &Connection| Stage::ALL.into_iter().map(|stage| Ok((stage, count(c, stage, now)?))).collect();
+            move |c: &Connection| QueueName::ALL.into_iter().map(|stage| Ok((stage, count(c, stage, now)?))).collect();
         self.db.read("count the queues", all).await
     }
 
@@ -186,7 +186,13 @@ fn put(c: &Connection, stage: &str, due: i64, message: &str) -> Result<(), DbErr
     Ok(())
 }
 
-fn receive(c: &Connection, stage: Stage, max: i64, now: Timestamp, until: Timestamp) -> Result<Vec<Delivery>, DbError> {
+fn receive(
+    c: &Connection,
+    stage: QueueName,
+    max: i64,
+    now: Timestamp,
+    until: Timestamp,
+) -> Result<Vec<Delivery>, DbError> {
     let mut due = c.prepare_cached(DUE)?;
     let names = due
         .query_map(params![stage.as_str(), now.as_millis(), max], |row| {
@@ -250,7 +256,7 @@ fn take_dead(c: &Connection, id: i64) -> Result<Option<(String, String)>, DbErro
     Ok(Some((stage, message)))
 }
 
-fn count(c: &Connection, stage: Stage, now: Timestamp) -> Result<QueueCount, DbError> {
+fn count(c: &Connection, stage: QueueName, now: Timestamp) -> Result<QueueCount, DbError> {
     let (stage, now) = (stage.as_str(), now.as_millis());
     let number = |sql: &str| -> Result<u64, DbError> {
         let number: i64 = c.prepare_cached(sql)?.query_row(params![stage, now], |row| row.get(0))?;
@@ -283,7 +289,10 @@ fn dead(c: &Connection, most: i64) -> Result<Vec<Dead>, DbError> {
         let stage: String = row.get(1)?;
         dead.push(Dead {
             receipt: Receipt(format!("{DEAD}{}", row.get::<_, i64>(0)?)),
-            stage: Stage::ALL.into_iter().find(|s| s.as_str() == stage).ok_or_else(|| corrupt("a queue", &stage))?,
+            stage: QueueName::ALL
+                .into_iter()
+                .find(|s| s.as_str() == stage)
+                .ok_or_else(|| corrupt("a queue", &stage))?,
             message: row.get(2)?,
             error: row.get(3)?,
             at: Timestamp::from_millis(row.get(4)?),

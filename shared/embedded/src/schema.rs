@@ -9,12 +9,9 @@ use rusqlite::Connection;
 pub(crate) const APPLICATION_ID: i64 = 0x4372_6c77;
 
 /// The newest version of the tables; the file's `user_version`.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 1;
 
-/// Statements that migrate a store from version `index` to version `index + 1`.
-const STEPS: [&str; VERSION as usize] = [FIRST, SECOND];
-
-const FIRST: &str = "
+const TABLES: &str = "
 -- One row for each host key: all that politeness remembers of it, as JSON.
 CREATE TABLE hosts (
     host    TEXT PRIMARY KEY,
@@ -85,9 +82,6 @@ CREATE TABLE messages (
 ) STRICT;
 ";
 
-/// The sources may have rows of back catalogues. No table is another one, but a program of version 1 could not list them.
-const SECOND: &str = "";
-
 /// Kind of a database file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -112,21 +106,13 @@ pub(crate) fn standing(connection: &Connection) -> rusqlite::Result<Standing> {
     })
 }
 
-/// Migrates the tables from version `from` to [`VERSION`], each version in a transaction of its own: a migration that is
-/// cut off goes on from the last version that it reached.
-pub(crate) fn migrate(connection: &mut Connection, from: i64) -> rusqlite::Result<()> {
-    apply(connection, from, &STEPS)
-}
-
-fn apply(connection: &mut Connection, from: i64, steps: &[&str]) -> rusqlite::Result<()> {
-    for (version, step) in (1_i64..).zip(steps).filter(|(version, _)| *version > from) {
-        let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
-        transaction.execute_batch(step)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-        transaction.pragma_update(None, "user_version", version)?;
-        transaction.commit()?;
-    }
-    Ok(())
+/// Creates the tables in an empty database, in one transaction.
+pub(crate) fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Exclusive)?;
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
 }
 
 #[cfg(test)]
@@ -145,7 +131,7 @@ mod tests {
     #[test]
     fn frequent_questions_are_answered_from_an_index_and_need_no_sorting() {
         let mut connection = Connection::open_in_memory().expect("opens");
-        migrate(&mut connection, 0).expect("makes the tables");
+        create(&mut connection).expect("makes the tables");
         let frequent = [
             (queue::DUE, "jobs_by_due"),
             (size::OLDEST, "jobs_by_due"),
@@ -162,61 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_fails_leaves_the_old_version() {
+    fn a_creation_that_fails_leaves_nothing() {
         let mut connection = Connection::open_in_memory().expect("opens");
         connection.execute_batch("CREATE TABLE messages (x)").expect("is made");
-        assert!(migrate(&mut connection, 0).is_err());
+        assert!(create(&mut connection).is_err());
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).expect("counts");
         assert_eq!(tables, 1);
         assert_eq!(standing(&connection).expect("reads"), Standing::Foreign);
-    }
-
-    /// Environment variable that makes [`child`] migrate this database.
-    const DATABASE: &str = "CURLEW_TEST_MIGRATE";
-    /// A step that takes many seconds.
-    const SLOW: &str = "CREATE TABLE numbers (n INTEGER NOT NULL) STRICT;
-        INSERT INTO numbers WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count LIMIT 100000000)
-        SELECT n FROM count;";
-
-    fn logged(path: &std::path::Path) -> Connection {
-        let connection = Connection::open(path).expect("opens");
-        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).expect("is set");
-        connection
-    }
-
-    /// The other process; as a test of its own it does nothing.
-    #[test]
-    fn child() {
-        if let Some(path) = std::env::var_os(DATABASE) {
-            apply(&mut logged(path.as_ref()), 0, &[FIRST, SLOW]).expect("migrates until it is killed");
-        }
-    }
-
-    #[test]
-    #[allow(clippy::disallowed_methods, reason = "it waits for another process")]
-    fn a_migration_that_is_killed_half_way_goes_on() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let (path, log) = (dir.path().join("curlew.sqlite3"), dir.path().join("curlew.sqlite3-wal"));
-        let mut child = std::process::Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "schema::tests::child"])
-            .env(DATABASE, &path)
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .expect("starts");
-        // The first step writes some pages, the second one writes without end.
-        while !std::fs::metadata(&log).is_ok_and(|log| log.len() > 4 << 20) {
-            assert!(child.try_wait().expect("asks").is_none(), "it ended by itself");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        child.kill().expect("is killed");
-        child.wait().expect("ends");
-        let mut connection = logged(&path);
-        assert_eq!(standing(&connection).expect("reads"), Standing::Store(1), "the first step is kept");
-        let tables = "SELECT count(*) FROM sqlite_schema WHERE name = 'numbers'";
-        let half: i64 = connection.query_row(tables, [], |row| row.get(0)).expect("counts");
-        assert_eq!(half, 0, "and nothing of the second one");
-        migrate(&mut connection, 1).expect("goes on");
-        assert_eq!(standing(&connection).expect("reads"), Standing::Store(VERSION));
     }
 }

@@ -1,7 +1,7 @@
 //! Figures of a store for monitoring: its size, and since when jobs have been due.
 
 use crate::store::Store;
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
 use rusqlite::OptionalExtension;
 use std::fs;
@@ -27,7 +27,7 @@ impl Store {
     ///
     /// # Errors
     /// Transport errors.
-    pub async fn due_since(&self, stage: Stage, now: Timestamp) -> Result<Option<Timestamp>, PortError> {
+    pub async fn due_since(&self, stage: QueueName, now: Timestamp) -> Result<Option<Timestamp>, PortError> {
         let oldest: Option<i64> = self
             .db()
             .read("read the queues", move |c| {

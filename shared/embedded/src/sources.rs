@@ -30,12 +30,12 @@ impl Sources for SourceTable {
     }
 
     async fn insert(&self, source: &Source) -> Result<bool, PortError> {
-        let row = Row::of(source)?;
+        let row = Row::from_source(source)?;
         self.db.write("keep a source", move |c| insert(c, &row)).await
     }
 
     async fn swap(&self, seen: Version, source: &Source) -> Result<Version, PortError> {
-        let row = Row::of(source)?;
+        let row = Row::from_source(source)?;
         self.db.write("keep a source", move |c| swap(c, seen, &row)).await
     }
 
@@ -58,7 +58,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(source: &Source) -> Result<Row, PortError> {
+    fn from_source(source: &Source) -> Result<Row, PortError> {
         let key = source.key().clone();
         let json = serde_json::to_string(source).map_err(|e| corrupt(format!("the source {key}"), e))?;
         Ok(Row { key, slot: source.slot().index(), json })

@@ -171,20 +171,14 @@ pub(crate) fn examine(path: &Path, access: Access) -> Result<(Connection, i64, M
     }
 }
 
-/// Opens the database for use and migrates it, if it may.
+/// Opens the database for use, and creates its tables if it is new and may be written.
 fn prepare(path: &Path, access: Access) -> Result<(Connection, Mode), OpenError> {
-    let (mut connection, from, mode) = examine(path, access)?;
-    let known = schema::VERSION;
-    if access == Access::Shared {
-        if from < known {
-            let dir = path.parent().unwrap_or(path).to_owned();
-            return Err(OpenError::OlderVersion { dir, found: from, known });
+    let (mut connection, version, mode) = examine(path, access)?;
+    if access == Access::Exclusive {
+        use_log(&connection, path)?;
+        if version == 0 {
+            schema::create(&mut connection).map_err(|error| OpenError::from_sql(path, &error))?;
         }
-        return Ok((connection, mode));
-    }
-    use_log(&connection, path)?;
-    if from < known {
-        schema::migrate(&mut connection, from).map_err(|error| OpenError::from_sql(path, &error))?;
     }
     Ok((connection, mode))
 }

@@ -185,13 +185,13 @@ fn ended_early() -> rusqlite::Error {
 mod tests {
     use super::*;
     use crate::{Access, Store};
-    use curlew_model::{Job, PollJob, SourceKey, Stage, Timestamp};
+    use curlew_model::{Job, PollJob, QueueName, SourceKey, Timestamp, Work};
     use curlew_ports::{Inbox, Marks, Queue, Version};
     use rusqlite::params;
 
     fn job(n: u64, length: usize) -> Job {
         let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-        Job::Poll(PollJob::new(feed, "x".repeat(length)))
+        Job::new(PollJob::new(feed, "x".repeat(length)))
     }
 
     fn mark(c: &Connection, name: &str) -> rusqlite::Result<usize> {
@@ -259,11 +259,11 @@ mod tests {
 
         let inbox = store.jobs();
         let hour = curlew_model::Millis::from_hours(1);
-        let received = inbox.receive(Stage::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
+        let received = inbox.receive(QueueName::Poll, 1_000, hour, Timestamp::EPOCH).await.expect("receives");
         let mut kept: Vec<u64> = received
             .into_iter()
             .map(|delivery| match delivery.job {
-                Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+                Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
                 other => panic!("{other:?}"),
             })
             .collect();

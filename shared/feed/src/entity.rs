@@ -34,7 +34,7 @@ pub(crate) struct Entities<'a> {
 
 impl<'a> Entities<'a> {
     /// Reads the entities of an internal subset.
-    pub(crate) fn of(subset: &'a str) -> Entities<'a> {
+    pub(crate) fn from_subset(subset: &'a str) -> Entities<'a> {
         let mut values = Vec::new();
         // Entities without a text, yet.
         let mut names = HashSet::new();
@@ -147,7 +147,7 @@ mod tests {
         let subset = "<!ENTITY id 'Curlew &#38; co'><!ENTITY hens \"hens\"> <!ENTITY hens 'no'><!ENTITY lt 'no'>\n\
             <!-- <!ENTITY gone 'no'> --><!ENTITY % part2 'no'><!ENTITY file SYSTEM 'no'>\
             <!ENTITY less '&#38;#60;'><!ENTITY\tcaf\u{e9}\n'&#233;' ><!ENTITY percent '100%'><!ENTITY open 'no";
-        let declared = Entities::of(subset);
+        let declared = Entities::from_subset(subset);
         let said = |raw: &str| {
             let mut out = String::new();
             decode_declared(raw, &mut out, &declared);
@@ -162,7 +162,7 @@ mod tests {
     fn declared_entities_may_contain_others_up_to_a_limit() {
         let said = |subset: &str, raw: &str| {
             let mut out = String::new();
-            decode_declared(raw, &mut out, &Entities::of(subset));
+            decode_declared(raw, &mut out, &Entities::from_subset(subset));
             out
         };
         // Those that are declared later, too.
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn declared_entities_make_a_text_only_so_much_longer() {
         let subset = format!("<!ENTITY a '{}'>", "x".repeat(MAX_DECLARED_BYTES));
-        let declared = Entities::of(&subset);
+        let declared = Entities::from_subset(&subset);
         let mut out = String::new();
         decode_declared(&"&a;".repeat(100_000), &mut out, &declared);
         assert!(out.len() <= MAX_EXPANSION + 300_000, "{}", out.len());
-        assert!(Entities::of(&"<!ENTITY a 'b'>".repeat(9)).texts.len() == 1);
+        assert!(Entities::from_subset(&"<!ENTITY a 'b'>".repeat(9)).texts.len() == 1);
         let many: String = (0..10_000).map(|n| format!("<!ENTITY e{n} 'x'>")).collect();
-        assert_eq!(Entities::of(&many).texts.len(), MAX_DECLARED);
+        assert_eq!(Entities::from_subset(&many).texts.len(), MAX_DECLARED);
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn finish(
     let mut repairs = Vec::new();
     // Place in the feed of the first entry with each id and link, and the ids that tell those with one of them apart.
     let (mut seen, mut said) = (HashMap::new(), HashSet::new());
-    let mut deletions = Deletions::of(&mut feed.deleted);
+    let mut deletions = Deletions::take_from(&mut feed.deleted);
     for raw in entries {
         let has_id = !raw.id.trim().is_empty();
         let named = has_id || raw.link.is_some();
@@ -57,7 +57,7 @@ pub(crate) fn finish(
             }
         }
     }
-    feed.deleted = deletions.left();
+    feed.deleted = deletions.into_list();
     for repair in repairs {
         if !feed.repairs.contains(&repair) {
             feed.repairs.push(repair);
@@ -89,11 +89,11 @@ struct Deletions {
 }
 
 impl Deletions {
-    fn of(deleted: &mut Vec<DeletedEntry>) -> Deletions {
+    /// Empties the list. Of two deletions of one entry the later one counts.
+    fn take_from(deleted: &mut Vec<DeletedEntry>) -> Deletions {
         let (mut all, mut by_id): (Vec<Option<DeletedEntry>>, HashMap<String, usize>) = Default::default();
         for deleted in std::mem::take(deleted) {
             match by_id.get(&deleted.id).and_then(|at| all.get_mut(*at)?.as_mut()) {
-                // Of two deletions of one entry the later one counts.
                 Some(known) => {
                     known.when = known.when.max(deleted.when);
                     known.url = known.url.take().or(deleted.url);
@@ -123,7 +123,7 @@ impl Deletions {
         true
     }
 
-    fn left(self) -> Vec<DeletedEntry> {
+    fn into_list(self) -> Vec<DeletedEntry> {
         self.all.into_iter().flatten().collect()
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Construct {
 
 impl Construct {
     /// Derives it from `type` and Atom 0.3's `mode`. RSS has neither: its texts are HTML.
-    pub(crate) fn of(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
+    pub(crate) fn from_tag(tag: &Tag<'_>, ns: Ns, atom: bool) -> Construct {
         if !(atom && ns == Ns::Core || ns == Ns::Atom) {
             return Construct::Html;
         }

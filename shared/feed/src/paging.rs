@@ -33,7 +33,7 @@ pub enum Generator {
 
 impl Generator {
     /// Returns the program that a name or an address means.
-    pub(crate) fn of(text: &str) -> Option<Generator> {
+    pub(crate) fn recognise(text: &str) -> Option<Generator> {
         let text = text.trim();
         let text = text[..text.floor_char_boundary(MAX_NAME)].to_ascii_lowercase();
         if text.contains("wordpress") {
@@ -85,13 +85,13 @@ mod tests {
     #[test]
     fn a_program_is_recognised_by_its_name_or_address() {
         for text in ["https://wordpress.org/?v=6.4.2", " WordPress ", "http://wordpress.com/", "WordPress/2.0"] {
-            assert_eq!(Generator::of(text), Some(Generator::WordPress), "{text}");
+            assert_eq!(Generator::recognise(text), Some(Generator::WordPress), "{text}");
         }
         for text in ["Blogger", "http://www.blogger.com", "https://www.blogger.com/"] {
-            assert_eq!(Generator::of(text), Some(Generator::Blogger), "{text}");
+            assert_eq!(Generator::recognise(text), Some(Generator::Blogger), "{text}");
         }
         for text in ["", "Hugo -- gohugo.io", "a happy blogger", "Ghost 5", &"wordpres".repeat(100_000)] {
-            assert_eq!(Generator::of(text), None);
+            assert_eq!(Generator::recognise(text), None);
         }
     }
 

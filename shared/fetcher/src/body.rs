@@ -39,7 +39,7 @@ pub(crate) async fn read(
     let means = Means { config, room, pool };
     let max_bytes = config.bytes.of(kind);
     let cut_is_fine = kind == CallKind::Robots;
-    let coding = Coding::of(response.headers()).map_err(FetchError::Protocol)?;
+    let coding = Coding::from_headers(response.headers()).map_err(FetchError::Protocol)?;
     if !cut_is_fine && response.content_length().is_some_and(|announced| announced > max_bytes as u64) {
         return Err(too_large(max_bytes));
     }
@@ -55,7 +55,7 @@ pub(crate) async fn read(
         pace.started += waiting.elapsed();
         waited += waiting.elapsed();
         let chunk = timeout_at(deadline, response.chunk()).await.map_err(|_| too_late(waited))?;
-        let chunk = chunk.map_err(|e| failure::of(&e))?;
+        let chunk = chunk.map_err(|e| failure::classify(&e))?;
         // A server that always has something ready would keep the timer from being looked at.
         if chunk.is_some() && Instant::now() >= deadline {
             return Err(too_late(waited));
@@ -122,9 +122,9 @@ pub(crate) fn decode_whole(
     config: &Config,
 ) -> Result<Bytes, FetchError> {
     let max_bytes = config.bytes.of(kind);
-    let coding = Coding::of(headers).map_err(FetchError::Protocol)?;
+    let coding = Coding::from_headers(headers).map_err(FetchError::Protocol)?;
     let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
-    let room = Room::of(0, max_bytes.saturating_mul(2));
+    let room = Room::with_limits(0, max_bytes.saturating_mul(2));
     let mut decoder = decoder(coding, kind, config, &room)?;
     decoder.push(body).map_err(undecodable)?;
     let (body, share) = decoder.finish().map_err(undecodable)?;

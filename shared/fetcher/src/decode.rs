@@ -46,7 +46,7 @@ pub(crate) enum Coding {
 impl Coding {
     /// Reads `Content-Encoding`; names are case-insensitive and `x-gzip` is gzip (RFC 9110 §8.4.1). More than one
     /// coding, or one that was not offered, is an error with its reason; a name that is no coding's means nothing.
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Coding, String> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Coding, String> {
         let mut coding = Coding::Identity;
         for value in headers.get_all(CONTENT_ENCODING) {
             for name in String::from_utf8_lossy(value.as_bytes()).split(',') {

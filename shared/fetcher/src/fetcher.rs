@@ -60,7 +60,7 @@ impl HttpFetcher {
         let agents = Agents::new(&config)?;
         let resolver = VettingResolver::new(Arc::new(config.guard.clone()), lookup);
         let client = builder(&config, &resolver)?.build().map_err(ConfigError::Client)?;
-        let room = Room::of(config.bodies_bytes, config.bytes.largest());
+        let room = Room::with_limits(config.bodies_bytes, config.bytes.largest());
         let (single_use, early_closers, pool) = (OnceLock::new(), EarlyClosers::default(), Arc::new(InlinePool));
         Ok(HttpFetcher { config, agents, resolver, client, single_use, early_closers, room, pool })
     }
@@ -97,7 +97,7 @@ impl HttpFetcher {
         if !has_opened && sent.as_ref().is_err_and(failure::is_unprocessed) {
             return Err(FetchError::ClosedIdle);
         }
-        let response = sent.map_err(|e| failure::of(&e))?;
+        let response = sent.map_err(|e| failure::classify(&e))?;
         self.check_peer(url, response.remote_addr())?;
         if connections::closes_early(response.headers()) {
             self.early_closers.add(url);

@@ -22,7 +22,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// Creates room for this number of bytes, or for one body of `largest` where that is more.
-    pub(crate) fn of(bytes: usize, largest: usize) -> Room {
+    pub(crate) fn with_limits(bytes: usize, largest: usize) -> Room {
         let shared = bytes.saturating_sub(largest).min(Semaphore::MAX_PERMITS);
         Room { bytes: Arc::new(Semaphore::new(shared)), beside: Arc::new(Semaphore::new(1)) }
     }

@@ -34,7 +34,7 @@ const ARCHIVE: usize = 50;
 /// Number of entries that Blogger lists unless asked for another number, and at most.
 const BLOGGER_ENTRIES: (usize, usize) = (25, 150);
 /// Number of pages in a sitemap.
-const SITEMAP: usize = 1_000;
+const SITEMAP: usize = 250;
 
 impl Catalogue {
     /// All kinds.

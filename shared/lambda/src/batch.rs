@@ -6,7 +6,7 @@
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp, Work};
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::Rules;
@@ -90,25 +90,25 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     /// The time that must be left for the smallest piece of a stage's work to be begun.
-    pub(crate) fn least_time(&self, stage: Stage) -> Millis {
+    pub(crate) fn least_time(&self, stage: QueueName) -> Millis {
         LAST_THINGS + self.need(stage, 1)
     }
 
     /// Returns the longest time that this number of jobs takes. A visit lasts no longer than its lease: slice, one
     /// call, margin.
-    fn need(&self, stage: Stage, jobs: u64) -> Millis {
+    fn need(&self, stage: QueueName, jobs: u64) -> Millis {
         match stage {
-            Stage::Extract => PAGE_TIME.saturating_mul(jobs),
-            Stage::Remove => REMOVAL_TIME,
-            Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
+            QueueName::Extract => PAGE_TIME.saturating_mul(jobs),
+            QueueName::Remove => REMOVAL_TIME,
+            QueueName::Discover | QueueName::Poll | QueueName::Fetch => self.rules.lease_length(),
         }
     }
 
     /// Returns the maximum length of the lease that a job of this stage may hold.
-    fn lease(&self, stage: Stage) -> Millis {
+    fn lease(&self, stage: QueueName) -> Millis {
         match stage {
-            Stage::Extract | Stage::Remove => Millis::ZERO,
-            Stage::Discover | Stage::Poll | Stage::Fetch => self.rules.lease_length(),
+            QueueName::Extract | QueueName::Remove => Millis::ZERO,
+            QueueName::Discover | QueueName::Poll | QueueName::Fetch => self.rules.lease_length(),
         }
     }
 }
@@ -173,7 +173,7 @@ struct Waiting {
 
 /// The messages of one invocation, read.
 pub(crate) struct Batch {
-    stage: Stage,
+    stage: QueueName,
     queue: Arc<dyn MessageQueue>,
     clock: Arc<dyn Clock>,
     bounds: Bounds,
@@ -188,7 +188,7 @@ pub(crate) struct Batch {
 impl Batch {
     /// Reads messages. Those that are no jobs of this stage are given up at once.
     pub(crate) async fn open(
-        stage: Stage,
+        stage: QueueName,
         messages: Vec<Message>,
         queue: Arc<dyn MessageQueue>,
         clock: Arc<dyn Clock>,
@@ -207,9 +207,9 @@ impl Batch {
         let mut batch = Batch { stage, queue, clock, bounds, messages, deaths, jobs, board };
         for (n, read) in read.into_iter().enumerate() {
             let job = match read {
-                Ok(job) if job.stage() == stage => Some(job),
+                Ok(job) if job.work.queue() == stage => Some(job),
                 Ok(job) => {
-                    let why = format!("the job is in the wrong queue: it is one for {}", job.stage().as_str());
+                    let why = format!("the job is in the wrong queue: it is one for {}", job.work.queue().as_str());
                     batch.give_up(n, &why).await;
                     None
                 }
@@ -238,7 +238,7 @@ impl Batch {
         // Jobs that ended no process yet come first, and so are done before one that will end this process is begun
         // again.
         alone.sort_by_key(|n| (self.deaths[*n], &self.messages[*n].id));
-        if self.stage == Stage::Extract {
+        if self.stage == QueueName::Extract {
             return Plan { alone, lanes: self.chunks(&readable), turn: self.bounds.rules.slice };
         }
         let jobs = readable.iter().filter_map(|n| self.jobs[*n].as_ref().map(|job| (*n, job)));
@@ -256,19 +256,19 @@ impl Batch {
     /// Returns the host key whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says
     /// what is wrong.
     fn lane_of(&self, n: usize, job: &Job) -> String {
-        let url = match job {
-            Job::Fetch(visit) => return visit.host.to_string(),
-            Job::Poll(poll) => &poll.url,
-            Job::Subscribe(subscribe) => &subscribe.url,
-            Job::Backfill(backfill) => &backfill.url,
-            Job::Deliver(delivery) => &delivery.url,
-            Job::Discover(discover) => &discover.url,
-            Job::Own(own) => &format!("https://{}/", own.host),
-            Job::TakeUp(job) => &format!("https://{}/", job.host),
-            Job::Remove(removal) => &removal.url,
+        let url = match &job.work {
+            Work::Fetch(visit) => return visit.host.to_string(),
+            Work::Poll(poll) => &poll.url,
+            Work::Subscribe(subscribe) => &subscribe.url,
+            Work::Backfill(backfill) => &backfill.url,
+            Work::Deliver(delivery) => &delivery.url,
+            Work::Discover(discover) => &discover.url,
+            Work::Own(own) => &format!("https://{}/", own.host),
+            Work::TakeUp(job) => &format!("https://{}/", job.host),
+            Work::Remove(removal) => &removal.url,
             // Each runs many at once itself.
-            Job::Polls(_) => return "polls".to_owned(),
-            Job::Extract(_) => return format!("#{n}"),
+            Work::Polls(_) => return "polls".to_owned(),
+            Work::Extract(_) => return format!("#{n}"),
         };
         address::host_key_of(url, &self.bounds.groups).map_or_else(|| format!("#{n}"), |key| key.to_string())
     }
@@ -298,9 +298,9 @@ impl Batch {
         let began = self.clock.monotonic();
         // Extraction needs a core and waits for little; two chunks at once would only share it.
         let slots = match self.stage {
-            Stage::Extract => 1,
-            Stage::Remove => self.bounds.slots.min(REMOVALS_AT_ONCE),
-            Stage::Discover | Stage::Poll | Stage::Fetch => self.bounds.slots,
+            QueueName::Extract => 1,
+            QueueName::Remove => self.bounds.slots.min(REMOVALS_AT_ONCE),
+            QueueName::Discover | QueueName::Poll | QueueName::Fetch => self.bounds.slots,
         }
         .min(plan.lanes.len());
         let slots = slots.max(usize::from(!plan.alone.is_empty()));
@@ -342,7 +342,7 @@ impl Batch {
 
     async fn lane(&self, stages: &dyn Stages, members: &[usize], turn: Millis) {
         let _busy = Busy { batch: self, since: self.clock.monotonic() };
-        if self.stage == Stage::Extract && members.len() > 1 {
+        if self.stage == QueueName::Extract && members.len() > 1 {
             return self.chunk(stages, members).await;
         }
         let turn_ends = self.clock.monotonic() + turn;
@@ -368,7 +368,9 @@ impl Batch {
 
     async fn chunk(&self, stages: &dyn Stages, members: &[usize]) {
         let job_of = |n: &usize| match &self.jobs[*n] {
-            Some(Job::Extract(job)) => Some((*n, self.messages[*n].receives, job.as_ref().clone())),
+            Some(job @ Job { work: Work::Extract(page), .. }) => {
+                Some((*n, self.messages[*n].receives, job.with(page.clone())))
+            }
             _ => None,
         };
         let pages = members.iter().filter_map(job_of).collect();
@@ -400,7 +402,7 @@ impl Batch {
     /// Returns true if these may begin now and end in time.
     fn fits(&self, members: &[usize]) -> bool {
         let need = match self.stage {
-            Stage::Extract => self.bounds.need(self.stage, members.len() as u64),
+            QueueName::Extract => self.bounds.need(self.stage, members.len() as u64),
             _ => self.bounds.need(self.stage, 1),
         };
         self.clock.monotonic() + need + LAST_THINGS <= self.bounds.deadline

@@ -3,13 +3,13 @@
 use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
-use crate::leaves::LeafSettings;
 use crate::outside::Outside;
 use crate::resting::{RestPlan, Resting};
 use crate::stack_version::VersionCheck;
-use curlew_aws::{Connection, Functions, Mappings, Names, Store};
+use curlew_aws::{Connection, Mappings, Names, Store};
+use curlew_ports::Ports;
 use curlew_ports::{Clock, Events, Fetch, Seeds};
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::{StageError, with_causes};
 use curlew_wiring::{Flags, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,8 +33,6 @@ pub(crate) struct Cold {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) seeds: Arc<dyn Seeds>,
-    /// The leaves that the search page asks.
-    pub(crate) leaves: LeafSettings,
     /// The mappings that dispatch lets rest.
     rest_plan: RestPlan,
     /// Dispatch's memory of the mappings. Other functions never make it, and are linked without Lambda's client.
@@ -77,7 +75,7 @@ impl Cold {
     }
 
     fn of(
-        Read { base, names, machine, leaves, rest_plan }: Read,
+        Read { base, names, machine, rest_plan }: Read,
         connection: &Connection,
         (clock, seeds): (Arc<dyn Clock>, Arc<dyn Seeds>),
         memory: Memory,
@@ -99,7 +97,6 @@ impl Cold {
             store,
             clock,
             seeds,
-            leaves,
             rest_plan,
             resting: OnceLock::new(),
             connection: connection.clone(),
@@ -136,11 +133,6 @@ impl Cold {
             let mappings = Mappings::new(&self.connection, &self.stack);
             Resting::new(self.rest_plan.clone(), mappings, self.clock.now())
         })
-    }
-
-    /// Returns the stack's functions.
-    pub(crate) fn functions(&self) -> Functions {
-        Functions::new(&self.connection, &self.stack)
     }
 
     /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].
@@ -191,7 +183,6 @@ struct Read {
     base: Settings,
     names: Names,
     machine: Machine,
-    leaves: LeafSettings,
     rest_plan: RestPlan,
 }
 
@@ -212,8 +203,7 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     let base = Settings::load(&Flags::default(), environment.iter().cloned()).map_err(wrong)?;
     base.check_for_stack().map_err(wrong)?;
     let rest_plan = RestPlan::of(|name| value(name).map(str::to_owned)).map_err(Failure::Settings)?;
-    let leaves = LeafSettings::of(|name| value(name).map(str::to_owned)).map_err(Failure::Settings)?;
-    Ok(Read { base, names, machine, leaves, rest_plan })
+    Ok(Read { base, names, machine, rest_plan })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use crate::queue::messages;
 use crate::scheduled::{IndexEvent, Nothing, SampleEvent, read};
-use curlew_model::{Job, Stage};
+use curlew_model::{Job, QueueName};
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Request, RequestExt};
 use serde_json::Value;
@@ -37,11 +37,11 @@ pub(crate) fn event(case: &str) -> Value {
 
 #[test]
 fn events_of_queues_hold_jobs_of_their_stage() {
-    for stage in Stage::ALL {
+    for stage in QueueName::ALL {
         for (name, event) in cases(stage.as_str()) {
             let messages = messages(event).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert!(!messages.is_empty(), "{name}");
-            let good = |body: &str| matches!(Job::from_message(body), Ok(job) if job.stage() == stage);
+            let good = |body: &str| matches!(Job::from_message(body), Ok(job) if job.work.queue() == stage);
             let all_good = messages.iter().all(|message| good(&message.body));
             assert_eq!(all_good, !WRONG.iter().any(|word| name.contains(word)), "{}/{name}", stage.as_str());
         }

@@ -5,7 +5,7 @@ use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::test_world::TestWorld;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
 use curlew_fixtureweb::{Text, texts};
-use curlew_model::{HostKey, Location, Page, PageId, PageState, Record, SegmentKey, Stage};
+use curlew_model::{HostKey, Location, Page, PageId, PageState, QueueName, Record, SegmentKey};
 use curlew_ports::Blobs;
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
@@ -77,11 +77,11 @@ async fn bucket(stack: &str, program: &Program) -> Counted {
 
 /// A program with one split of many pages.
 async fn published(pages: usize) -> Program {
-    let program = TestWorld::new(Stage::Fetch).program();
+    let program = TestWorld::new(QueueName::Fetch).program();
     for (n, text) in texts(pages).enumerate() {
         accept(&program, n, text).await;
     }
-    program.index.publish(2026).await.unwrap();
+    program.library.index.publish(2026).await.unwrap();
     assert_eq!(program.ports.blobs.list("splits/", None, 9).await.unwrap().len(), 1);
     program
 }

@@ -22,9 +22,6 @@ mod failure;
 mod far;
 mod in_force;
 mod init_error;
-#[cfg(test)]
-mod judged;
-mod leaves;
 mod logs;
 mod meter;
 mod outside;
@@ -46,7 +43,7 @@ mod time;
 mod usage;
 mod web;
 
-pub use curlew_model::Stage;
+pub use curlew_model::QueueName;
 pub use queue::{discover, queue};
 pub use scheduled::{dispatch, index, sample};
 pub use web::web;

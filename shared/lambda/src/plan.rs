@@ -4,7 +4,7 @@
 //! the host is busy. A number of lanes run side by side, the longest first, so that short ones are left for the end.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
-use curlew_model::{Job, Millis, PageBody, Purpose, Way};
+use curlew_model::{Job, Millis, PageBody, Purpose, Way, Work};
 use curlew_policy::rules::Rules;
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
 use curlew_stages::feeds::poll_group::POLLS_AT_ONCE;
@@ -51,15 +51,15 @@ pub(crate) struct Plan {
 
 /// Estimates the duration of a job: its calls, each with its pause, or what the burst allowance makes of them.
 pub(crate) fn length(job: &Job, rules: &Rules) -> Millis {
-    let items = match job {
-        Job::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
+    let items = match &job.work {
+        Work::Fetch(visit) => visit.items.iter().map(|item| calls(&item.purpose, rules)).sum(),
         // The first pages of a new site are mostly there to be fetched.
-        Job::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
-        Job::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
-        Job::Own(_) | Job::Remove(_) | Job::TakeUp(_) => 0,
+        Work::Discover(_) => (1 + rules.feeds_per_site + FIRST_PAGES * rules.calls_per_page as usize) as u64,
+        Work::Own(own) if own.needs_look() => Way::ALL.len() as u64 - 1,
+        Work::Own(_) | Work::Remove(_) | Work::TakeUp(_) => 0,
         // The polls run side by side, and a few of them are slow.
-        Job::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
-        Job::Poll(_) | Job::Subscribe(_) | Job::Backfill(_) | Job::Deliver(_) | Job::Extract(_) => 1,
+        Work::Polls(polls) => 2 + polls.len() as u64 / POLLS_AT_ONCE as u64,
+        Work::Poll(_) | Work::Subscribe(_) | Work::Backfill(_) | Work::Deliver(_) | Work::Extract(_) => 1,
     };
     let calls = items.saturating_add(CALLS_BESIDES);
     let paced = (pause(rules) + ANSWER).saturating_mul(calls);
@@ -180,21 +180,10 @@ pub(crate) fn chunks(sizes: &[usize], most: usize) -> Vec<Vec<usize>> {
 
 /// Estimates the unpacked size of a page.
 pub(crate) fn unpacked(job: &Job) -> usize {
-    match job {
-        Job::Extract(job) => match &job.body {
-            PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
-            PageBody::Stored(_) => STORED_BYTES,
-        },
-        Job::Discover(_)
-        | Job::Own(_)
-        | Job::Remove(_)
-        | Job::TakeUp(_)
-        | Job::Poll(_)
-        | Job::Polls(_)
-        | Job::Subscribe(_)
-        | Job::Backfill(_)
-        | Job::Deliver(_)
-        | Job::Fetch(_) => 0,
+    let Work::Extract(page) = &job.work else { return 0 };
+    match &page.body {
+        PageBody::Inline(packed) => packed.len().saturating_mul(UNPACKED),
+        PageBody::Stored(_) => STORED_BYTES,
     }
 }
 

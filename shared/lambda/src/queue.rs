@@ -8,8 +8,9 @@ use crate::serve::{Answer, Call, serve};
 use crate::sqs_queue::SqsQueue;
 use curlew_aws::put_back;
 use curlew_fetcher::TxtRecords;
-use curlew_model::{Millis, Stage};
+use curlew_model::{Millis, QueueName};
 use curlew_ports::{Names, NoNames};
+use curlew_stages::crawler::Crawler;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::program::Program;
 use curlew_wiring::Settings;
@@ -29,13 +30,13 @@ const PAUSE: Millis = Millis::from_mins(15);
 const SENT_PAGES: usize = 24;
 
 /// Runs the function of a stage's queue.
-pub async fn queue(stage: Stage) -> ExitCode {
+pub async fn queue(stage: QueueName) -> ExitCode {
     serve(stage.as_str(), move |call| handle(stage, call, no_names)).await
 }
 
 /// Runs the function that finds feeds, and looks for the proofs of owners of sites; it is the only one that looks up names.
 pub async fn discover() -> ExitCode {
-    let stage = Stage::Discover;
+    let stage = QueueName::Discover;
     let names = |settings: &Settings| -> Arc<dyn Names> { Arc::new(TxtRecords::new(settings.name_server)) };
     serve(stage.as_str(), move |call| handle(stage, call, names)).await
 }
@@ -45,7 +46,7 @@ pub(crate) fn no_names(_: &Settings) -> Arc<dyn Names> {
 }
 
 pub(crate) async fn handle(
-    stage: Stage,
+    stage: QueueName,
     call: Call,
     names: impl Fn(&Settings) -> Arc<dyn Names>,
 ) -> Result<Answer<BatchResponse>, Failure> {
@@ -73,12 +74,15 @@ pub(crate) async fn handle(
         batch.put_off(cold.clock.now() + PAUSE).await
     } else {
         let plan = batch.plan();
-        let program = cold.program(settings, meter.clone())?.listening().looking_up(names(settings));
-        if stage == Stage::Poll {
+        let program = cold
+            .program(settings, meter.clone())?
+            .with_crawler(Crawler::listening)
+            .with_desk(|desk| desk.looking_up(names(settings)));
+        if stage == QueueName::Poll {
             keep_directory(&program).await;
         }
-        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);
-        let program = program.fetching(fetch);
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(SENT_PAGES);
+        let program = program.with_crawler(|crawler| crawler.fetching(fetch));
         batch.run(plan, Arc::new(program)).await
     };
     if has_failed(&summary) {
@@ -101,7 +105,7 @@ fn answer(summary: Summary) -> Answer<BatchResponse> {
 /// Signs the directory of keys anew if it has to be: this function runs many times a day and may read the keys, which the
 /// search page, which anybody can call, may not.
 async fn keep_directory(program: &Program) {
-    let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.politeness else { return };
+    let Politeness { signer: Some(signer), clock, seeds, blobs, .. } = &*program.crawler.politeness else { return };
     if let Err(error) = signer.publish_hourly(blobs.as_ref(), clock.now(), seeds.next()).await {
         tracing::warn!(%error, "the directory of keys was not signed anew; it is tried again in an hour");
     }

@@ -37,13 +37,13 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
     use crate::test_world::{TestWorld, visit};
-    use curlew_model::Stage;
+    use curlew_model::QueueName;
     use curlew_policy::delivery::REFUSED_RETRY;
     use curlew_ports::{Inbox, Queue};
 
     #[tokio::test(start_paused = true)]
     async fn refused_messages_wait_unread_and_each_is_reported_as_failed() {
-        let mut world = TestWorld::new(Stage::Fetch);
+        let mut world = TestWorld::new(QueueName::Fetch);
         let now = world.clock.now();
         let jobs = ["a.example", "b.example"].map(|host| (visit(host, &[&format!("https://{host}/")]), now));
         world.jobs.send(&jobs).await.unwrap();

@@ -8,7 +8,7 @@ pub use crate::outside::Outside;
 use crate::queue::{handle, no_names};
 use crate::scheduled::{dispatched, indexed, sampled};
 use crate::serve::{Answer, Invocation};
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use lambda_runtime::{Config, Context};
 use serde::Serialize;
 use serde_json::Value;
@@ -80,7 +80,7 @@ impl Environment {
             "dispatch" => Box::pin(dispatched(call)).await,
             "index" => Box::pin(indexed(call)).await,
             "sample" => Box::pin(sampled(call)).await,
-            name => match Stage::ALL.into_iter().find(|stage| stage.as_str() == name) {
+            name => match QueueName::ALL.into_iter().find(|stage| stage.as_str() == name) {
                 Some(stage) => Box::pin(handle(stage, call, no_names)).await.and_then(as_value),
                 None => Err(Failure::Event(format!("the function {name} is not rehearsed"))),
             },

@@ -2,7 +2,7 @@
 //! `curlew_policy::mapping_rest`. Nothing fails by it: what could not be seen or switched is tried again by the next tick.
 
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
-use curlew_model::{Millis, Stage, Timestamp};
+use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_policy::mapping_rest::{MappingState, QueueMemory, Switch};
 use curlew_ports::{Clock, PortError};
 use curlew_stages::stage::with_causes;
@@ -17,7 +17,7 @@ const MOST_TIME: Millis = Millis::from_secs(5);
 /// The mappings that may rest, and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RestPlan {
-    mappings: Vec<(Stage, String)>,
+    mappings: Vec<(QueueName, String)>,
     after: Millis,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Resting {
 }
 
 struct WatchedQueue {
-    stage: Stage,
+    stage: QueueName,
     mapping: String,
     memory: Mutex<QueueMemory>,
 }
@@ -63,7 +63,7 @@ impl Resting {
         jobs: &Jobs,
         clock: &dyn Clock,
         until: Millis,
-        was_sent_to: impl Fn(Stage) -> bool,
+        was_sent_to: impl Fn(QueueName) -> bool,
     ) {
         if self.queues.is_empty() {
             return;
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn the_plan_is_read_or_refused() {
         let read = plan("poll=a-1 fetch=b-2", "1200").unwrap();
-        assert_eq!(read.mappings, [(Stage::Poll, "a-1".to_owned()), (Stage::Fetch, "b-2".to_owned())]);
+        assert_eq!(read.mappings, [(QueueName::Poll, "a-1".to_owned()), (QueueName::Fetch, "b-2".to_owned())]);
         assert_eq!(read.after, Millis::from_mins(20));
         assert_eq!(plan("poll=a-1", "0").unwrap(), RestPlan::default(), "0 is never");
         assert_eq!(RestPlan::of(|_| None).unwrap(), RestPlan::default());

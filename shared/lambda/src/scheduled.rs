@@ -6,7 +6,7 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
-use curlew_model::{Millis, Stage, Timestamp, Year};
+use curlew_model::{Millis, QueueName, Timestamp, Year};
 use curlew_ports::PortError;
 use curlew_stages::catalog::index::PublishReport;
 use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
@@ -76,7 +76,6 @@ pub(crate) struct IndexEvent {
 #[serde(rename_all = "snake_case")]
 enum What {
     /// Publish the new records of the current year, and those of the last hours of the one before.
-    #[serde(alias = "current")]
     Publish,
     /// Merge the indexes of older years.
     Archive,
@@ -102,11 +101,11 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     // Boxed, so that the future of a tick stays small.
     let release = Box::pin(jobs.release_parked(program.ports.marks.as_ref(), cold.clock.now()));
     let until = call.deadline.saturating_sub(LAST_THINGS).saturating_sub(LAST_LIST);
-    let (released, sent) = program.dispatch.tick_after(release, TickLimits::until(until)).await;
+    let (released, sent) = program.crawler.dispatch.tick_after(release, TickLimits::until(until)).await;
     // Whatever has failed, messages may wait.
-    let was_sent_to = |stage: Stage| match (stage, &sent) {
-        (Stage::Discover, Ok(sent)) => sent.discoveries > 0,
-        (Stage::Poll, Ok(sent)) => sent.polls > 0,
+    let was_sent_to = |stage: QueueName| match (stage, &sent) {
+        (QueueName::Discover, Ok(sent)) => sent.discoveries > 0,
+        (QueueName::Poll, Ok(sent)) => sent.polls > 0,
         // Parked jobs are seen when their queue is counted.
         _ => false,
     };
@@ -142,8 +141,8 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
     let program = call.cold.program(&call.in_force.settings, call.meter.clone())?;
     let done: Vec<(Year, PublishReport)> = match (event.year, event.what) {
         (Some(_), Some(_)) => return Err(Failure::Event("an event names a year, or says what to do, not both".into())),
-        (Some(year), None) => vec![(year, program.refresh(year).await?)],
-        (None, Some(What::Archive)) => program.archive().await?,
+        (Some(year), None) => vec![(year, program.library.refresh(year).await?)],
+        (None, Some(What::Archive)) => program.library.archive().await?,
         (None, None | Some(What::Publish)) => program.publish().await?,
     };
     let done = done.into_iter().map(|(year, done)| {
@@ -179,7 +178,7 @@ async fn recheck(call: &Call, event: SampleEvent, meant_for: Option<Timestamp>) 
     // For the status page. Whatever becomes of it, the sample is drawn, and must not be drawn again.
     let left = call.deadline.saturating_sub(cold.clock.monotonic()).saturating_sub(LAST_THINGS.saturating_mul(2));
     tokio::select! {
-        kept = program.stats.keep() => match kept {
+        kept = program.desk.stats.keep() => match kept {
             Ok(taken) => tracing::debug!(taken, "what there is is counted once a week"),
             Err(error) => tracing::warn!(error = with_causes(&error), "what there is could not be counted"),
         },
@@ -268,7 +267,7 @@ mod tests {
         });
         let (event, time): (IndexEvent, _) = read(&enveloped).unwrap();
         assert_eq!((event.what, time.map(|t| t.hour())), (Some(What::Archive), Some(3)));
-        let (event, _): (IndexEvent, _) = read(&json!({"what": "current"})).unwrap();
+        let (event, _): (IndexEvent, _) = read(&json!({"what": "publish"})).unwrap();
         assert_eq!(event.what, Some(What::Publish));
         read::<Nothing>(&json!({})).unwrap();
     }

@@ -4,13 +4,13 @@ use crate::batch::{Message, MessageQueue, Unread};
 use crate::deaths::Deaths;
 use async_trait::async_trait;
 use curlew_aws::{Jobs, ReadError};
-use curlew_model::{Job, Stage, Timestamp};
+use curlew_model::{Job, QueueName, Timestamp};
 use curlew_ports::{PortError, Queue};
 use std::sync::Arc;
 
 /// The queue that wakes a function.
 pub(crate) struct SqsQueue {
-    pub(crate) stage: Stage,
+    pub(crate) stage: QueueName,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) deaths: Deaths,
 }

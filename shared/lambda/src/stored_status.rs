@@ -1,7 +1,7 @@
 //! The status of a deployed stack, without reading whole tables.
 
 use async_trait::async_trait;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::{Blobs, Clock, Inbox, PortError};
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::operator::stats::stored_stats;
@@ -36,8 +36,8 @@ impl StatusSource for StoredStatus {
 
 impl StoredStatus {
     async fn queues(&self) -> Result<Vec<QueueStatus>, PortError> {
-        let mut queues = Vec::with_capacity(Stage::ALL.len());
-        for stage in Stage::ALL {
+        let mut queues = Vec::with_capacity(QueueName::ALL.len());
+        for stage in QueueName::ALL {
             queues.push(QueueStatus { stage, count: self.inbox.glance(stage, self.clock.now()).await? });
         }
         Ok(queues)

@@ -6,15 +6,16 @@ use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use crate::deaths::Deaths;
 use async_trait::async_trait;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, Stage, StatedPreferences, Timestamp,
-    Validators, VisitItem, VisitJob,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, QueueName, StatedPreferences, Timestamp,
+    Validators, VisitItem, VisitJob, Work,
 };
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
@@ -34,7 +35,7 @@ pub(crate) const ARTICLE: &str = "<html><head><title>Curlews return to the estua
 
 /// All in one place.
 pub(crate) struct TestWorld {
-    pub(crate) stage: Stage,
+    pub(crate) stage: QueueName,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) jobs: Arc<MemoryJobs>,
     pub(crate) web: Arc<Web>,
@@ -48,12 +49,12 @@ pub(crate) struct TestWorld {
 }
 
 impl TestWorld {
-    pub(crate) fn new(stage: Stage) -> TestWorld {
+    pub(crate) fn new(stage: QueueName) -> TestWorld {
         TestWorld::seeded(stage, 7)
     }
 
     /// Pauses and answers follow from the seed.
-    pub(crate) fn seeded(stage: Stage, seed: u64) -> TestWorld {
+    pub(crate) fn seeded(stage: QueueName, seed: u64) -> TestWorld {
         let clock: Arc<dyn Clock> = Arc::new(TokioClock::starting_at("2026-11-21T12:00:00Z".parse().unwrap()));
         let (jobs, hosts) = (Arc::new(MemoryJobs::default()), Arc::new(MemoryHosts::default()));
         let web = Arc::new(Web { inner: MemoryFetch::default(), clock: clock.clone(), seed });
@@ -71,7 +72,7 @@ impl TestWorld {
         };
         let rules = Rules::default();
         let groups = HostGroups::default();
-        let politeness = ports.politeness(web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
+        let politeness = Politeness::over(&ports, web.clone(), clock.clone(), Arc::new(CountingSeeds::new(seed)));
         let politeness =
             Arc::new(Politeness { rules: Arc::new(rules.clone()), groups: Arc::new(groups.clone()), ..politeness });
         let bounds = Bounds { slots: 100, rules, groups, deadline: Millis::from_mins(15) };
@@ -132,8 +133,8 @@ impl TestWorld {
         let batch = self.open(messages).await;
         let plan = batch.plan();
         let program = self.program();
-        let fetch = program.fetch.clone().with_time_slice(plan.turn);
-        let program = program.fetching(fetch);
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn);
+        let program = program.with_crawler(|crawler| crawler.fetching(fetch));
         batch.run(plan, Arc::new(program)).await
     }
 
@@ -166,25 +167,26 @@ pub(crate) fn visit(host: &str, urls: &[&str]) -> Job {
         purpose: Purpose::Recheck,
     };
     let host = HostKey::new(host).unwrap();
-    Job::Fetch(VisitJob::new(host, urls.iter().map(item).collect()))
+    Job::new(VisitJob::new(host, urls.iter().map(item).collect()))
 }
 
 /// A visit of pages that a feed named, and their ids.
 pub(crate) fn new_pages(host: &str, urls: &[String]) -> (Job, Vec<PageId>) {
-    let Job::Fetch(mut job) = visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>()) else {
+    let Job { work: Work::Fetch(mut job), .. } = visit(host, &urls.iter().map(String::as_str).collect::<Vec<_>>())
+    else {
         panic!("no visit")
     };
     for item in &mut job.items {
         item.purpose = Purpose::New { hints: EntryHints::default() };
     }
     let ids = job.items.iter().map(|item| item.page.clone()).collect();
-    (Job::Fetch(job), ids)
+    (Job::new(job), ids)
 }
 
 /// A page that was fetched from here.
 pub(crate) fn page(url: &str) -> Job {
     let parsed = Url::parse(url).unwrap();
-    Job::Extract(Box::new(ExtractJob {
+    Job::new(ExtractJob {
         page: address::page_id(&parsed),
         host: HostKey::new(parsed.host_str().unwrap()).unwrap(),
         url: url.into(),
@@ -204,15 +206,16 @@ pub(crate) fn page(url: &str) -> Job {
         exchange: None,
         is_without_row: false,
         replaces: None,
-        trace: None,
-    }))
+    })
 }
 
 /// A page whose document lies beside its message.
 pub(crate) fn stored(key: &str) -> Job {
-    let Job::Extract(mut job) = page(&format!("https://stored.example/{key}")) else { panic!("no page") };
+    let Job { work: Work::Extract(mut job), .. } = page(&format!("https://stored.example/{key}")) else {
+        panic!("no page")
+    };
     job.body = PageBody::Stored(key.into());
-    Job::Extract(job)
+    Job::new(job)
 }
 
 /// Objects, one of which makes its reader panic, one of which is out of reach, and one of which never comes.

@@ -1,10 +1,8 @@
-//! The function behind the search page's URL: the router of `curlew-web`, as it is. The function also invokes itself, for
-//! parts of a search of many splits.
+//! The function behind the search page's URL: the router of `curlew-web`, as it is.
 
 use crate::cold::Cold;
 use crate::failure::Failure;
 use crate::in_force::InForce;
-use crate::leaves::leaf_request;
 use crate::meter::Meter;
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::serve::{Answer, serve};
@@ -18,7 +16,6 @@ use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, LambdaEvent, Request, RequestExt, Service, service_fn};
 use lambda_runtime::Context;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::process::ExitCode;
@@ -34,11 +31,11 @@ pub async fn web() -> ExitCode {
     let opened = &Mutex::new(None);
     serve("web", |call| async move {
         if let Some(why) = call.refusal {
-            return refused(&call.payload, why).map(Answer::of);
+            return Ok(Answer::of(refusal(&why)));
         }
         // Not at the start: settings and secret are in the bucket, and a start makes no request.
         let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
-        answered(opened.router, &opened.finder, call.payload).await.map(Answer::of)
+        answered(opened.router, call.payload).await.map(Answer::of)
     })
     .await
 }
@@ -48,7 +45,6 @@ pub async fn web() -> ExitCode {
 struct Opened {
     of: Arc<InForce>,
     router: axum::Router,
-    finder: Arc<Finder>,
 }
 
 /// Answer of the function, as Lambda passes it on.
@@ -57,8 +53,6 @@ struct Opened {
 enum WebAnswer<P> {
     /// To a request to its URL.
     Page(P),
-    /// To a root, whose leaf it is.
-    Leaf(Box<RawValue>),
     /// To a request to its URL, while all work is refused.
     Refusal(Value),
 }
@@ -69,45 +63,29 @@ async fn opened_for(cold: &Cold, in_force: Arc<InForce>, opened: &Mutex<Option<O
     if let Some(known) = opened.as_ref().filter(|known| Arc::ptr_eq(&known.of, &in_force)) {
         return Ok(known.clone());
     }
-    let (router, finder) = open(cold, &in_force.settings).await?;
-    Ok(opened.insert(Opened { of: in_force, router, finder }).clone())
+    let router = open(cold, &in_force.settings).await?;
+    Ok(opened.insert(Opened { of: in_force, router }).clone())
 }
 
 /// Answers an event.
-async fn answered(
-    router: axum::Router,
-    finder: &Finder,
-    event: Value,
-) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
-    if let Some(request) = leaf_request(&event) {
-        return answer_as_leaf(finder, request).await.map(WebAnswer::Leaf);
-    }
+async fn answered(router: axum::Router, event: Value) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
     let wrong = |error| Failure::Event(format!("the event is no request to the page: {error}"));
     let request: LambdaRequest = serde_json::from_value(event).map_err(wrong)?;
     let mut page = Adapter::from(service_fn(move |request| answer(router.clone(), request)));
     page.call(LambdaEvent::new(request, Context::default())).await.map(WebAnswer::Page)
 }
 
-/// Refuses an event: a browser is told when to come again, and a root leaves out the part of the search that its leaf refuses.
-fn refused<P>(event: &Value, why: String) -> Result<WebAnswer<P>, Failure> {
-    if leaf_request(event).is_some() {
-        return Err(Failure::Version(why));
-    }
+/// Returns the answer to a browser while all work is refused: it says when to come again.
+fn refusal<P>(why: &str) -> WebAnswer<P> {
     tracing::error!(error = why, "all work is refused; the page answers 503");
     let headers = json!({
         "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", "retry-after": COME_AGAIN_S.to_string()
     });
     let body = "This page cannot be shown while its program is being exchanged. Please try again in some minutes.\n";
-    Ok(WebAnswer::Refusal(json!({
+    WebAnswer::Refusal(json!({
         "statusCode": http::StatusCode::SERVICE_UNAVAILABLE.as_u16(), "headers": headers, "body": body,
         "isBase64Encoded": false
-    })))
-}
-
-/// Answers a request to a leaf.
-pub(crate) async fn answer_as_leaf(finder: &Finder, request: &Value) -> Result<Box<RawValue>, Failure> {
-    let reply = finder.answer_as_leaf(request.to_string().as_bytes()).await?;
-    serde_json::from_slice(&reply).map_err(|error| Failure::Work(error.to_string()))
+    }))
 }
 
 async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
@@ -124,22 +102,17 @@ fn caller(request: &Request) -> Option<IpAddr> {
     }
 }
 
-async fn open(cold: &Cold, settings: &Settings) -> Result<(axum::Router, Arc<Finder>), Failure> {
+async fn open(cold: &Cold, settings: &Settings) -> Result<axum::Router, Failure> {
     let failed = |e| Failure::Work(format!("the page's secret: {}", with_causes(&e)));
     let secret = web_secret(cold.store.objects().as_ref()).await.map_err(failed)?;
-    let program = cold.program(settings, Arc::new(Meter::default()))?;
+    let mut program = cold.program(settings, Arc::new(Meter::default()))?;
     let cache =
         FolderRangeCache::new(std::env::temp_dir().join(format!("curlew-ranges-{}", cold.stack)), RANGE_CACHE_BYTES);
     let finder = Finder::new(program.ports.blobs.clone(), program.clock.clone());
-    let finder = finder.with_pool(program.politeness.pool.clone()).with_range_cache(Arc::new(cache));
-    let finder = match cold.leaves.leaves(|| cold.functions()) {
-        Some((leaves, from)) => finder.with_leaves(leaves, from),
-        None => finder,
-    };
+    let finder = finder.with_pool(program.crawler.politeness.pool.clone()).with_range_cache(Arc::new(cache));
     finder.sign_cursors(secret);
-    let finder = Arc::new(finder);
-    let program = Program { finder: finder.clone(), ..program };
-    Ok((routed(&program, settings.pages(secret)), finder))
+    program.library.finder = Arc::new(finder);
+    Ok(routed(&program, settings.pages(secret)))
 }
 
 /// Returns the pages. Which names lead to them is for the function's URL to say.
@@ -148,9 +121,9 @@ fn routed(program: &Program, settings: PageSettings) -> axum::Router {
 }
 
 fn services(program: &Program) -> Services {
-    let Program { ports, clock, .. } = program;
+    let Program { ports, clock, crawler, library, desk } = program;
     let status = StoredStatus { blobs: ports.blobs.clone(), inbox: ports.inbox.clone(), clock: clock.clone() };
-    Services::of(program, Arc::new(status))
+    Services::new(library, desk, crawler.pushes.clone(), Arc::new(status))
 }
 
 #[cfg(test)]
@@ -159,25 +132,25 @@ mod tests {
     use super::*;
     use crate::events::event;
     use crate::test_world::TestWorld;
-    use curlew_model::Stage;
+    use curlew_model::QueueName;
 
-    /// The members of a page's answer that a caller sees.
-    async fn asked(router: &axum::Router, finder: &Finder, event: Value) -> (u64, String) {
-        let answer = answered(router.clone(), finder, event).await.unwrap_or_else(|e| panic!("{e}"));
+    /// Returns the members of a page's answer that a caller sees.
+    async fn asked(router: &axum::Router, event: Value) -> (u64, String) {
+        let answer = answered(router.clone(), event).await.unwrap_or_else(|e| panic!("{e}"));
         let answer = serde_json::to_value(&answer).unwrap();
         (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap().to_owned())
     }
 
-    fn opened() -> (axum::Router, Arc<Finder>) {
-        let program = TestWorld::new(Stage::Fetch).program();
+    fn opened() -> axum::Router {
+        let program = TestWorld::new(QueueName::Fetch).program();
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        (routed(&program, settings), program.finder.clone())
+        routed(&program, settings)
     }
 
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
-        let (router, finder) = opened();
-        let asked = async |name: &str| asked(&router, &finder, event(name)).await;
+        let router = opened();
+        let asked = async |name: &str| asked(&router, event(name)).await;
         let (status, page) = asked("search").await;
         assert!(status == 200 && page.contains("long bent bills"), "{status} {page}");
         let (status, _) = asked("search-api").await;
@@ -189,38 +162,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_503_to_a_browser_and_an_error_to_a_root() {
-        let answer = refused::<Value>(&event("search"), "it is 4".to_owned()).unwrap_or_else(|e| panic!("{e}"));
-        let answer = serde_json::to_value(&answer).unwrap();
+    fn what_is_refused_is_503_to_a_browser() {
+        let answer = serde_json::to_value(refusal::<Value>("it is 4")).unwrap();
         assert_eq!((&answer["statusCode"], &answer["headers"]["retry-after"]), (&json!(503), &json!("600")));
         assert!(answer["body"].as_str().unwrap().contains("try again"), "{answer}");
-        let leaf = json!({"leaf": {"form": 1}});
-        let Err(failure) = refused::<Value>(&leaf, "it is 4".to_owned()) else { panic!("it was answered") };
-        assert!(matches!(failure, Failure::Version(why) if why == "it is 4"));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_request_to_the_url_is_a_request_to_a_leaf() {
-        let (router, finder) = opened();
-        let request = json!({"form": 3, "manifests": [], "hosts": null, "splits": {}, "requests": []});
-        let leaf = json!({ "leaf": request });
-        let answer = answered(router.clone(), &finder, leaf.clone()).await.unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"answers": []}));
-        // Wherever a caller puts it, and even if Lambda let members of an event be chosen.
-        let in_url = "%7B%22leaf%22%3A%7B%22form%22%3A1%7D%7D";
-        for (member, text) in
-            [("body", leaf.to_string()), ("rawQueryString", in_url.into()), ("rawPath", format!("/{in_url}"))]
-        {
-            let mut event = event("status");
-            event[member] = text.into();
-            let (status, page) = asked(&router, &finder, event).await;
-            assert!([200, 400, 404].contains(&status) && !page.contains("answers"), "{member}: {status} {page}");
-        }
-        let mut event = event("status");
-        event["leaf"] = request;
-        assert_eq!(asked(&router, &finder, event).await.0, 200);
-        for other in [json!({"leaf": {}}), json!({"leaf": 1}), json!({}), json!([leaf])] {
-            assert!(answered(router.clone(), &finder, other.clone()).await.is_err(), "{other}");
+    async fn an_event_that_is_no_request_is_refused() {
+        for other in [json!({"body": {}}), json!({}), json!([event("status")])] {
+            assert!(answered(opened(), other.clone()).await.is_err(), "{other}");
         }
     }
 }

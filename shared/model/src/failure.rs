@@ -1,5 +1,6 @@
 //! Reasons why a site could not be examined, for the person who named it.
 
+use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -80,5 +81,28 @@ impl FailureCause {
     pub const fn is_wanted(self) -> bool {
         use FailureCause::{Blocked, Excluded, Held, Robots, RobotsUnavailable};
         matches!(self, Robots | RobotsUnavailable | Held | Blocked | Excluded)
+    }
+}
+
+/// Kind of a job's failure, as far as its next delivery depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobFailure {
+    /// A port asked to be left alone for this time, as when all file descriptors are in use. The job itself has not
+    /// failed.
+    Throttled(Millis),
+    /// Trying again may help.
+    Transient,
+    /// The job cannot be done, however often it is tried.
+    Permanent,
+}
+
+impl JobFailure {
+    /// Returns the word for the kind.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            JobFailure::Throttled(_) => "throttled",
+            JobFailure::Transient => "transient",
+            JobFailure::Permanent => "permanent",
+        }
     }
 }

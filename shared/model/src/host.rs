@@ -23,14 +23,14 @@ pub struct HostState {
     /// Number of calls in a row that did not reach the server.
     pub failures: u32,
     /// URLs that are held since their last call was refused or failed, oldest first; several of them hold the host key.
-    #[serde(rename = "troubles", skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub url_holds: Vec<UrlHold>,
     /// State of the circuit breaker.
     pub circuit: Circuit,
     /// Hold that suspends calls to the host key until an instant.
     pub hold: Option<Hold>,
     /// End of the operator's own hold, beside that of the answers, so that lifting the one leaves the other.
-    #[serde(rename = "operator_hold", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub left_alone_until: Option<Timestamp>,
     /// Number of holds in a row; each doubles the next.
     pub holds_in_a_row: u32,
@@ -50,7 +50,7 @@ pub struct HostState {
     #[serde(skip_serializing_if = "Substitutes::is_empty")]
     pub substitutes: Substitutes,
     /// The last look at a home page, to tell whether it shows what stands in place of other pages.
-    #[serde(rename = "home", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub home_look: Option<HomeLook>,
     /// True if the host asked for signed requests (`Accept-Signature`, RFC 9421 §5.1) when it refused one without a
     /// signature.
@@ -63,7 +63,7 @@ pub struct HostState {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_imports: bool,
     /// Number of pages and documents of back catalogues that were granted on one day.
-    #[serde(rename = "backfill", skip_serializing_if = "Taken::is_none")]
+    #[serde(skip_serializing_if = "Taken::is_none")]
     pub backfilled: Taken,
     /// Groups in which feeds of this host key are polled: their shared leases count as leases of this host key.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -11,12 +11,14 @@ mod hex;
 mod host;
 mod ids;
 mod job;
+mod kind;
 mod language;
 mod ownership;
 mod page;
 mod poll_group;
 mod polling;
 mod query;
+mod queue_name;
 mod raw;
 mod record;
 mod ring;
@@ -29,7 +31,7 @@ mod time;
 pub use backfill::{
     AddressList, Backfill, BackfillDocument, BackfillLine, BackfillPhase, BackfillState, DocumentKind, Listed,
 };
-pub use failure::{Failure, FailureCause};
+pub use failure::{Failure, FailureCause, JobFailure};
 pub use fault::{Fault, FaultCode, Faults};
 pub use fingerprint::Fingerprint;
 pub use hex::{hex, unhex};
@@ -39,9 +41,11 @@ pub use host::{
 };
 pub use ids::{HostKey, ImageId, InvalidId, Location, Origin, PageId, SegmentKey, SourceKey, TraceId};
 pub use job::{
-    BackfillJob, DeliverJob, DiscoverJob, ExtractJob, GroupPolls, IndexChange, Job, MainImage, NamedBy, OwnJob,
-    OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, Stage, SubscribeJob, TakeUpJob, VisitItem, VisitJob,
+    BackfillJob, DeliverJob, DiscoverJob, Envelope, ExtractJob, GroupPolls, IndexChange, Job, MainImage, NamedBy,
+    OwnJob, OwnProgress, PageBody, PollJob, PollsJob, Purpose, RemovalJob, SubscribeJob, TakeUpJob, VisitItem,
+    VisitJob, Work,
 };
+pub use kind::Kind;
 pub use language::primary_language;
 pub use ownership::{
     Challenge, Claim, FeedLine, HostReport, LookResult, Miss, OwnerRequest, Ownership, PageLine, ReportedState, Way,
@@ -50,6 +54,7 @@ pub use page::{Confidence, Gone, Page, PageState, Rejection, Screened, Year};
 pub use poll_group::{GroupLease, PollGroup, Unchanged};
 pub use polling::{FailureKind, FailureStreak, Habit, Hub, PollHints, Polling, Subscription, Taken, Trust, Why};
 pub use query::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
+pub use queue_name::QueueName;
 pub use raw::{Exchange, RawFrame};
 pub use record::{EntryHints, Record, SnippetLimit, StatedPreferences};
 pub use signature::SignatureHeaders;

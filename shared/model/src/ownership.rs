@@ -88,7 +88,6 @@ pub enum Miss {
     /// The host is held, so it was not checked.
     Held,
     /// The proof could not be read.
-    #[serde(rename = "trouble")]
     Unreachable,
 }
 
@@ -139,7 +138,7 @@ pub struct Ownership {
     #[serde(default)]
     pub claims: Vec<Claim>,
     /// Last report to its owner.
-    #[serde(rename = "dossier", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<HostReport>,
 }
 

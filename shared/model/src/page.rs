@@ -255,14 +255,15 @@ impl fmt::Display for Rejection {
 
 /// Reason why content screening rejected a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "WrittenScreened", into = "WrittenScreened")]
 pub struct Screened {
     /// Topics that rejected it, `person` or `operator`.
     pub topics: Vec<String>,
     /// Explanation for people: the scores, and the terms or the part of the image that decided. At most
-    /// [`Screened::MAX_BECAUSE`] bytes. Rows of older versions have none.
+    /// [`Screened::MAX_BECAUSE`] bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
     /// True if the operator has allowed the page since, so that it is to be fetched once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lifted: bool,
 }
 
@@ -295,38 +296,6 @@ impl fmt::Display for Screened {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.topics.join(", "))?;
         self.because.as_ref().map_or(Ok(()), |because| write!(f, ". {because}"))
-    }
-}
-
-/// Serialized form: a list of topics alone, as in older versions, or an object.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum WrittenScreened {
-    Topics(Vec<String>),
-    Whole {
-        topics: Vec<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        because: Option<String>,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        lifted: bool,
-    },
-}
-
-impl From<WrittenScreened> for Screened {
-    fn from(written: WrittenScreened) -> Screened {
-        match written {
-            WrittenScreened::Topics(topics) => Screened { topics, because: None, lifted: false },
-            WrittenScreened::Whole { topics, because, lifted } => Screened { topics, because, lifted },
-        }
-    }
-}
-
-impl From<Screened> for WrittenScreened {
-    fn from(found: Screened) -> WrittenScreened {
-        match found {
-            Screened { topics, because: None, lifted: false } => WrittenScreened::Topics(topics),
-            Screened { topics, because, lifted } => WrittenScreened::Whole { topics, because, lifted },
-        }
     }
 }
 
@@ -386,11 +355,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_screening_found_is_read_in_its_old_form_too() -> Result<(), serde_json::Error> {
-        let old = r#"{"state":"rejected","reason":{"why":"screened","detail":["adult"]}}"#;
+    fn what_screening_found_is_kept_with_a_short_reason() -> Result<(), serde_json::Error> {
         let bare = PageState::Rejected { reason: Rejection::Screened(Screened::new(vec!["adult".into()], None)) };
-        assert_eq!(serde_json::from_str::<PageState>(old)?, bare);
-        assert_eq!(serde_json::to_string(&bare)?, old);
+        assert_eq!(serde_json::from_str::<PageState>(&serde_json::to_string(&bare)?)?, bare);
         let why = Screened::new(vec!["adult".into()], Some("è".repeat(1_000)));
         assert!(why.because.as_ref().is_some_and(|b| b.len() <= Screened::MAX_BECAUSE && b.ends_with("è…")));
         let whole = PageState::Rejected { reason: Rejection::Screened(why) };

@@ -9,7 +9,7 @@ use std::fmt;
 #[serde(default)]
 pub struct Polling {
     /// Polling hints of the feed and its server; kept across answers that do not repeat them.
-    #[serde(rename = "wishes", skip_serializing_if = "is_default")]
+    #[serde(skip_serializing_if = "is_default")]
     pub hints: PollHints,
     /// Rate at which new entries arrived.
     #[serde(skip_serializing_if = "is_default")]
@@ -21,7 +21,7 @@ pub struct Polling {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Timestamp>,
     /// Consecutive failures of one kind, if the last poll failed.
-    #[serde(rename = "ailment", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<FailureStreak>,
     /// Trust in the server's 304s.
     #[serde(skip_serializing_if = "is_default")]

@@ -102,7 +102,7 @@ pub struct Record {
     /// Preferences stated when it was fetched; their fields are stored among those of the record.
     #[serde(flatten)]
     pub preferences: StatedPreferences,
-    /// SimHash of the text, by which syndicated copies are recognized; records of older versions have none.
+    /// SimHash of the text, by which syndicated copies are recognized; `None` if the text is too short for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simhash: Option<Fingerprint>,
     /// Location of the record that this one replaced because the page had changed. Publishing removes it.

@@ -93,6 +93,20 @@ pub fn parse(text: &str, base: Option<&Url>) -> Result<Url, BadAddress> {
     Ok(url)
 }
 
+/// Parses an address that a person typed, where a bare host name means its home page, as in browsers.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_typed(text: &str) -> Result<Url, BadAddress> {
+    parse(&with_scheme(text), None)
+}
+
+/// Returns a typed address with its scheme: https, unless another one is typed.
+pub fn with_scheme(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if text.contains("://") { text.into() } else { format!("https://{text}").into() }
+}
+
 /// Returns the canonical URL of a page: parsed as by [`parse`], without tracking parameters, with uniform
 /// percent-encoding (RFC 3986 §6.2.2).
 pub fn canonical(url: &Url) -> Url {

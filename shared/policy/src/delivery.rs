@@ -1,6 +1,6 @@
 //! Delivery of jobs: when a job that failed is handed out again, and when it is given up.
 
-use curlew_model::{Millis, Timestamp};
+use curlew_model::{JobFailure, Millis, Timestamp};
 
 /// A job that failed this often is given up.
 pub const MAX_RECEIVES: u32 = 5;
@@ -28,29 +28,6 @@ pub const RECEIVER_LONGEST: Millis = Millis::from_hours(1);
 /// Time after which a receiver that took nothing is given up. It is longer than any weekend.
 pub const RECEIVER_GIVEN_UP: Millis = Millis::from_days(7);
 
-/// Kind of a job's failure, as far as its next delivery depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureKind {
-    /// A port asked to be left alone for this time, as when all file descriptors are in use. The job itself has not
-    /// failed.
-    Throttled(Millis),
-    /// Trying again may help.
-    Transient,
-    /// The job cannot be done, however often it is tried.
-    Permanent,
-}
-
-impl FailureKind {
-    /// Returns the word for the kind.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            FailureKind::Throttled(_) => "throttled",
-            FailureKind::Transient => "transient",
-            FailureKind::Permanent => "permanent",
-        }
-    }
-}
-
 /// Decision after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailure {
@@ -63,13 +40,13 @@ pub enum AfterFailure {
 }
 
 /// Decides what follows from a failure of a job that was handed out `receives` times.
-pub fn after_failure(receives: u32, kind: FailureKind, now: Timestamp) -> AfterFailure {
+pub fn after_failure(receives: u32, kind: JobFailure, now: Timestamp) -> AfterFailure {
     match kind {
-        FailureKind::Throttled(asked) => AfterFailure::Defer(now + asked),
-        FailureKind::Transient if receives < MAX_RECEIVES => {
+        JobFailure::Throttled(asked) => AfterFailure::Defer(now + asked),
+        JobFailure::Transient if receives < MAX_RECEIVES => {
             AfterFailure::Retry(now + RETRY.saturating_mul(3u64.saturating_pow(receives.saturating_sub(1))))
         }
-        FailureKind::Transient | FailureKind::Permanent => AfterFailure::DeadLetter,
+        JobFailure::Transient | JobFailure::Permanent => AfterFailure::DeadLetter,
     }
 }
 
@@ -113,14 +90,14 @@ mod tests {
     fn a_job_is_tried_five_times_within_seven_minutes() {
         let mut now = Timestamp::EPOCH;
         for receives in 1..MAX_RECEIVES {
-            match after_failure(receives, FailureKind::Transient, now) {
+            match after_failure(receives, JobFailure::Transient, now) {
                 AfterFailure::Retry(at) => now = at,
                 other => panic!("{other:?} after {receives} tries"),
             }
         }
         assert_eq!(now, Timestamp::EPOCH + Millis::from_secs(400));
         for (receives, kind) in
-            [(MAX_RECEIVES, FailureKind::Transient), (1, FailureKind::Permanent), (u32::MAX, FailureKind::Transient)]
+            [(MAX_RECEIVES, JobFailure::Transient), (1, JobFailure::Permanent), (u32::MAX, JobFailure::Transient)]
         {
             assert_eq!(after_failure(receives, kind, now), AfterFailure::DeadLetter);
         }
@@ -130,7 +107,7 @@ mod tests {
     fn a_port_that_asks_for_time_is_given_it() {
         let (now, hour) = (Timestamp::EPOCH, Millis::from_hours(1));
         for receives in [1, MAX_RECEIVES, u32::MAX] {
-            assert_eq!(after_failure(receives, FailureKind::Throttled(hour), now), AfterFailure::Defer(now + hour));
+            assert_eq!(after_failure(receives, JobFailure::Throttled(hour), now), AfterFailure::Defer(now + hour));
         }
     }
 

@@ -108,7 +108,6 @@ pub struct Rules {
     pub brief_lease: Millis,
     /// Time since the last visit to a host key within which other work is likely to be waiting, so that even a poll
     /// returns its lease.
-    #[serde(alias = "often")]
     pub return_lease_within: Millis,
     /// Maximum time under lease within any [`Rules::window`].
     pub window_limit: Millis,
@@ -185,7 +184,6 @@ pub struct Rules {
     /// this every 50 days at the default rate, so that each page is checked at least twice a year.
     pub recheck_within: Millis,
     /// Time after which a second re-check confirms that something else is in place of a page.
-    #[serde(alias = "second_look")]
     pub confirm_after: Millis,
 }
 

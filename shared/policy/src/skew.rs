@@ -102,16 +102,19 @@ mod tests {
 
     #[test]
     fn a_visit_is_admitted_when_what_a_wrong_clock_left_has_run_out() {
-        use crate::politeness::admission::{Admission, admit};
+        use crate::politeness::admission::{Admission, NotNow, admit};
         let (rules, key) = (Rules::default(), HostKey::new("example.org").unwrap());
         let asks = |state: HostState, now: Timestamp| admit(state, &key, &rules, "fetch", Millis::from_mins(4), now, 1);
         let wrong = HostState { left_alone_until: None, ..left_at(NOW + Millis::from_days(7_300), &rules) };
         let (state, answer) = asks(wrong.clone(), NOW);
-        assert_eq!(answer, Admission::Held { until: NOW + rules.hold_refused, reason: HoldReason::Forbidden });
+        assert_eq!(answer, Admission::NotNow(NotNow::held(NOW + rules.hold_refused, HoldReason::Forbidden)));
         let later = NOW + rules.hold_refused + Millis::from_days(1);
         assert!(matches!(asks(state, later).1, Admission::Granted(_)));
         let (state, answer) = asks(HostState { hold: None, ..wrong }, NOW);
-        assert!(matches!(answer, Admission::Busy { .. }), "its lease is taken to be in force: {answer:?}");
+        assert!(
+            matches!(answer, Admission::NotNow(NotNow { why: None, .. })),
+            "its lease is taken to be in force: {answer:?}"
+        );
         assert!(matches!(asks(state, NOW + Millis::from_hours(1)).1, Admission::Granted(_)));
     }
 }

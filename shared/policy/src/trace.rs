@@ -1,7 +1,7 @@
 //! Trace ids: every chain of jobs has one from its first job on, and hands it on.
 
 use crate::address::hash_hex;
-use curlew_model::{ExtractJob, HostKey, Job, SourceKey, Timestamp, TraceId};
+use curlew_model::{Envelope, ExtractJob, HostKey, Job, Kind, SourceKey, Timestamp, TraceId};
 
 /// Number of hexadecimal digits of the time.
 const TIME_DIGITS: usize = 12;
@@ -18,31 +18,14 @@ pub fn begin(kind: &str, subject: &str, at: Timestamp) -> TraceId {
     }
 }
 
-/// Returns the id of the chain that a job belongs to. One that names none, as those of an older version, gets one that stays the
-/// same however often it runs.
+/// Returns the id of the chain that a job belongs to. One that names none gets one that stays the same
+/// however often it runs.
 pub fn of(job: &Job) -> TraceId {
-    if let Some(trace) = job.trace() {
-        return trace.clone();
-    }
-    let subject = match job {
-        Job::Discover(job) => return of_discovery(&job.site),
-        Job::Own(job) => format!("{} {}", job.host, job.challenge),
-        Job::Poll(job) => job.feed.to_string(),
-        Job::Polls(polls) => {
-            let first = polls.polls().next().map(|poll| poll.feed.as_str()).unwrap_or_default();
-            return begin(job.kind(), first, polls.groups.first().map_or(Timestamp::EPOCH, |group| group.due));
-        }
-        Job::Subscribe(job) => job.feed.to_string(),
-        Job::Backfill(job) => return of_backfill(&job.backfill, job.step),
-        Job::Deliver(job) => job.watch.clone(),
-        Job::Fetch(job) => {
-            format!("{} {}", job.host, job.items.first().map(|item| item.page.as_str()).unwrap_or_default())
-        }
-        Job::Extract(job) => return of_extraction(job),
-        Job::Remove(job) => return begin("remove", job.page.as_str(), job.judged_at),
-        Job::TakeUp(job) => job.host.clone(),
+    let begun = || {
+        let (subject, at) = job.work.chain();
+        begin(job.work.kind(), &subject, at)
     };
-    begin(job.kind(), &subject, Timestamp::EPOCH)
+    job.trace.clone().unwrap_or_else(begun)
 }
 
 /// Returns the id of the chain that the discovery of a site is.
@@ -61,28 +44,16 @@ pub fn of_recheck(host: &HostKey, at: Timestamp) -> TraceId {
 }
 
 /// Returns the id of the chain that an extraction belongs to.
-pub fn of_extraction(job: &ExtractJob) -> TraceId {
-    job.trace.clone().unwrap_or_else(|| begin("extract", job.page.as_str(), Timestamp::EPOCH))
+pub fn of_extraction(job: &Envelope<Box<ExtractJob>>) -> TraceId {
+    let begun = || begin(ExtractJob::NAME, job.work.page.as_str(), Timestamp::EPOCH);
+    job.trace.clone().unwrap_or_else(begun)
 }
 
 /// Returns the job with the id of its chain, so that the jobs that follow from it get the same one.
 #[must_use]
-pub fn traced(mut job: Job) -> Job {
+pub fn traced(job: Job) -> Job {
     let trace = of(&job);
-    match &mut job {
-        Job::Poll(job) => job.trace = Some(trace),
-        Job::Fetch(job) => job.trace = Some(trace),
-        Job::Extract(job) => job.trace = Some(trace),
-        Job::Remove(job) => job.trace = Some(trace),
-        Job::Discover(_)
-        | Job::Own(_)
-        | Job::Polls(_)
-        | Job::Subscribe(_)
-        | Job::Backfill(_)
-        | Job::Deliver(_)
-        | Job::TakeUp(_) => {}
-    }
-    job
+    job.traced(Some(trace))
 }
 
 #[cfg(test)]
@@ -105,13 +76,13 @@ mod tests {
     }
 
     #[test]
-    fn a_job_of_an_older_version_gets_an_id_and_keeps_it() {
+    fn a_job_without_an_id_gets_one_and_keeps_it() {
         let key = SourceKey::new("0123456789abcdef0123456789abcdef").unwrap();
-        let old = Job::Poll(PollJob::new(key, "https://example.org/feed".into()));
+        let old = Job::new(PollJob::new(key, "https://example.org/feed".into()));
         let message = old.to_message().unwrap();
         assert!(!message.contains("trace"), "{message}");
         let traced = traced(Job::from_message(&message).unwrap());
-        assert_eq!(traced.trace(), Some(&of(&old)));
-        assert_eq!(Job::from_message(&traced.to_message().unwrap()).unwrap().trace(), Some(&of(&old)));
+        assert_eq!(traced.trace, Some(of(&old)));
+        assert_eq!(Job::from_message(&traced.to_message().unwrap()).unwrap().trace, Some(of(&old)));
     }
 }

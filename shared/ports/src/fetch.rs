@@ -36,7 +36,7 @@ pub enum CallKind {
     Page,
     /// A WebSub hub that is asked to tell of a feed's news, by a POST.
     Hub,
-    /// A receiver of the matches of a watch: a POST that brings them, or the GET that verifies its subscription.
+    /// A receiver of the matches of a watch: a POST that brings them.
     Receiver,
     /// An image; a body that is no image is not read.
     Image,

@@ -3,6 +3,7 @@
 //! No type of a database, a cloud SDK or an HTTP library crosses these traits. Conveniences live beside
 //! a trait, not in it. `curlew-testkit` holds one conformance suite for each trait; every adapter runs it.
 
+mod all;
 mod blobs;
 mod clock;
 mod cpu;
@@ -15,7 +16,9 @@ mod pages;
 mod queue;
 mod range_cache;
 mod sources;
+pub mod stage;
 
+pub use all::Ports;
 pub use blobs::{Blob, Blobs, Seen, Tag};
 pub use clock::{Clock, Seeds};
 pub use cpu::{CpuError, CpuPool, CpuTask, InlinePool, LARGE_DOCUMENT, compute};

@@ -1,6 +1,6 @@
 use crate::PortError;
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -45,7 +45,7 @@ pub struct Dead {
     /// Names it for [`Inbox::redrive`].
     pub receipt: Receipt,
     /// The queue it was in.
-    pub stage: Stage,
+    pub stage: QueueName,
     /// The message itself.
     pub message: String,
     /// The reason for giving it up.
@@ -78,7 +78,7 @@ pub trait Inbox: Send + Sync {
     /// Transport errors.
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -112,14 +112,14 @@ pub trait Inbox: Send + Sync {
     ///
     /// # Errors
     /// Transport errors.
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError>;
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError>;
 
     /// Returns the counts of one queue, cheap enough for any time: an adapter may leave out waiting jobs that are dear
     /// to count.
     ///
     /// # Errors
     /// Transport errors.
-    async fn glance(&self, stage: Stage, now: Timestamp) -> Result<QueueCount, PortError> {
+    async fn glance(&self, stage: QueueName, now: Timestamp) -> Result<QueueCount, PortError> {
         Ok(self.counts(now).await?.remove(&stage).unwrap_or_default())
     }
 

@@ -74,7 +74,7 @@ impl Folded {
 
 /// Folds a text. `known` returns true for a listed word.
 pub(crate) fn fold(text: &str, known: impl Fn(&str) -> bool) -> Folded {
-    let tokens = Tokens::of(text);
+    let tokens = Tokens::from_text(text);
     let mut folded = Folded::default();
     let mut at = 0;
     while let Some(token) = tokens.list.get(at) {
@@ -116,7 +116,7 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn of(text: &str) -> Tokens {
+    fn from_text(text: &str) -> Tokens {
         let mut tokens = Tokens { buffer: String::with_capacity(text.len()), list: Vec::new(), run: Cell::default() };
         let mut start = 0;
         let (mut from, mut to) = (0, 0);

@@ -64,7 +64,7 @@ pub(crate) struct Scored {
 
 /// Returns the score of each topic in a page, by its words; topics without a score are left out.
 pub(crate) fn score(lexicon: &Lexicon, title: &Folded, text: &Folded, language: Option<&str>) -> Vec<Scored> {
-    let spoken = Spoken::of(lexicon, &[&title.text, &text.text], language);
+    let spoken = Spoken::detect(lexicon, &[&title.text, &text.text], language);
     let wanted = |e: &Entry| e.side != Side::Common && spoken.has(e.language);
     let mut counts = BTreeMap::new();
     for (part, folded) in [(In::Title, title), (In::Text, text)] {
@@ -200,7 +200,7 @@ impl Spoken {
     ///
     /// A tag is often that of the site's template, so enough common words outweigh it. A language without a list is
     /// believed, since its words are unknown. Without a tag, lists count by their share of common words.
-    fn of(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
+    fn detect(lexicon: &Lexicon, texts: &[&str], tag: Option<&str>) -> Spoken {
         let primary = tag.and_then(|t| t.split(['-', '_']).next()).filter(|p| !p.is_empty());
         let named = primary.map(|p| LANGUAGES.iter().position(|l| l.eq_ignore_ascii_case(p)));
         if named == Some(None) {

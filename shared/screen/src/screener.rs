@@ -10,6 +10,7 @@ use crate::settings::Settings;
 use crate::topic::Topic;
 use crate::topic::TopicScore;
 use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
+use curlew_text::hygiene::head_bytes;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -116,7 +117,11 @@ impl Screener {
     /// If both find the same topic, the higher score counts. If each of the two reaches at least three quarters of the
     /// threshold, they count together, as independent evidence.
     pub fn screen_with(&self, page: &Page<'_>, image: &[Detection]) -> Screening {
-        let page = Page { title: head(page.title, MAX_TITLE_BYTES), text: head(page.text, MAX_TEXT_BYTES), ..*page };
+        let page = Page {
+            title: head_bytes(page.title, MAX_TITLE_BYTES),
+            text: head_bytes(page.text, MAX_TEXT_BYTES),
+            ..*page
+        };
         let title = fold(page.title, |w| self.lexicon.knows(w));
         let text = fold(page.text, |w| self.lexicon.knows(w));
         let mut named = Vec::new();
@@ -132,7 +137,7 @@ impl Screener {
         let found: Vec<Finding> = words.chain(images).collect();
         let together: Vec<Finding> =
             Topic::ALL.iter().filter_map(|topic| self.together(&page, *topic, &found)).collect();
-        Screening::of(found.into_iter().chain(together), named)
+        Screening::from_findings(found.into_iter().chain(together), named)
     }
 
     /// True if an image alone can reject a page, given the classifier's highest score.
@@ -214,10 +219,6 @@ fn place(page: &Page<'_>, part: In, from: usize, to: usize) -> Place {
         In::Title => ("title", page.title),
         In::Text => ("text", page.text),
     };
-    let quote = head(text.get(from..to).unwrap_or_default(), MAX_QUOTE);
+    let quote = head_bytes(text.get(from..to).unwrap_or_default(), MAX_QUOTE);
     Place { r#in: name.to_owned(), at: text.get(..from).map_or(0, |t| t.chars().count()), text: quote.to_owned() }
-}
-
-fn head(text: &str, bytes: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes)).unwrap_or(text)
 }

@@ -22,7 +22,7 @@ pub struct Screening {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub persons: Vec<NamedPerson>,
     /// The operator's override that decided.
-    #[serde(default, alias = "overruled", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Override>,
 }
 
@@ -107,7 +107,7 @@ impl Override {
 
 impl Screening {
     /// Combines findings: the highest score of each topic counts.
-    pub(crate) fn of(findings: impl IntoIterator<Item = Finding>, persons: Vec<NamedPerson>) -> Screening {
+    pub(crate) fn from_findings(findings: impl IntoIterator<Item = Finding>, persons: Vec<NamedPerson>) -> Screening {
         let mut topics: Vec<Finding> = Vec::new();
         for finding in findings.into_iter().filter(|f| f.score >= REPORT_AT) {
             match topics.iter_mut().find(|t| t.topic == finding.topic) {

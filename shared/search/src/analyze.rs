@@ -9,14 +9,17 @@
 mod letters;
 mod rules;
 mod runs;
+mod spelled;
 
 use crate::pieces::{Piece, Pieces, continues_word, is_apostrophe, is_ideograph, is_look, joined, with_signs};
 use foldhash::HashMap;
-use letters::{compatible, lower, without_accents};
+use letters::compatible;
+pub(crate) use letters::without_accents;
 pub(crate) use rules::rules;
 use rules::{Apostrophe, american, stemmer_language, stop_words};
 use runs::is_particle;
 pub(crate) use runs::pairs;
+pub(crate) use spelled::{compared, spelled_words};
 use std::ops::Range;
 use tantivy::tokenizer::{RawTokenizer, Stemmer, TextAnalyzer};
 
@@ -86,6 +89,15 @@ impl Analyzers {
     }
 }
 
+/// Returns a word in lower case, as a language writes it: `I` is `ı` in Turkish.
+pub(crate) fn lower(word: &str, language: &str) -> String {
+    letters::lower(word, has_dotless_i(language))
+}
+
+fn has_dotless_i(language: &str) -> bool {
+    matches!(language, "tr" | "az")
+}
+
 /// Splits texts of one language into words.
 pub(crate) struct Analyzer {
     stemmer: Option<TextAnalyzer>,
@@ -132,7 +144,7 @@ impl Analyzer {
         let stop_words = stemmer_language(language)
             .and_then(stop_words)
             .map(|filter| TextAnalyzer::builder(RawTokenizer::default()).filter(filter).build());
-        let dotless_i = matches!(language, "tr" | "az");
+        let dotless_i = has_dotless_i(language);
         let keeps_first_letter = language != "nl";
         Analyzer {
             stemmer,
@@ -149,7 +161,7 @@ impl Analyzer {
     /// question.
     pub(crate) fn is_stop_word(&mut self, word: &str) -> bool {
         let Some(stop_words) = &mut self.stop_words else { return false };
-        let lower = lower(word, self.dotless_i);
+        let lower = letters::lower(word, self.dotless_i);
         let mut parts = lower.split(is_apostrophe).enumerate();
         // In `what's` and `don't` only one letter follows the apostrophe.
         let is_ending = |number: usize, part: &str| number > 0 && part.chars().nth(1).is_none();
@@ -224,7 +236,7 @@ impl Analyzer {
         }
         *place += 1;
         if let Some(signed) = signed {
-            let form = without_accents(&lower(&text[signed.clone()], self.dotless_i));
+            let form = without_accents(&letters::lower(&text[signed.clone()], self.dotless_i));
             show(Token { form: &form, other: None, position, span: signed, words: 1 });
         }
         let ends = joined(text, &span);
@@ -250,7 +262,10 @@ impl Analyzer {
         let mut parts = parts(text, &span);
         match self.apostrophe {
             Apostrophe::Elides(elided) => {
-                let is_elided = |part: &Range<usize>| elided.contains(&text[part.clone()].to_lowercase().as_str());
+                let is_elided = |part: &Range<usize>| {
+                    let part = text[part.clone()].to_lowercase();
+                    elided.split_whitespace().any(|elided| elided == part)
+                };
                 let dropped = parts.iter().take(parts.len() - 1).take_while(|part| is_elided(part)).count();
                 parts.drain(..dropped);
             }
@@ -281,7 +296,7 @@ impl Analyzer {
 
     /// Computes the forms of a word and returns their index in the cache.
     fn learn(&mut self, word: &str) -> usize {
-        let lower = lower(word, self.dotless_i);
+        let lower = letters::lower(word, self.dotless_i);
         let lower = if self.is_english { american(lower) } else { lower };
         let bare = without_accents(&lower);
         let (form, other) = match &mut self.stemmer {

@@ -1,11 +1,10 @@
 //! Sets of the words of a query.
 
 use crate::MAX_QUERY_TERMS;
-use serde::{Deserialize, Serialize};
 use std::ops::{BitAnd, BitOr, Sub};
 
 /// Set with one bit per word or phrase of a query.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bits([u64; MAX_QUERY_TERMS.div_ceil(64)]);
 
 impl Bits {

@@ -1,6 +1,5 @@
 //! Bounds what a query reads of the index, whatever its words are.
 
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Bounds of what a query reads of all splits together. Words that are left out for it are on so many pages that they tell
@@ -22,7 +21,7 @@ impl Default for ReadBudget {
 }
 
 /// Texts of terms of which something is not read, since it is too long.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Unread {
     /// Terms that are not looked for at all.
     pub(crate) postings: BTreeSet<String>,

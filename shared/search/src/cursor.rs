@@ -6,7 +6,6 @@
 
 use curlew_model::{Timestamp, hex, unhex};
 use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 /// Format version that is written and read.
@@ -25,7 +24,7 @@ const BLOCK_BYTES: usize = 64;
 const PURPOSE: &[u8] = b"curlew cursor 1";
 
 /// Position of a result in the order of all results of a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Primary and secondary sort key: score and date, or date and score.
     pub(crate) rank: (i64, i64),

@@ -10,7 +10,7 @@ pub enum SearchError {
     /// The bytes differ from what was written: fetch them again, or rebuild them from the segments.
     #[error("the {what} is damaged: {reason}")]
     Damaged {
-        /// `split`, `manifest` or `answer of a leaf`.
+        /// `split` or `manifest`.
         what: &'static str,
         /// Description of the damage.
         reason: String,
@@ -58,11 +58,6 @@ impl SearchError {
             _ => return false,
         };
         error.kind() == ErrorKind::WouldBlock
-    }
-
-    /// The error that says that something is missing which [is wanted](SearchError::is_not_here) from now on.
-    pub(crate) fn not_here(what: &str) -> SearchError {
-        std::io::Error::new(ErrorKind::WouldBlock, what.to_owned()).into()
     }
 
     pub(crate) fn damaged_split(reason: impl Into<String>) -> SearchError {

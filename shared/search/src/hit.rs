@@ -5,10 +5,10 @@ use crate::plan::Plan;
 use crate::schema;
 use crate::snippet::{Snippet, snippet};
 use curlew_model::{PageId, Record, ThumbnailId, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// A page that was found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
     /// Its id.
     pub id: PageId,
@@ -50,7 +50,7 @@ pub struct Hit {
 }
 
 /// Explanation of a score, which is the sum of the words' shares times the factors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// Words, phrases, pairs of characters and stand-ins (`like WORD`) that are scored, with the share of each (BM25);
     /// zero if the page does not have it.
@@ -68,7 +68,7 @@ pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Anal
     let language = schema::primary_language(record.language.as_deref());
     Hit {
         date: record.date(),
-        snippet: snippet((&record.text, many), record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
+        snippet: snippet(&record.text, many, record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
         site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
         id: record.id,
         url: record.url,

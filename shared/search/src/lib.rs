@@ -8,8 +8,6 @@
 //!   found.
 //! - [`Query::read`] parses a person's input; [`search`] answers it over several splits as if they were one index. If
 //!   that finds next to nothing, [`suggest`] proposes the query that may have been meant.
-//! - [`search_leaves`] does the same over splits of which each [`Leaf`] has some, in this process or in
-//!   others; [`routes`] says which.
 //!
 //! # Meaning of a query
 //! Pages with all words are found, and with [`Scope::SomeWords`] those with some of the words. A word matches in title,
@@ -25,7 +23,6 @@
 //! [`Request::explain`] adds these figures to each hit.
 
 mod analyze;
-mod beginning;
 mod bits;
 mod bounds;
 mod budget;
@@ -36,16 +33,15 @@ mod cursor;
 mod error;
 mod hidden;
 mod hit;
-mod leaf;
 mod listing;
+mod lookups;
 mod manifest;
-mod mend;
+mod open_splits;
 mod pieces;
 mod plan;
 mod proximity;
 mod query;
 mod rank;
-mod routes;
 mod run;
 mod schema;
 mod sites;
@@ -67,12 +63,10 @@ pub use cursor::{CURSOR_KEY_BYTES, Cursor};
 pub use error::SearchError;
 pub use hidden::{Hidden, Since};
 pub use hit::{Explanation, Hit};
-pub use leaf::{FarLeaf, Leaf, LeafAnswer, LeafRequest, OpenLeaf};
 pub use listing::COPY_BITS;
 pub use manifest::{Manifest, SplitEntry, Superseded, Tier};
 pub use query::{Clause, Query, Sort};
-pub use routes::routes;
-pub use run::{MAX_DEPTH, Request, Results, Scope, search, search_leaves};
+pub use run::{MAX_DEPTH, Request, Results, Scope, search};
 pub use sites::{SiteEntry, sites};
 pub use snippet::{SNIPPET_CHARS, Snippet};
 pub use split::Split;

@@ -44,6 +44,8 @@ pub(crate) fn keep_newest_copies(ranked: &mut Vec<Candidate>) -> [u64; 2] {
 /// page if `may_group` is false.
 pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(ranked.len());
+    // Fingerprints of the groups apart from them: each page is compared with all.
+    let mut prints: [Vec<(u64, usize)>; 2] = Default::default();
     let mut ranked: Vec<(usize, &Candidate)> = ranked.iter().enumerate().collect();
     if !by_relevance {
         // The earliest first: it stands for its copies.
@@ -51,19 +53,20 @@ pub(crate) fn groups(ranked: &[Candidate], may_group: bool, by_relevance: bool) 
     }
     for (at, candidate) in ranked {
         let print = candidate.print.filter(|_| may_group && at < GROUPED);
+        let known = &mut prints[usize::from(candidate.has_all)];
         let copy_of = print.and_then(|print| {
-            let is_copy = |other: u64| (print ^ other).count_ones() <= COPY_BITS;
-            let has_as_many = |group: &Group| group.best.has_all == candidate.has_all;
-            groups.iter_mut().find(|group| has_as_many(group) && group.best.print.is_some_and(is_copy))
+            let is_copy = |(other, _): &&(u64, usize)| (print ^ other).count_ones() <= COPY_BITS;
+            known.iter().find(is_copy).map(|(_, group)| *group)
         });
-        match copy_of {
-            Some(group) => {
-                group.size += 1;
-                if candidate.date < group.first.date {
-                    group.first = *candidate;
-                }
+        if let Some(group) = copy_of {
+            let group = &mut groups[group];
+            group.size += 1;
+            if candidate.date < group.first.date {
+                group.first = *candidate;
             }
-            None => groups.push(Group { best: *candidate, first: *candidate, size: 1 }),
+        } else {
+            known.extend(candidate.print.map(|print| (print, groups.len())));
+            groups.push(Group { best: *candidate, first: *candidate, size: 1 });
         }
     }
     if !by_relevance {

@@ -84,7 +84,7 @@ pub(crate) fn is_divider(c: char) -> bool {
 }
 
 /// Maximum number of words that are written as one: `U.S.S.R.`
-pub(crate) const MAX_JOINED: usize = 4;
+const MAX_JOINED: usize = 4;
 
 /// Returns the ends of the words that are joined with one by a sign without spaces, as in `Wi-Fi` and `Node.js`, each
 /// with the number of words up to there: of the next one and, unless these are too many, of the last one. A number is
@@ -101,6 +101,14 @@ pub(crate) fn joined(text: &str, first: &Range<usize>) -> Vec<(usize, usize)> {
     ends.truncate(1);
     ends.extend(whole);
     ends
+}
+
+/// Returns the word as which a text is indexed whole, since signs join its words; `None` if they do not.
+pub(crate) fn joined_word(text: &str) -> Option<String> {
+    let Some(Piece::Word { span, apostrophes: false }) = Pieces::of(text).next() else { return None };
+    let (end, _) = joined(text, &span).pop()?;
+    let is_whole = span.start == 0 && end == text.len();
+    is_whole.then(|| text.chars().filter(|c| continues_word(*c)).collect())
 }
 
 fn next_joined(text: &str, word: &Range<usize>) -> Option<Range<usize>> {
@@ -132,7 +140,7 @@ pub(crate) fn is_number(text: &str) -> bool {
 /// Number of digits between the signs that divide a long number.
 const GROUP: usize = 3;
 /// Maximum length of a unit of measure that counts as joined with the number before it, in characters.
-pub(crate) const MAX_UNIT: usize = 3;
+const MAX_UNIT: usize = 3;
 
 /// Returns the span of a word with the signs that belong to its name, if there are any: `C++`, `C#`, `.NET`.
 pub(crate) fn with_signs(text: &str, word: &Range<usize>) -> Option<Range<usize>> {

@@ -4,19 +4,18 @@
 mod forms;
 
 use crate::MAX_QUERY_TERMS;
-use crate::analyze::{Analyzers, pairs, rules};
+use crate::analyze::{Analyzers, compared, pairs, rules};
 use crate::bits::{Bits, bits};
 use crate::budget::Unread;
 use crate::error::SearchError;
 use crate::hidden::Hidden;
 use crate::pieces::{has_words, is_divider, is_unparted};
 use crate::query::{Clause, Query};
-use crate::schema::{Fields, id_term, schema};
+use crate::schema::{Fields, id_term};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use crate::tokens::term_text;
 use forms::{Phrasing, forms_in, joined_words};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use tantivy::query::{DisjunctionMaxQuery, EnableScoring, PhraseQuery, Query as _, TermQuery};
@@ -26,32 +25,6 @@ use tantivy::{BitSet, Term};
 /// Minimum number of stop words in a query that counts as a sentence; the next constant is the minimum of other words.
 const SENTENCE_STOP_WORDS: usize = 2;
 const SENTENCE_WORDS: usize = 3;
-
-/// A query as every split is asked it, whatever languages its own pages have. All leaves make the same plan of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Wording {
-    pub(crate) query: Query,
-    /// Languages by whose rules words are stemmed ([`languages`]).
-    pub(crate) languages: BTreeSet<String>,
-    /// Words that no page has, as typed, with the stems to search for in place of each.
-    pub(crate) stand_ins: Vec<(String, Vec<Stem>)>,
-    /// Beginnings of words, as typed, with the stems that begin with each.
-    pub(crate) beginnings: Vec<(String, Vec<Stem>)>,
-    /// Terms whose lists are not read.
-    pub(crate) unread: Unread,
-}
-
-impl Wording {
-    /// Returns the plan of this query.
-    pub(crate) fn plan(&self, analyzers: &mut Analyzers) -> Plan {
-        let fields = schema().1;
-        let mut plan = Plan::new(&self.query, self.languages.clone(), &fields, analyzers);
-        self.beginnings.iter().for_each(|(word, stems)| plan.spell_out(word, stems, &fields));
-        self.stand_ins.iter().for_each(|(word, stems)| plan.stand_in(word, stems, &fields));
-        plan.leave_unread(&self.unread);
-        plan
-    }
-}
 
 /// A query as it is executed.
 pub(crate) struct Plan {
@@ -293,7 +266,7 @@ impl Plan {
     }
 
     /// Adds to the beginning of a word the stems that begin with it.
-    fn spell_out(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
+    pub(crate) fn spell_out(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         for unit in self.units.iter_mut().chain(&mut self.unwanted).filter(|unit| unit.text == word) {
             for (written, language) in unit.written.iter_mut().zip(&self.languages) {
                 if let Written::Word(terms) = written {
@@ -308,7 +281,7 @@ impl Plan {
 
     /// Adds some stems to search for in place of a word that no page has. They add to scores, and never count as
     /// missing.
-    fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
+    pub(crate) fn stand_in(&mut self, word: &str, stems: &[Stem], fields: &Fields) {
         let written = |language: &Language| {
             let terms = stems.iter().filter(|stem| stem.rules == language.rules);
             let terms: Vec<Term> = terms.map(|stem| Term::from_field_text(fields.body, &stem.text())).collect();
@@ -327,7 +300,7 @@ impl Plan {
     }
 
     /// Leaves out what is not read: words, and words of phrases, in whose places any word may stand then.
-    fn leave_unread(&mut self, unread: &Unread) {
+    pub(crate) fn leave_unread(&mut self, unread: &Unread) {
         if unread.is_empty() {
             return;
         }
@@ -381,6 +354,15 @@ impl Plan {
             }
         }
         reads
+    }
+
+    /// Returns the words of which pages in several languages have stems, as they are compared: it may be one word, or not.
+    pub(crate) fn ambiguous_words(&self, statistics: &Statistics) -> BTreeSet<String> {
+        let is_ambiguous = |unit: &&Unit| {
+            let written = unit.written.iter().zip(&self.languages).filter(|(_, language)| !language.rules.is_empty());
+            written.filter(|(written, _)| written.is_known(statistics)).count() > 1
+        };
+        self.units.iter().filter(is_ambiguous).filter_map(|unit| compared(&unit.text)).collect()
     }
 
     /// Returns the documents of a split that may be found: not hidden, and passing all filters.
@@ -454,7 +436,7 @@ impl Allowed {
 }
 
 /// A stem under the rules of a language.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Stem {
     pub(crate) rules: String,
     pub(crate) form: String,

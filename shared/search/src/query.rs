@@ -4,10 +4,10 @@
 mod part;
 
 use crate::pieces::has_words;
-use crate::schema::{folder_label, head, tag_label};
+use crate::schema::{folder_label, tag_label};
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, PageId, QueryError, Timestamp};
+use curlew_text::hygiene::head_bytes;
 use part::{NOT, QueryPart, is_space, pieces};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::str::FromStr;
@@ -20,6 +20,9 @@ const MIN_BEGINNING: usize = 3;
 /// Sign after the beginning of a word.
 pub(crate) const BEGINNING: char = '*';
 
+/// Signs behind a word that do not belong to it.
+const SENTENCE_SIGNS: [char; 11] = [',', ';', ':', '.', '!', '?', ')', ']', '…', '、', '。'];
+
 /// Minimum length in letters of a name that is taken for the name of a filter.
 const MIN_FILTER_NAME: usize = 2;
 
@@ -31,7 +34,7 @@ const MIN_FILTER_NAME: usize = 2;
 /// beginning. A `-` before a word, phrase, `title:`, `author:`, `site:`, `tag:`, `in:` or `lang:` excludes matching pages,
 /// and so does a `NOT` between other parts. Anything that is not an operator is a word: `12:30` is searched as a phrase
 /// of two numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// Words and phrases that a page should have, or must have.
     pub wanted: Vec<Clause>,
@@ -68,7 +71,7 @@ pub struct Query {
 }
 
 /// A word or a phrase.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Clause {
     /// Text as typed, without quotation marks.
     pub text: String,
@@ -79,7 +82,7 @@ pub struct Clause {
 }
 
 /// The order of the results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     /// The best match first.
     #[default]
@@ -102,7 +105,7 @@ impl Query {
     /// If the query [is empty](Query::is_empty), nothing was understood, and there is at least one reason.
     pub fn read(text: &str) -> (Query, Vec<QueryError>) {
         let mut reading = QueryReader::default();
-        let kept = head(text, MAX_QUERY_BYTES);
+        let kept = head_bytes(text, MAX_QUERY_BYTES);
         if kept.len() < text.len() {
             reading.left_out.push(QueryError::TooLong { bytes: text.len() });
         }
@@ -231,8 +234,12 @@ impl QueryReader {
         // A part without letters, digits and emoji cannot be found, so it is not searched for.
         if has_words(piece.text) {
             let clauses = if piece.negated { &mut self.query.unwanted } else { &mut self.query.wanted };
-            let text = if piece.quoted { piece.text.trim_end_matches(BEGINNING) } else { piece.text };
-            let at = piece.at..piece.at + text.len();
+            let text = match piece.quoted {
+                true => piece.text.trim_end_matches(BEGINNING),
+                false => piece.text.trim_end_matches(SENTENCE_SIGNS).trim_start_matches(['(', '[', '¿', '¡']),
+            };
+            let start = piece.at + piece.text.find(text).unwrap_or_default();
+            let at = start..start + text.len();
             clauses.push(Clause { text: text.to_owned(), must: piece.quoted || piece.is_strict, at });
         } else {
             self.has_signs = true;

@@ -3,6 +3,7 @@
 //! Words are read one after another, and each adds to the scores of the pages that have it (term at a time). Afterwards
 //! it is known which of the words each page has, and so whether it has all of them.
 
+use crate::analyze::compared;
 use crate::bits::Bits;
 use crate::cursor::Place;
 use crate::error::SearchError;
@@ -12,7 +13,6 @@ use crate::query::{Query, Sort};
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::{Millis, Timestamp};
-use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -56,8 +56,7 @@ pub(crate) struct SplitHits {
 }
 
 /// A page that may become a hit; the greater one is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "Row", into = "Row")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
     /// Primary and secondary sort key: [`Score`] and date, or date and score.
     pub(crate) rank: (i64, i64),
@@ -80,24 +79,8 @@ pub(crate) struct Candidate {
     pub(crate) print: Option<u64>,
 }
 
-/// A candidate as it is serialized: a leaf gives a thousand of them, so they have no names of fields.
-type Row = ((i64, i64), u64, (usize, DocId), Score, bool, Bits, u8, i64, u64, Option<u64>);
-
-impl From<Row> for Candidate {
-    fn from((rank, key, at, score, has_all, has, language, date, site, print): Row) -> Candidate {
-        Candidate { rank, key: Reverse(key), at, score, has_all, has, language, date, site, print }
-    }
-}
-
-impl From<Candidate> for Row {
-    fn from(candidate: Candidate) -> Row {
-        let Candidate { rank, key, at, score, has_all, has, language, date, site, print } = candidate;
-        (rank, key.0, at, score, has_all, has, language, date, site, print)
-    }
-}
-
 /// Score of a page, as a number that sorts like it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Score(u32);
 
 impl Score {
@@ -131,10 +114,14 @@ impl Candidate {
 }
 
 /// Pages of a split that a query selects, and the number of them that is kept.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Selection {
     /// True if pages count that have only some of the words.
     pub(crate) partial: bool,
+    /// Order of the pages.
+    pub(crate) sort: Sort,
+    /// Range of dates, in milliseconds.
+    pub(crate) dates: Range<i64>,
     /// Current time.
     pub(crate) now: Timestamp,
     /// Place after which a page may be among the best.
@@ -144,8 +131,8 @@ pub(crate) struct Selection {
     pub(crate) head: usize,
 }
 
-/// Range of dates that match a query, in milliseconds.
-fn dated(query: &Query) -> Range<i64> {
+/// Returns the range of dates that match a query, in milliseconds.
+pub(crate) fn dates_of(query: &Query) -> Range<i64> {
     let millis = |at: Option<Timestamp>, or| at.map_or(or, Timestamp::as_millis);
     millis(query.after, i64::MIN)..millis(query.before, i64::MAX)
 }
@@ -241,8 +228,9 @@ fn each_posting(split: &Split, terms: &[Term], show: &mut dyn FnMut(DocId, u32))
 
 /// Ranks the pages of a split.
 pub(crate) fn rank(
-    (number, split): (usize, &Split),
-    (query, plan): (&Query, &Plan),
+    number: usize,
+    split: &Split,
+    plan: &Plan,
     hidden: &Hidden,
     corpus: &Corpus<'_>,
     selection: &Selection,
@@ -252,8 +240,6 @@ pub(crate) fn rank(
         number,
         split,
         selection,
-        sort: query.sort,
-        dated: dated(query),
         allowed: plan.allowed(split, hidden)?,
         found: SplitHits::default(),
         heads: Best::new(selection.head),
@@ -279,8 +265,6 @@ struct Ranking<'a> {
     number: usize,
     split: &'a Split,
     selection: &'a Selection,
-    sort: Sort,
-    dated: Range<i64>,
     allowed: Allowed,
     found: SplitHits,
     heads: Best,
@@ -295,20 +279,20 @@ impl Ranking<'_> {
             return;
         }
         let date_of = |split: &Split| split.dates().first(doc).unwrap_or(Timestamp::MIN.as_millis());
-        let is_filtered = self.dated != (i64::MIN..i64::MAX);
-        if is_filtered && !self.dated.contains(&date_of(self.split)) {
+        let is_filtered = self.selection.dates != (i64::MIN..i64::MAX);
+        if is_filtered && !self.selection.dates.contains(&date_of(self.split)) {
             return;
         }
         *if has_all { &mut self.found.total } else { &mut self.found.partial } += 1;
         let score = tally.score * completeness(has_all);
         // Most pages would not be among the best even if they were of today.
         let most = Score::new(score * (1.0 + FRESHNESS_GAIN) as f32);
-        if self.sort == Sort::Relevance && !self.takes((i64::from(most.0), i64::MAX)) {
+        if self.selection.sort == Sort::Relevance && !self.takes((i64::from(most.0), i64::MAX)) {
             return;
         }
         let date = date_of(self.split);
         let score = Score::new(score * freshness(Timestamp::from_millis(date), self.selection.now));
-        let rank = match self.sort {
+        let rank = match self.selection.sort {
             Sort::Relevance => (i64::from(score.0), date),
             Sort::Date => (date, i64::from(score.0)),
         };
@@ -432,9 +416,12 @@ impl<'a> Corpus<'a> {
     fn fits(&self, plan: &Plan, rows: &[Vec<u64>]) -> Vec<f32> {
         let mut sums = vec![0.0_f32; plan.languages.len()];
         for (bit, pages) in rows.iter().enumerate() {
+            let typed = compared(&plan.units[bit].text).unwrap_or_default();
             let rate = |(language, pages): (&Language, &u64)| match language.rules.as_str() {
                 "" => 0.0,
                 _ if language.own_stop_words.contains(bit) => STOP_WORD_RATE,
+                // Its pages have another word, whose stem is the same.
+                rules if self.statistics.is_foreign(&typed, rules) => 0.0,
                 rules => *pages as f32 / (self.statistics.pages_in(rules) as f32 + FEW_PAGES),
             };
             let rates: Vec<f32> = plan.languages.iter().zip(pages).map(rate).collect();

@@ -1,23 +1,23 @@
 //! Answers a query over several splits as if they were one index.
 
 use crate::analyze::Analyzers;
-use crate::beginning::beginnings;
 use crate::bits::bits;
 use crate::budget::{Lists, ReadBudget, Unread};
 use crate::cursor::{AHEAD, Counts, Cursor, Place};
 use crate::error::SearchError;
 use crate::hidden::Hidden;
-use crate::hit::{Explanation, Hit};
-use crate::leaf::{Address, Answer, Ask, Leaf, OpenLeaf, Ranked, ask_about, ask_each, keep_best};
+use crate::hit::{Explanation, Hit, hit};
 use crate::listing::{self, GROUPED, Group, groups, keep_newest_copies};
-use crate::mend::{Mended, mend};
-use crate::plan::{Plan, Stem, Typed, Wording, languages};
+use crate::lookups::{Mended, beginnings, mend};
+use crate::open_splits::{Address, OpenSplits, Ranked, keep_best};
+use crate::plan::{Plan, Stem, Typed, languages};
 use crate::query::{Query, Sort};
-use crate::rank::{Candidate, Corpus, Selection, completeness, freshness};
+use crate::rank::{Candidate, Corpus, Selection, completeness, dates_of, freshness};
+use crate::schema::schema;
+use crate::spelling::languages_of;
 use crate::split::Split;
 use crate::statistics::Statistics;
 use curlew_model::Timestamp;
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum rank of a hit that is returned, whatever is requested.
@@ -105,55 +105,17 @@ pub struct Results {
 /// depends on the distribution of pages over splits.
 ///
 /// # Errors
-/// If a split cannot be read.
+/// If a split cannot be read, or lacks bytes, which are wanted from then on ([`SearchError::is_not_here`]).
 pub fn search(splits: &[&Split], hidden: &Hidden, request: Request<'_>) -> Result<Results, SearchError> {
-    search_leaves(&[&OpenLeaf::new(splits.iter().copied().enumerate(), hidden)], request)
-}
-
-/// As [`search`], over the splits of some leaves. How they are spread over leaves does not matter, either.
-///
-/// # Errors
-/// If a leaf has not answered yet, or cannot read its splits.
-pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Results, SearchError> {
-    let leaves: Vec<&dyn Leaf> = leaves.iter().copied().filter(|leaf| !leaf.splits().is_empty()).collect();
-    if leaves.is_empty() {
+    let open = OpenSplits::new(splits, hidden);
+    if open.splits.is_empty() {
         return Ok(Results::default());
     }
     let Request { query, .. } = request;
     let mut analyzers = Analyzers::default();
     let by_relevance = query.sort == Sort::Relevance;
     let partial = by_relevance && request.scope == Scope::SomeWords;
-    let there: BTreeSet<String> = leaves.iter().flat_map(|leaf| leaf.languages()).collect();
-    let mut wording = Wording {
-        query: query.clone(),
-        languages: languages(&there, query),
-        stand_ins: Vec::new(),
-        beginnings: beginnings(&leaves, query)?,
-        unread: Unread::default(),
-    };
-    let mut plan = wording.plan(&mut analyzers);
-    let mut statistics = Statistics::default();
-    count(&leaves, &wording, &plan, &mut statistics)?;
-    let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
-    let mut mended = match request.scope {
-        Scope::SomeWords => mend(&leaves, &plan, &unknown, &statistics, &mut analyzers)?,
-        Scope::AllWords => Vec::new(),
-    };
-    // If no page has a required word, nothing is found, whatever replaces the others.
-    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
-        wording.stand_ins = mended.iter().map(|mended| (mended.word.clone(), mended.stems.clone())).collect();
-        plan = wording.plan(&mut analyzers);
-        count(&leaves, &wording, &plan, &mut statistics)?;
-        // A word without its signs may be in no page either.
-        let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
-        mended.retain(|mended| mended.stems.iter().any(is_known));
-    }
-    let unknown = unknown.into_iter().map(|word| word.text).collect();
-    let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
-    wording.unread = Unread::beyond(request.budget, &lists);
-    if !wording.unread.is_empty() {
-        plan = wording.plan(&mut analyzers);
-    }
+    let Prepared { plan, statistics, unknown, mended } = prepare(&open, &request, partial, &mut analyzers)?;
     let seen = request.after.map_or(0, |cursor| usize::try_from(cursor.seen()).unwrap_or(MAX_DEPTH));
     let room = MAX_DEPTH.saturating_sub(seen);
     let depth = request.offset.saturating_add(request.limit).min(room);
@@ -163,19 +125,15 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let keep = (depth + AHEAD + 1).saturating_mul(RANKED).max(GROUPED);
     let selection = Selection {
         partial,
+        sort: query.sort,
+        dates: dates_of(query),
         now: request.now,
         after: request.after.map(|cursor| cursor.place),
         keep,
         head: if by_relevance { HEAD } else { 0 },
     };
-    let mut listed = Listed::default();
-    let rank = || Ask::Rank { wording: wording.clone(), statistics: statistics.clone(), selection: selection.clone() };
-    let answers = ask_each(leaves.iter().map(|leaf| (*leaf, rank())), |answer| match answer {
-        Answer::Ranked(ranked) => Some(ranked),
-        _ => None,
-    })?;
-    answers.into_iter().for_each(|ranked| listed.take(ranked));
-    let (ranked, repeated) = listed.ranked(&selection);
+    let found = open.rank(&plan, &statistics, &selection)?;
+    let (ranked, repeated) = in_order(&found, &selection);
 
     // A query with `site:` wants the pages of that site, whether or not two of them are alike.
     let mixes_sites = query.sites.is_empty();
@@ -184,8 +142,8 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let counts = match request.after {
         Some(cursor) => cursor.counts,
         None => Counts {
-            total: listed.0.total - repeated[0] - first_copies,
-            partial: listed.0.partial - repeated[1] - copies(&groups, false),
+            total: found.total - repeated[0] - first_copies,
+            partial: found.partial - repeated[1] - copies(&groups, false),
             copies: first_copies,
         },
     };
@@ -198,7 +156,7 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
         true => None,
         false if is_more => Some(place_after(&groups, &order, &earlier)),
         // Everything ranked is shown, as copies of a few pages.
-        false => ranked.last().filter(|_| listed.0.is_cut).map(|last| (last.place(), Vec::new())),
+        false => ranked.last().filter(|_| found.is_cut).map(|last| (last.place(), Vec::new())),
     };
     let seen = (seen + depth) as u64;
     let next = place.map(|(place, ahead)| Cursor { seen, now: request.now, place, counts, ahead });
@@ -209,19 +167,14 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     let mut more_of = BTreeSet::new();
     let shown: Vec<&Group> = shown.iter().map(|at| &groups[*at]).collect();
     let pages: Vec<Address> = shown.iter().map(|group| group.first.at).collect();
-    let show = |pages| Ask::Show { wording: wording.clone(), pages };
-    let records = ask_about(&leaves, &pages, show, |answer| match answer {
-        Answer::Shown(hits) => Some(hits),
-        _ => None,
-    })?;
+    let records = open.records(&pages, &plan)?;
     let mut explanations = match request.explain {
-        true => explain(&leaves, &wording, &plan, &statistics, &shown, request.now)?,
-        false => shown.iter().map(|_| None).collect(),
+        true => explain(&open, &plan, &statistics, &shown, request.now)?.into_iter().map(Some).collect(),
+        false => vec![None; shown.len()],
     };
     let mut hits = Vec::with_capacity(shown.len());
-    // Pages of a leaf that does not answer any more are not shown.
-    for ((group, hit), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
-        let Some(hit) = hit else { continue };
+    for ((group, record), explanation) in shown.into_iter().zip(records).zip(&mut explanations) {
+        let hit = hit(record, pages.len(), &plan, &mut analyzers);
         if others.get(&group.first.site).is_some_and(|others| *others > 0) {
             more_of.insert(hit.host.clone());
         }
@@ -232,6 +185,48 @@ pub fn search_leaves(leaves: &[&dyn Leaf], request: Request<'_>) -> Result<Resul
     Ok(Results { total, partial, copies, hits, more_of, next, unknown, too_common, mended })
 }
 
+/// The plan of a query, and what was looked up for it.
+struct Prepared {
+    plan: Plan,
+    statistics: Statistics,
+    /// Words of the query that no page has, as typed.
+    unknown: Vec<String>,
+    mended: Vec<Mended>,
+}
+
+/// Plans a query: with the words that begin like a word of it, with others in place of those that no page has if pages
+/// with some words count, and without the terms that are beyond the budget.
+fn prepare(
+    open: &OpenSplits<'_>,
+    request: &Request<'_>,
+    partial: bool,
+    analyzers: &mut Analyzers,
+) -> Result<Prepared, SearchError> {
+    let (query, fields) = (request.query, schema().1);
+    let beginnings = beginnings(&open.splits, query, analyzers)?;
+    let mut plan = Plan::new(query, languages(&open.languages(), query), &fields, analyzers);
+    beginnings.iter().for_each(|(word, stems)| plan.spell_out(word, stems, &fields));
+    let mut statistics = Statistics::default();
+    count(open, &plan, &mut statistics)?;
+    statistics.spelled_in = languages_of(&open.splits, &plan.ambiguous_words(&statistics))?;
+    let unknown = unknown(&plan, &Corpus::new(&statistics, &plan));
+    let mut mended = match request.scope {
+        Scope::SomeWords => mend(open, &plan, &unknown, &statistics, analyzers)?,
+        Scope::AllWords => Vec::new(),
+    };
+    // If no page has a required word, nothing is found, whatever replaces the others.
+    if partial && !mended.is_empty() && unknown.iter().all(|word| (plan.strict & word.units).is_empty()) {
+        mended.iter().for_each(|mended| plan.stand_in(&mended.word, &mended.stems, &fields));
+        count(open, &plan, &mut statistics)?;
+        // A word without its signs may be in no page either.
+        let is_known = |stem: &Stem| statistics.pages_with(&stem.text()).is_none_or(|pages| pages > 0);
+        mended.retain(|mended| mended.stems.iter().any(is_known));
+    }
+    let lists: Vec<Lists> = plan.reads().into_iter().map(|(text, times)| statistics.lists(text, times)).collect();
+    plan.leave_unread(&Unread::beyond(request.budget, &lists));
+    Ok(Prepared { plan, statistics, unknown: unknown.into_iter().map(|word| word.text).collect(), mended })
+}
+
 /// Returns the words of the query that no page has any part of.
 fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
     let known = bits(corpus.is_known.iter().copied()) | plan.stop_words();
@@ -239,52 +234,26 @@ fn unknown(plan: &Plan, corpus: &Corpus<'_>) -> Vec<Typed> {
 }
 
 /// Counts the pages that have the terms of a plan, as far as they were not counted before.
-fn count(leaves: &[&dyn Leaf], wording: &Wording, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
+fn count(open: &OpenSplits<'_>, plan: &Plan, statistics: &mut Statistics) -> Result<(), SearchError> {
     let terms: Vec<String> = plan.reads().into_keys().filter(|term| statistics.pages_with(term).is_none()).collect();
     if !terms.is_empty() {
-        let count = || Ask::Count { terms: terms.clone(), wording: wording.clone() };
-        let answers = ask_each(leaves.iter().map(|leaf| (*leaf, count())), |answer| match answer {
-            Answer::Counted(statistics) => Some(statistics),
-            _ => None,
-        })?;
-        let mut counted = Statistics::default();
-        answers.into_iter().for_each(|other| counted.add(other));
         // Each count has the number of pages anew.
-        *statistics = counted.with_terms_of(std::mem::take(statistics));
+        *statistics = open.count(&terms, plan)?.with_terms_of(std::mem::take(statistics));
     }
     Ok(())
 }
 
-/// Results of all leaves.
-#[derive(Default)]
-struct Listed(Ranked);
-
-impl Listed {
-    fn take(&mut self, found: Ranked) {
-        let Listed(all) = self;
-        all.total += found.total;
-        all.partial += found.partial;
-        all.is_cut |= found.is_cut;
-        all.head.extend(found.head);
-        all.best.extend(found.best);
-    }
-
-    /// Returns the best pages in order, without outdated copies, and the number of those copies.
-    fn ranked(&mut self, selection: &Selection) -> (Vec<Candidate>, [u64; 2]) {
-        let Listed(all) = self;
-        all.is_cut |= keep_best(&mut all.best, selection.keep);
-        // A better score keeps a page among the best hundred, so it ranks as if all pages had been examined.
-        all.head.sort_unstable_by_key(|(candidate, _)| Reverse(*candidate));
-        all.head.truncate(selection.head);
-        let is_head: HashSet<Address> = all.head.iter().map(|(candidate, _)| candidate.at).collect();
-        let head = all.head.iter().map(|(candidate, score)| candidate.with(*score));
-        let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
-        let mut ranked: Vec<Candidate> = head.filter(is_after).collect();
-        ranked.extend(all.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
-        let repeated = keep_newest_copies(&mut ranked);
-        keep_best(&mut ranked, selection.keep);
-        (ranked, repeated)
-    }
+/// Returns the best pages in order, without outdated copies, and the number of those copies.
+fn in_order(found: &Ranked, selection: &Selection) -> (Vec<Candidate>, [u64; 2]) {
+    // A better score keeps a page among the best hundred, so it ranks as if all pages had been examined.
+    let is_head: HashSet<Address> = found.head.iter().map(|(candidate, _)| candidate.at).collect();
+    let head = found.head.iter().map(|(candidate, score)| candidate.with(*score));
+    let is_after = |candidate: &Candidate| selection.after.is_none_or(|after| candidate.place().comes_after(after));
+    let mut ranked: Vec<Candidate> = head.filter(is_after).collect();
+    ranked.extend(found.best.iter().filter(|candidate| !is_head.contains(&candidate.at)));
+    let repeated = keep_newest_copies(&mut ranked);
+    keep_best(&mut ranked, selection.keep);
+    (ranked, repeated)
 }
 
 /// Returns the number of pages with all words, or else with some, that are not shown since they are copies.
@@ -304,29 +273,23 @@ fn place_after(groups: &[Group], order: &[usize], earlier: &[Group]) -> (Place, 
     (place, ahead.map(|group| group.best.key.0).collect())
 }
 
-/// Explains the scores of the best pages of some groups, where their leaves answer.
+/// Explains the scores of the best pages of some groups.
 fn explain(
-    leaves: &[&dyn Leaf],
-    wording: &Wording,
+    open: &OpenSplits<'_>,
     plan: &Plan,
     statistics: &Statistics,
     groups: &[&Group],
     now: Timestamp,
-) -> Result<Vec<Option<Explanation>>, SearchError> {
+) -> Result<Vec<Explanation>, SearchError> {
     let pages: Vec<Address> = groups.iter().map(|group| group.best.at).collect();
-    let ask = |pages| Ask::Explain { wording: wording.clone(), statistics: statistics.clone(), pages };
-    let shares = ask_about(leaves, &pages, ask, |answer| match answer {
-        Answer::Explained(shares) => Some(shares),
-        _ => None,
-    })?;
-    let explained = groups.iter().zip(shares).map(|(group, shares)| {
-        let words: Vec<(String, f32)> = plan.units.iter().map(|unit| unit.text.clone()).zip(shares?).collect();
+    let explained = groups.iter().zip(open.explain(plan, statistics, &pages)?).map(|(group, shares)| {
+        let words: Vec<(String, f32)> = plan.units.iter().map(|unit| unit.text.clone()).zip(shares).collect();
         let freshness = freshness(Timestamp::from_millis(group.best.date), now);
         let sum: f32 = words.iter().map(|(_, score)| score).sum();
         let completeness = completeness(group.best.has_all);
         let rest = sum * freshness * completeness;
         let proximity = if rest > 0.0 { group.best.score.value() / rest } else { 1.0 };
-        Some(Explanation { words, proximity, freshness, completeness })
+        Explanation { words, proximity, freshness, completeness }
     });
     Ok(explained.collect())
 }

@@ -2,8 +2,9 @@
 
 use crate::analyze::{Analyzers, Mode};
 use crate::error::SearchError;
-use crate::tokens::{self, of_language};
+use crate::tokens::{self, as_spelled, of_language};
 use curlew_model::{PageId, Record, hex};
+use curlew_text::hygiene::head_bytes;
 use sha2::{Digest, Sha256};
 use std::io;
 use tantivy::schema::{
@@ -43,10 +44,12 @@ pub(crate) struct Fields {
     pub(crate) likeness: Field,
     /// Whole record as JSON, for results and for rebuilding.
     pub(crate) record: Field,
-    /// Stems of the title, with positions. Splits of format 7 have neither this field nor the next.
+    /// Stems of the title, with positions.
     pub(crate) title: Field,
     /// Labels ([`label`]).
     pub(crate) label: Field,
+    /// Words as they are spelled ([`crate::spelling`]). Splits of format 8 lack this field.
+    pub(crate) spelling: Field,
 }
 
 /// Field names that the engine needs to read columns.
@@ -99,15 +102,16 @@ pub(crate) fn schema() -> (Schema, Fields) {
         likeness: builder.add_u64_field(LIKENESS, column),
         record: builder.add_bytes_field("record", BytesOptions::from(STORED)),
         title: builder.add_text_field("title", names),
-        label: builder.add_text_field("label", exact),
+        label: builder.add_text_field("label", exact.clone()),
+        spelling: builder.add_text_field("spelling", exact),
     };
     (builder.build(), fields)
 }
 
-/// True if a split may have this schema: that of [`schema`], or the one of format 7, which lacks the last fields.
+/// True if a split may have this schema: that of [`schema`], or the one of format 8, which lacks the last field.
 pub(crate) fn is_known(other: &Schema) -> bool {
     let (known, fields) = schema();
-    other.num_fields() > fields.record.field_id() as usize
+    other.num_fields() > fields.label.field_id() as usize
         && other.num_fields() <= known.num_fields()
         && other.fields().zip(known.fields()).all(|((_, one), (_, other))| one == other)
 }
@@ -129,8 +133,12 @@ pub(crate) fn document(record: &Record, fields: &Fields, text_bytes: usize) -> R
     if !language.is_empty() {
         document.add_text(fields.language, &language);
     }
+    let texts = [Some(&record.title), record.author.as_ref(), Some(&record.text)];
+    for text in texts.into_iter().flatten() {
+        document.add_text(fields.spelling, as_spelled(&language, head_bytes(text, text_bytes)));
+    }
     let mut add = |field, language: &str, text: &str| {
-        document.add_text(field, of_language(language, head(text, text_bytes)));
+        document.add_text(field, of_language(language, head_bytes(text, text_bytes)));
     };
     for _ in 0..TITLE_TIMES {
         add(fields.body, &language, &record.title);
@@ -178,7 +186,7 @@ pub(crate) fn folder_label(folder: &str) -> Option<String> {
 /// Returns a label without regard to case, accents and signs: the words of a name, in the form in which they are
 /// searched for.
 fn label(kind: &str, name: &str) -> Option<String> {
-    let words = Analyzers::default().of("").words(head(name, MAX_LABEL), Mode::Query);
+    let words = Analyzers::default().of("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
     (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))
 }
@@ -223,11 +231,6 @@ fn names_above(host: &str) -> impl Iterator<Item = &str> {
     let is_address = host.starts_with('[') || host.parse::<std::net::IpAddr>().is_ok();
     let parents = if is_address { 0 } else { MAX_PARENTS };
     std::iter::once(host).chain(host.match_indices('.').map(|(at, _)| &host[at + 1..]).take(parents))
-}
-
-/// Returns the first bytes of a text, cut between characters.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! Selects the part of a text that shows why a page was found.
 
 use crate::analyze::{Analyzer, FirstLetters, Mode};
-use crate::schema::head;
 use curlew_model::SnippetLimit;
-use serde::{Deserialize, Serialize};
+use curlew_text::hygiene::head_bytes;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -21,7 +20,7 @@ const ELLIPSIS: char = '…';
 /// Part of a text, with the positions of the words that were searched for.
 ///
 /// The text is plain: escape it piece by piece before it is shown, and mark the pieces then.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// The part, on one line.
     pub text: String,
@@ -31,7 +30,8 @@ pub struct Snippet {
 
 /// Returns the best part of a text, no longer than its page allows; the text is one of `many` that are shown together.
 pub(crate) fn snippet(
-    (text, many): (&str, usize),
+    text: &str,
+    many: usize,
     limit: SnippetLimit,
     marked: &HashSet<String>,
     analyzer: &mut Analyzer,
@@ -41,7 +41,7 @@ pub(crate) fn snippet(
     if limit == 0 {
         return Snippet::default();
     }
-    let scanned = head(text, SCANNED_BYTES.min(SCANNED_TOGETHER / many.max(1)));
+    let scanned = head_bytes(text, SCANNED_BYTES.min(SCANNED_TOGETHER / many.max(1)));
     let matches = matches(scanned, marked, analyzer);
     let start = start(scanned, best_window(&matches, limit), limit);
     cut(text, start, limit, &matches)
@@ -207,7 +207,7 @@ mod tests {
 
     fn of(text: &str, limit: Option<u32>, language: &str, marked: &[&str]) -> Snippet {
         let marked = marked.iter().map(|form| (*form).to_owned()).collect();
-        snippet((text, 1), SnippetLimit(limit), &marked, Analyzers::default().of(language))
+        snippet(text, 1, SnippetLimit(limit), &marked, Analyzers::default().of(language))
     }
 
     fn marked(snippet: &Snippet) -> Vec<&str> {

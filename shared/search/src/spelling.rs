@@ -1,121 +1,268 @@
-//! Finds the stems of splits that are like some others, within a number of steps.
+//! Words as they are spelled: a dictionary beside that of stems, in which words are looked up by their beginning, or by
+//! likeness to a word that no page has.
+//!
+//! The dictionary has each word of letters without its accents, the language of the pages that have it, and the word with
+//! its accents if it has any. Only the first few texts with a word name it, so the dictionary takes little room, while a word
+//! that only hidden pages name is known to be gone.
 
-use crate::analyze::{Analyzers, Mode};
+use crate::analyze::{Analyzers, Mode, compared};
 use crate::error::SearchError;
+use crate::hidden::Hidden;
 use crate::plan::Stem;
 use crate::split::Split;
-use crate::tokens::{MARK, form_and_rules};
-use serde::{Deserialize, Serialize};
+use crate::tokens::{MARK, spelling_term};
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashSet};
-use strsim::osa_distance as distance;
-use tantivy::Term;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use strsim::osa_distance as typos;
 use tantivy::query::FuzzyTermQuery;
+use tantivy::schema::IndexRecordOption;
+use tantivy::{DocSet, InvertedIndexReader, TERMINATED, Term};
 use tantivy_fst::Automaton;
 
-/// Minimum length of a word that is looked up, and of the beginning of a stem, in characters; shorter ones have too
-/// many neighbours.
-pub(crate) const SHORTEST: usize = 4;
-/// Length from which the first letter of a stem may be the wrong one, in characters.
+/// Minimum length of a word that is looked up by likeness, in characters; shorter ones have too many neighbours.
+const SHORTEST: usize = 4;
+/// Length from which the first letter of a word may be the wrong one, in characters.
 const FIRST_LETTER_FROM: usize = 5;
-/// Maximum number of last letters of a stem that may be missing: a typo in the ending keeps the ending on its stem.
-const ENDING: usize = 4;
+/// Length from which a word may have two wrong letters, in characters.
+const LONG: usize = 8;
+/// Maximum number of wrong letters that words are compared by: a short word may have one, and its ending another.
+const MOST_SLIPS: u8 = 2;
+/// Maximum number of words of a split that are considered for one word.
+const CONSIDERED: usize = 12;
 
-/// A stem of the index that is similar to one of the query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Neighbour {
+/// Word of the dictionary of some splits, in a language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    /// The word in lower case.
+    pub(crate) word: String,
+    /// Its stem in the language.
     pub(crate) stem: Stem,
-    /// Number of pages that have it, in the split where it is most frequent.
-    pages: u64,
-    /// Number of typos between the two.
+    /// Number of pages that have the stem, in the split where it is most frequent.
+    pub(crate) pages: u64,
+    /// Number of typos between it and the word that it is like.
     pub(crate) distance: usize,
 }
 
-/// Returns the stems of some splits that are similar to some others, in no order, some several times. Those with the
-/// same first letter are looked for before others, which may have no other typo. Of each split at most `steps` bytes of
-/// terms are read.
-pub(crate) fn neighbours(
-    splits: &[&Split],
-    stems: &[Stem],
-    most: usize,
-    steps: usize,
-) -> Result<Vec<Neighbour>, SearchError> {
-    // Prefix and number of typos, with the stems that they come from: one lookup covers all languages.
-    let mut begins: BTreeMap<(bool, String, usize), Vec<&Stem>> = BTreeMap::new();
-    for stem in stems {
-        let letters = stem.form.chars().count();
-        for cut in 0..=ENDING.min(letters.saturating_sub(SHORTEST)) {
-            let begin: String = stem.form.chars().take(letters - cut).collect();
-            if letters >= FIRST_LETTER_FROM {
-                begins.entry((true, begin.clone(), 1)).or_default().push(stem);
-            }
-            begins.entry((false, begin, if cut == 0 { most } else { 1 })).or_default().push(stem);
-        }
-    }
-    let mut near = Vec::new();
-    for split in splits {
-        let body = split.fields().body;
-        let inverted = split.segment().inverted_index(body)?;
-        let left = Cell::new(steps);
-        for ((any_first, begin, slips), of) in &begins {
-            let query = FuzzyTermQuery::new(Term::from_field_text(body, begin), *slips as u8, true);
-            let terms = inverted.terms().search(InAnyLanguage::new(query.automaton()?, begin, &left));
-            let first = &begin[..begin.ceil_char_boundary(1)];
-            let mut terms = match any_first {
-                true => terms.into_stream()?,
-                // No letter begins with this byte.
-                false => terms.ge(first).lt([first.as_bytes(), &[u8::MAX]].concat()).into_stream()?,
-            };
-            while terms.advance() {
-                let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
-                let (form, rules) = form_and_rules(term);
-                let pages = u64::from(terms.value().doc_freq);
-                near.extend(of.iter().filter(|stem| stem.rules == rules).map(|stem| Neighbour {
-                    stem: Stem { rules: rules.to_owned(), form: form.to_owned() },
-                    pages,
-                    distance: distance(&stem.form, form),
-                }));
-            }
-        }
-    }
-    Ok(near)
+/// An entry of the dictionary.
+struct Entry {
+    bare: String,
+    rules: String,
+    /// The word in lower case, with its accents.
+    word: String,
 }
 
-/// Maximum number of stems that a beginning stands for: those on the most pages.
-pub(crate) const STEMS: usize = 64;
-/// Maximum number of terms of a split that are read for one beginning.
-const TERMS_READ: usize = 20_000;
+impl Entry {
+    fn parse(key: &[u8]) -> Option<Entry> {
+        let mut parts = std::str::from_utf8(key).ok()?.split(MARK);
+        let (bare, rules) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let word = parts.next().map_or_else(|| bare.clone(), str::to_owned);
+        Some(Entry { bare, rules, word })
+    }
+}
 
-/// Returns the stems of some splits that begin with the forms of a word in some language.
-pub(crate) fn beginning_with(splits: &[&Split], begin: &str) -> Result<Vec<Neighbour>, SearchError> {
-    let forms = Analyzers::default().of("").words(begin, Mode::Query);
-    let [begin] = forms.as_slice() else { return Ok(Vec::new()) };
-    let mut near = Vec::new();
-    for split in splits {
-        let inverted = split.segment().inverted_index(split.fields().body)?;
-        // No letter begins with this byte.
-        let last = [begin.form.as_bytes(), &[u8::MAX]].concat();
-        let mut terms = inverted.terms().range().ge(&begin.form).lt(last).into_stream()?;
-        let (mut left, mut here) = (TERMS_READ, Vec::new());
+/// The dictionary of a split, and that of its stems.
+struct Dictionary<'a> {
+    split: &'a Split,
+    words: Arc<InvertedIndexReader>,
+    stems: Arc<InvertedIndexReader>,
+}
+
+impl<'a> Dictionary<'a> {
+    /// Opens the dictionaries of those splits whose format has one. All are opened before the first missing one ends it, so
+    /// that all become wanted at once.
+    fn open_all(splits: &[&'a Split]) -> Result<Vec<Dictionary<'a>>, SearchError> {
+        let open = |split: &&'a Split| {
+            let [words, stems] =
+                [split.fields().spelling, split.fields().body].map(|field| split.segment().inverted_index(field));
+            Ok(Dictionary { split, words: words?, stems: stems? })
+        };
+        let splits = splits.iter().filter(|split| split.has(split.fields().spelling));
+        let opened: Vec<Result<Dictionary<'a>, SearchError>> = splits.map(open).collect();
+        opened.into_iter().collect()
+    }
+
+    /// Calls `read` for the first entries from `first` up to `last`.
+    fn range(&self, first: &str, last: &[u8], mut read: impl FnMut(Entry)) -> Result<(), SearchError> {
+        let mut terms = self.words.terms().range().ge(first).lt(last).into_stream()?;
+        let mut left = ENTRIES_READ;
         while left > 0 && terms.advance() {
             left -= 1;
-            let Ok(term) = std::str::from_utf8(terms.key()) else { continue };
-            let (form, rules) = form_and_rules(term);
-            let stem = Stem { rules: rules.to_owned(), form: form.to_owned() };
-            here.push(Neighbour { stem, pages: u64::from(terms.value().doc_freq), distance: 0 });
+            Entry::parse(terms.key()).into_iter().for_each(&mut read);
         }
-        near.extend(in_order(&here).into_iter().take(STEMS));
+        Ok(())
     }
-    Ok(near)
+
+    /// True if a page that is not hidden names a word.
+    fn is_alive(&self, entry: &Entry, hidden: &Hidden) -> Result<bool, SearchError> {
+        let dead = self.split.dead(hidden)?;
+        let term = Term::from_field_text(self.split.fields().spelling, &spelling_term(&entry.word, &entry.rules));
+        let Some(mut postings) = self.words.read_postings(&term, IndexRecordOption::Basic)? else {
+            return Ok(false);
+        };
+        while postings.doc() != TERMINATED && dead.contains(postings.doc()) {
+            postings.advance();
+        }
+        Ok(postings.doc() != TERMINATED)
+    }
+
+    /// Returns the entries within a number of slips of a word: those with its first letter, or those with another.
+    fn like(&self, word: &str, other_first: bool, slips: u8, left: &Cell<usize>) -> Result<Vec<Entry>, SearchError> {
+        let field = self.split.fields().spelling;
+        let automaton = FuzzyTermQuery::new(Term::from_field_text(field, word), slips, true).automaton()?;
+        let terms = self.words.terms().search(InAnyLanguage::new(automaton, word, left));
+        let first = &word[..word.ceil_char_boundary(1)];
+        let mut terms = match other_first {
+            true => terms.into_stream()?,
+            false => terms.ge(first).lt(after(first)).into_stream()?,
+        };
+        let mut entries = Vec::new();
+        while terms.advance() {
+            let entry = Entry::parse(terms.key());
+            entries.extend(entry.filter(|entry| entry.bare.starts_with(first) != other_first));
+        }
+        Ok(entries)
+    }
+
+    /// Returns the number of pages that have a stem.
+    fn pages_with(&self, stem: &Stem) -> Result<u64, SearchError> {
+        let term = Term::from_field_text(self.split.fields().body, &stem.text());
+        Ok(u64::from(self.stems.doc_freq(&term)?))
+    }
+
+    /// Returns the word of an entry, as it is found; `None` if only hidden pages name it.
+    fn find(&self, like: Like, hidden: &Hidden) -> Result<Option<Spelling>, SearchError> {
+        let Like { entry, stem, distance } = like;
+        if !self.is_alive(&entry, hidden)? {
+            return Ok(None);
+        }
+        Ok(Some(Spelling { word: entry.word, pages: self.pages_with(&stem)?, stem, distance }))
+    }
 }
 
-/// Combines the [`neighbours`] of several leaves: the nearest first, then those on the most pages.
-pub(crate) fn in_order<'a>(near: impl IntoIterator<Item = &'a Neighbour>) -> Vec<Neighbour> {
-    let mut near: Vec<Neighbour> = near.into_iter().cloned().collect();
-    near.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
+/// An entry that is like a misspelled word, with its stem, and the number of typos between the two.
+struct Like {
+    entry: Entry,
+    stem: Stem,
+    distance: usize,
+}
+
+/// Returns a key behind all that begin with a text: no letter begins with its last byte.
+fn after(begin: &str) -> Vec<u8> {
+    [begin.as_bytes(), &[u8::MAX]].concat()
+}
+
+/// Returns the stem of a word by the rules of a language; `None` if it is not one word there.
+fn stem_of(word: &str, rules: &str, analyzers: &mut Analyzers) -> Option<Stem> {
+    let words = analyzers.of(rules).words(word, Mode::Query);
+    let [only] = words.as_slice() else { return None };
+    Some(Stem { rules: rules.to_owned(), form: only.form.clone() })
+}
+
+/// Returns the rules of the languages in which each of some words is spelled like this on some page.
+pub(crate) fn languages_of(
+    splits: &[&Split],
+    words: &BTreeSet<String>,
+) -> Result<BTreeMap<String, BTreeSet<String>>, SearchError> {
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    if words.is_empty() {
+        return Ok(all);
+    }
+    for dictionary in Dictionary::open_all(splits)? {
+        for word in words {
+            let first = format!("{word}{MARK}");
+            dictionary.range(&first, &after(&first), |entry| {
+                all.entry(word.clone()).or_default().insert(entry.rules);
+            })?;
+        }
+    }
+    Ok(all)
+}
+
+/// Maximum number of entries of a split that are read for one word or beginning.
+const ENTRIES_READ: usize = 4_000;
+/// Maximum number of stems that a beginning stands for: those on the most pages.
+pub(crate) const STEMS: usize = 64;
+
+/// Returns the words of some splits that begin like a word, one for each stem.
+pub(crate) fn beginning_with(
+    splits: &[&Split],
+    begin: &str,
+    analyzers: &mut Analyzers,
+) -> Result<Vec<Spelling>, SearchError> {
+    let Some(begin) = compared(begin) else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for dictionary in Dictionary::open_all(splits)? {
+        let mut stems: BTreeMap<Stem, String> = BTreeMap::new();
+        dictionary.range(&begin, &after(&begin), |entry| {
+            if let Some(stem) = stem_of(&entry.word, &entry.rules, analyzers) {
+                stems.entry(stem).or_insert(entry.word);
+            }
+        })?;
+        let mut here = Vec::with_capacity(stems.len());
+        for (stem, word) in stems {
+            here.push(Spelling { pages: dictionary.pages_with(&stem)?, word, stem, distance: 0 });
+        }
+        all.extend(in_order(here).into_iter().take(STEMS));
+    }
+    Ok(all)
+}
+
+/// A word that no page has, and where words like it are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Misspelling<'a> {
+    /// The word as typed.
+    pub(crate) word: &'a str,
+    /// Languages of the words that it may be, by the names of their rules.
+    pub(crate) languages: &'a BTreeSet<String>,
+    /// Maximum number of bytes of entries that are compared in each split.
+    pub(crate) steps: usize,
+}
+
+/// Returns the words of some splits that are like a misspelled one and that a page names which is not hidden, in no order,
+/// some several times. Those with the same first letter are looked for before others, which may have no other typo.
+pub(crate) fn similar_words(
+    splits: &[&Split],
+    hidden: &Hidden,
+    misspelling: &Misspelling<'_>,
+    analyzers: &mut Analyzers,
+) -> Result<Vec<Spelling>, SearchError> {
+    let Some(typed) = compared(misspelling.word) else { return Ok(Vec::new()) };
+    let letters = typed.chars().count();
+    if letters < SHORTEST || typed.chars().any(char::is_numeric) {
+        return Ok(Vec::new());
+    }
+    let most = if letters < LONG { 1 } else { 2 };
+    let mut like = |entry: Entry| {
+        let distance = typos(&typed, &entry.bare);
+        let stems = [&typed, &entry.word].map(|word| stem_of(word, &entry.rules, analyzers));
+        let [Some(typed_stem), Some(stem)] = stems else { return None };
+        // Two words of one stem may be inflected differently.
+        let is_like = distance > 0 && (distance <= most || typos(&typed_stem.form, &stem.form) <= most);
+        is_like.then_some(Like { entry, stem, distance })
+    };
+    let mut found = Vec::new();
+    for dictionary in Dictionary::open_all(splits)? {
+        let left = Cell::new(misspelling.steps);
+        let mut entries = dictionary.like(&typed, false, MOST_SLIPS, &left)?;
+        if letters >= FIRST_LETTER_FROM {
+            entries.extend(dictionary.like(&typed, true, 1, &left)?);
+        }
+        entries.retain(|entry| misspelling.languages.contains(&entry.rules));
+        entries.sort_by_cached_key(|entry| typos(&typed, &entry.bare));
+        let alike = entries.into_iter().filter_map(&mut like).take(CONSIDERED);
+        found.extend(alike.map(|like| dictionary.find(like, hidden)));
+    }
+    // All are read before the first missing part of a split ends it, so that all parts become wanted at once.
+    found.into_iter().filter_map(Result::transpose).collect()
+}
+
+/// Sorts words, those of each stem once: the nearest first, then those on the most pages.
+pub(crate) fn in_order(mut words: Vec<Spelling>) -> Vec<Spelling> {
+    words.sort_by(|a, b| a.distance.cmp(&b.distance).then(b.pages.cmp(&a.pages)).then_with(|| a.stem.cmp(&b.stem)));
     let mut seen = HashSet::new();
-    near.retain(|near| seen.insert(near.stem.clone()));
-    near
+    words.retain(|word| seen.insert(word.stem.clone()));
+    words
 }
 
 /// Automaton that matches terms whose form matches another automaton, in any language ([`crate::tokens::term_text`]),
@@ -223,16 +370,21 @@ mod tests {
     #[test]
     fn characters_of_other_scripts_cost_no_work() {
         let split = split();
-        let found = |stem: &str, steps| {
-            let stem = Stem { rules: "en".to_owned(), form: stem.to_owned() };
-            let near = neighbours(&[&split], &[stem], 2, steps).unwrap();
-            in_order(&near).into_iter().map(|near| near.stem.form).collect::<Vec<_>>()
+        let found = |word: &str, steps| {
+            let languages = BTreeSet::from(["en".to_owned()]);
+            let misspelling = Misspelling { word, languages: &languages, steps };
+            let hidden = Hidden::default();
+            let words = similar_words(&[&split], &hidden, &misspelling, &mut Analyzers::default()).unwrap();
+            in_order(words).into_iter().map(|like| like.word).collect::<Vec<_>>()
         };
-        for (stem, other) in
-            [("univeristi", "universiti"), ("lighthos", "lighthous"), ("keper", "keeper"), ("gniversiti", "universiti")]
-        {
-            assert_eq!(found(stem, 2_000), [other], "{stem}");
-            assert_eq!(found(stem, 10), [""; 0], "{stem}");
+        for (word, other) in [
+            ("univeristy", "university"),
+            ("lighthose", "lighthouse"),
+            ("keper", "keeper"),
+            ("gniversity", "university"),
+        ] {
+            assert_eq!(found(word, 2_000), [other], "{word}");
+            assert_eq!(found(word, 3), [""; 0], "{word}");
         }
     }
 }

@@ -105,7 +105,8 @@ impl Split {
     pub(crate) fn warm_up(contents: Contents, directory: BundleDirectory) -> Result<(), SearchError> {
         let split = Split::over(contents, directory, None)?;
         let fields = split.fields;
-        for field in [fields.id, fields.host, fields.language, fields.body, fields.author, fields.title, fields.label] {
+        let exact = [fields.id, fields.host, fields.language, fields.label, fields.spelling];
+        for field in exact.into_iter().chain([fields.body, fields.author, fields.title]) {
             split.segment().inverted_index(field)?;
         }
         split.segment().get_fieldnorms_reader(fields.body)?;

@@ -4,13 +4,12 @@ use crate::analyze::rules;
 use crate::budget::Lists;
 use crate::error::SearchError;
 use crate::split::Split;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use tantivy::Term;
 use tantivy::postings::TermInfo;
 
 /// Statistics of splits: sums, so that the distribution of pages over splits does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// Number of pages, hidden ones included.
     pub(crate) docs: u64,
@@ -20,10 +19,12 @@ pub(crate) struct Statistics {
     pages_in: BTreeMap<String, u64>,
     /// Each term of titles and texts.
     terms: BTreeMap<String, TermStatistics>,
+    /// Rules of the languages in which pages have a word as it was typed, by the word: of those that were looked up.
+    pub(crate) spelled_in: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Statistics of a term.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct TermStatistics {
     /// Number of pages that have it.
     pages: u64,
@@ -102,23 +103,16 @@ impl Statistics {
         self.pages_in.get(rules).copied().unwrap_or_default()
     }
 
-    /// Adds the statistics of other splits.
-    pub(crate) fn add(&mut self, other: Statistics) {
-        self.docs += other.docs;
-        self.tokens += other.tokens;
-        for (rules, pages) in other.pages_in {
-            *self.pages_in.entry(rules).or_default() += pages;
-        }
-        for (text, term) in other.terms {
-            self.terms.entry(text).or_default().add(term);
-        }
+    /// True if no page whose language has these rules has a word as it was typed, while pages in another one have it.
+    pub(crate) fn is_foreign(&self, word: &str, rules: &str) -> bool {
+        self.spelled_in.get(word).is_some_and(|languages| !languages.contains(rules))
     }
 
     /// Returns these statistics with the counts of the terms of earlier ones of the same splits.
     #[must_use]
     pub(crate) fn with_terms_of(mut self, earlier: Statistics) -> Statistics {
         self.terms.extend(earlier.terms);
-        self
+        Statistics { spelled_in: earlier.spelled_in, ..self }
     }
 
     /// Returns the number of pages that have a term, if it was counted.

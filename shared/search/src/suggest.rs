@@ -1,18 +1,20 @@
 //! Suggests the query that somebody may have meant.
 
 use crate::error::SearchError;
-use crate::leaf::Leaf;
+use crate::hidden::Hidden;
 use crate::query::Query;
-use crate::run::{Request, Results, search_leaves};
+use crate::run::{Request, Results, search};
+use crate::split::Split;
 use curlew_model::Timestamp;
 
 /// Returns the query that may have been meant, if it finds anything; `text` is the input of
-/// [`Query::read`], and `found` what [`search_leaves`] has found for it.
+/// [`Query::read`], and `found` what [`search`] has found for it.
 ///
 /// # Errors
-/// If a leaf has not answered yet, or cannot read its splits.
+/// As [`search`].
 pub fn suggest(
-    leaves: &[&dyn Leaf],
+    splits: &[&Split],
+    hidden: &Hidden,
     (text, query): (&str, &Query),
     found: &Results,
     now: Timestamp,
@@ -35,6 +37,6 @@ pub fn suggest(
         return Ok(Some(meant));
     }
     let (query, _) = Query::read(&meant);
-    let Results { total, partial, .. } = search_leaves(leaves, Request::new(&query, 0, now))?;
+    let Results { total, partial, .. } = search(splits, hidden, Request::new(&query, 0, now))?;
     Ok((total + partial > 0).then_some(meant))
 }

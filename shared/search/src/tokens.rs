@@ -4,7 +4,8 @@
 //! and the tokenizer splits it. The schema of every split names one tokenizer for all its fields ([`NAME`]), so a text
 //! itself carries the mark that it is to be split, and its language; any other text is one word.
 
-use crate::analyze::{Analyzers, Mode, rules};
+use crate::analyze::{Analyzers, Mode, lower, rules, spelled_words, without_accents};
+use foldhash::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer, TokenizerManager};
@@ -21,14 +22,33 @@ pub(crate) fn term_text(form: &str, rules: &str) -> String {
     if rules.is_empty() { form.to_owned() } else { format!("{form}{MARK}{rules}") }
 }
 
+/// Returns a word as it is indexed by its spelling: in lower case without its accents, followed by its language, and by the
+/// word with its accents if it has any.
+pub(crate) fn spelling_term(word: &str, rules: &str) -> String {
+    let lower = lower(word, rules);
+    let bare = without_accents(&lower);
+    if bare == lower { format!("{bare}{MARK}{rules}") } else { format!("{bare}{MARK}{rules}{MARK}{lower}") }
+}
+
+/// Number of texts of a part of a split that name a word.
+const TEXTS_NAMED: u8 = 4;
+
 /// Splits an indexed form into form and language.
 pub(crate) fn form_and_rules(term: &str) -> (&str, &str) {
     term.split_once(MARK).unwrap_or((term, ""))
 }
 
+/// Character on both sides of the language of a text whose words are indexed as they are spelled.
+const SPELLING_MARK: char = '\u{2}';
+
 /// Returns a text marked to be split by the rules of a language (primary subtag, or empty).
 pub(crate) fn of_language(language: &str, text: &str) -> String {
     format!("{MARK}{language}{MARK}{text}")
+}
+
+/// Returns a text marked to be split into words as they are spelled, on a page in a language.
+pub(crate) fn as_spelled(language: &str, text: &str) -> String {
+    format!("{SPELLING_MARK}{language}{SPELLING_MARK}{text}")
 }
 
 /// Splits texts for the engine. Clones share their cached forms.
@@ -39,6 +59,8 @@ pub(crate) struct Tokens {
     forms: String,
     laid: Vec<FormEntry>,
     token: Token,
+    /// Number of texts that have named a word, by the rules of their language.
+    named: HashMap<String, HashMap<String, u8>>,
 }
 
 /// One form of a word.
@@ -61,7 +83,10 @@ impl Tokens {
     fn lay(&mut self, text: &str) {
         self.forms.clear();
         self.laid.clear();
-        let Some((language, text)) = text.strip_prefix(MARK).and_then(|rest| rest.split_once(MARK)) else {
+        if let Some((language, text)) = marked(text, SPELLING_MARK) {
+            return self.lay_spellings(rules(language), text);
+        }
+        let Some((language, text)) = marked(text, MARK) else {
             self.forms.push_str(text);
             self.laid.push(FormEntry { end: text.len(), position: 0, span: 0..text.len() });
             return;
@@ -79,6 +104,27 @@ impl Tokens {
             }
         });
     }
+
+    /// Lays out the words of a text that not enough texts before it have named.
+    fn lay_spellings(&mut self, rules: &str, text: &str) {
+        let named = self.named.entry(rules.to_owned()).or_default();
+        for word in spelled_words(text) {
+            match named.get_mut(word) {
+                Some(times) if *times >= TEXTS_NAMED => continue,
+                Some(times) => *times += 1,
+                None => {
+                    named.insert(word.to_owned(), 1);
+                }
+            }
+            self.forms.push_str(&spelling_term(word, rules));
+            self.laid.push(FormEntry { end: self.forms.len(), position: 0, span: 0..0 });
+        }
+    }
+}
+
+/// Returns the language and the text of a marked one.
+fn marked(text: &str, mark: char) -> Option<(&str, &str)> {
+    text.strip_prefix(mark).and_then(|rest| rest.split_once(mark))
 }
 
 impl Tokenizer for Tokens {

@@ -273,7 +273,7 @@ fn crashed(what: &str) -> PortError {
 }
 
 /// The finalizer of SplitMix64: a permutation in which neighbours have nothing to do with each other.
-pub(crate) fn mix(n: u64) -> u64 {
+pub fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let n = (n ^ (n >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -285,7 +285,7 @@ pub struct Faulty<P: ?Sized> {
     port: Arc<P>,
     faults: Arc<Faults>,
     /// Deliveries that are to come once more.
-    again: Mutex<Vec<(curlew_model::Stage, curlew_ports::Delivery)>>,
+    again: Mutex<Vec<(curlew_model::QueueName, curlew_ports::Delivery)>>,
 }
 
 impl<P: ?Sized> Faulty<P> {

@@ -1,8 +1,5 @@
-//! Conformance suites, in-memory fakes, fault wrappers and the deterministic simulator.
+//! Conformance suites, in-memory fakes and fault wrappers.
 
-mod bad_time;
 pub mod conformance;
 pub mod faults;
-pub mod long;
 pub mod memory;
-pub mod sim;

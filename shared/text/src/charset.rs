@@ -75,7 +75,7 @@ fn code_page(body: &[u8], header: Option<&str>, declared: Option<&str>) -> Optio
     if header.and_then(known).is_some_and(|e| e != UTF_8) {
         return None;
     }
-    let page = header.and_then(CodePage::of).or_else(|| declared.and_then(CodePage::of))?;
+    let page = header.and_then(CodePage::for_label).or_else(|| declared.and_then(CodePage::for_label))?;
     std::str::from_utf8(body).is_err().then_some(page)
 }
 

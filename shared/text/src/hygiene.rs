@@ -44,6 +44,11 @@ pub fn head(text: &str, max: usize) -> &str {
     text.char_indices().nth(max).map_or(text, |(at, _)| &text[..at])
 }
 
+/// Returns the first `max` bytes of a text, cut between characters.
+pub fn head_bytes(text: &str, max: usize) -> &str {
+    text.get(..text.floor_char_boundary(max)).unwrap_or(text)
+}
+
 /// Removes characters that must not be stored ([`storable`]), cuts piles of combining marks down to [`MAX_MARKS`], and
 /// composes the rest (normal form C). Line breaks of every kind become `\n`.
 pub fn clean(text: &str) -> Cow<'_, str> {

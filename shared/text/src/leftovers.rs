@@ -1,9 +1,11 @@
 //! Recognizes what templates and scripts leave in a page where they had no value to put in.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
 use url::Url;
 
-/// Texts that are nothing but a leftover, in lower case, one a line. An ellipsis stands for any number of full stops.
-const VALUES: &str = include_str!("../data/leftovers.txt");
+/// Texts that are nothing but a leftover, in lower case. An ellipsis stands for any number of full stops.
+static VALUES: LazyLock<HashSet<&str>> = LazyLock::new(|| include_str!("../data/leftovers.txt").lines().collect());
 /// Marks around the name of a value in the languages of templates.
 const MARKS: [(&str, &str); 8] =
     [("{", "}"), ("${", "}"), ("#{", "}"), ("<%", "%>"), ("<?", "?>"), ("[[", "]]"), ("[object ", "]"), ("@{", "}")];
@@ -33,7 +35,7 @@ pub fn is_leftover(text: &str) -> bool {
         let bare = text.trim_end_matches(['.', '…']);
         let dots = if bare.len() < text.len() { "…" } else { "" };
         let value = format!("{}{dots}", bare.trim_end().to_lowercase());
-        VALUES.lines().any(|known| known == value)
+        VALUES.contains(value.as_str())
     };
     MARKS.iter().any(has_marks) || is_variable() || is_value()
 }

@@ -30,7 +30,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(start: &[u8]) -> Form {
+    fn detect(start: &[u8]) -> Form {
         match start {
             _ if start.starts_with(&GZIP) => Form::Gzip,
             _ if start.starts_with(&DICTIONARY) => Form::WithDictionary,
@@ -54,7 +54,7 @@ pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead +
     let (coded, made) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let counted = Counted { inner: file, count: coded.clone(), made: made.clone(), seen: (0, 0) };
     let mut file = BufReader::with_capacity(STEP, counted);
-    let form = Form::of(file.fill_buf()?);
+    let form = Form::detect(file.fill_buf()?);
     let decoder: Box<dyn Read + Send> = match form {
         Form::Plain => {
             file.get_mut().seen.0 = u64::MAX;
@@ -65,7 +65,7 @@ pub fn inflate(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead +
         Form::WithDictionary => return Err(invalid("it is compressed with a dictionary, which is not understood")),
     };
     let mut content = BufReader::with_capacity(STEP, Bounded { inner: decoder, coded, made });
-    if Form::of(content.fill_buf()?) != Form::Plain {
+    if Form::detect(content.fill_buf()?) != Form::Plain {
         return Err(invalid("it is compressed twice"));
     }
     Ok(Box::new(content))

@@ -13,7 +13,7 @@
 mod support;
 
 use bytes::Bytes;
-use curlew_model::{HoldReason, Millis, Stage, ThumbnailId, Timestamp};
+use curlew_model::{HoldReason, Millis, QueueName, ThumbnailId, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::catalog::results::SearchHit;
@@ -74,7 +74,11 @@ fn backend() -> Backend {
             gone: 451,
             held: [(HoldReason::TooManyRequests, 2), (HoldReason::Network, 5)].into(),
         }),
-        queues: vec![queue(Stage::Discover, 0, 3), queue(Stage::Poll, 4, 12), queue(Stage::Fetch, 132, 1_018)],
+        queues: vec![
+            queue(QueueName::Discover, 0, 3),
+            queue(QueueName::Poll, 4, 12),
+            queue(QueueName::Fetch, 132, 1_018),
+        ],
         counted_at: None,
         due_since: published,
         activity: (1..=30)

@@ -19,11 +19,10 @@ mod sources;
 mod view;
 mod watches;
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::language::Language;
 use crate::page;
 use crate::params::Params;
-use crate::quota::Quota;
 use crate::services::AdminServices;
 use crate::token::Spent;
 use crate::words;
@@ -38,8 +37,6 @@ use std::sync::{Arc, Mutex};
 
 /// The language of the pages.
 const ENGLISH: Language = Language::English;
-/// Tries to sign in that one address may make a minute.
-const ATTEMPTS_PER_MINUTE: u32 = 10;
 
 /// State of the operator's pages.
 pub(crate) struct Admin {
@@ -49,14 +46,12 @@ pub(crate) struct Admin {
     started: Timestamp,
     /// Forms that were sent.
     spent: Mutex<Spent>,
-    attempts: Mutex<Quota>,
 }
 
 /// Returns the routes.
 pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
     let started = app.clock.now();
-    let attempts = Mutex::new(Quota::a_minute(ATTEMPTS_PER_MINUTE));
-    let admin = Arc::new(Admin { app, services, started, spent: Mutex::default(), attempts });
+    let admin = Arc::new(Admin { app, services, started, spent: Mutex::default() });
     Router::new()
         .route("/admin", any(serve))
         .route("/admin/", any(serve))
@@ -65,11 +60,11 @@ pub(crate) fn router(app: Arc<App>, services: AdminServices) -> Router {
 }
 
 /// Answers all requests.
-async fn serve(State(admin): State<Arc<Admin>>, from: From, request: Request) -> Response {
+async fn serve(State(admin): State<Arc<Admin>>, caller: CallerAddress, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().strip_prefix("/admin").unwrap_or_default().trim_matches('/').to_owned();
     if parts.method == Method::POST && path == "login" {
-        return access::sign_in(&admin, from, &parts.headers, body).await;
+        return access::sign_in(&admin, caller, &parts.headers, body).await;
     }
     let operator = match access::operator(&admin, &parts).await {
         Ok(Some(operator)) => operator,

@@ -1,11 +1,12 @@
 //! The search API: the same JSON that the command line prints. That of a public site is open to every origin, for reading
 //! only.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, A_DAY, REVALIDATED, typed, waiting};
 use crate::params::{MAX_REACH, PAGE_SIZE, Params};
+use crate::quota::Allowance;
 use crate::text::clean;
 use crate::words::Search;
 use askama::Template;
@@ -28,7 +29,7 @@ pub(crate) const JSON: &str = "application/json";
 const API: &str = "/api/";
 
 /// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
-pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) -> Response {
+pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
     let bad_query = |sentence: String| failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
     let params = match Params::of(&uri) {
         Ok(params) => params,
@@ -39,7 +40,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, from: From, uri: Uri) ->
         Ok(asked) => asked,
         Err(sentence) => return bad_query(sentence),
     };
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return too_many(wait);
     }
     match app.services.search.find(query, start, limit).await {

@@ -5,7 +5,7 @@ use crate::kept_status::KeptStatus;
 use crate::language::Language;
 use crate::page::Site;
 use crate::page_settings::PageSettings;
-use crate::quota::{CallerKey, Quota};
+use crate::quota::{Allowance, CallerKey, Quotas};
 use crate::services::Services;
 use crate::settings::{OperatorContact, is_personal, origin};
 use crate::token::Spent;
@@ -18,23 +18,6 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// Calls of hubs that one address may make a minute; one hub announces updates of many feeds.
-const DELIVERIES_PER_MINUTE: u32 = 600;
-/// Forms that one address may send a minute during a rush.
-const RUSH_FORMS_PER_MINUTE: u32 = 1;
-/// Messages that one address may send a day, out of the daily number for all.
-const MESSAGES_PER_DAY: u32 = 5;
-/// Sites that one address may suggest a day, out of the daily number for all.
-const SUGGESTIONS_PER_DAY: u32 = 20;
-/// Searches for proofs that one address may request a day.
-const LOOKS_PER_DAY: u32 = 30;
-/// Searches for proofs a minute, for all callers together: each may query a name server of the caller's choice.
-const LOOKS_PER_MINUTE: u32 = 60;
-/// Subscriptions to our feeds a minute whose callbacks are on one host key: each causes a call of it.
-const SUBSCRIPTIONS_PER_MINUTE: u32 = 5;
-/// Calls of a host for proofs that one address may cause in a day: half of the host's daily number.
-const CALLS_PER_DAY: u32 = 6;
 
 /// The address of the caller, which the outer shell sets as a request extension: from [`crate::Proxies`], or on Lambda
 /// from `requestContext.http.sourceIp`. `None` if it cannot be known; all such callers share one allowance.
@@ -63,15 +46,7 @@ pub(crate) struct App {
     /// Tokens that have been used.
     pub(crate) spent: Mutex<Spent>,
     pub(crate) status: Arc<KeptStatus>,
-    searches: Mutex<Quota>,
-    forms: Mutex<Quota>,
-    rush_forms: Mutex<Quota>,
-    deliveries: Mutex<Quota>,
-    messages: Mutex<Quota>,
-    suggestions: Mutex<Quota>,
-    looks: Mutex<Quota>,
-    calls: Mutex<Quota>,
-    subscriptions: Mutex<Quota>,
+    quotas: Quotas,
 }
 
 impl App {
@@ -83,15 +58,7 @@ impl App {
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: KeptStatus::new(services.status.clone(), services.clock.clone()),
-            searches: Mutex::new(Quota::a_minute(settings.searches_per_minute)),
-            forms: Mutex::new(Quota::a_minute(settings.forms_per_minute)),
-            rush_forms: Mutex::new(Quota::a_minute(RUSH_FORMS_PER_MINUTE)),
-            deliveries: Mutex::new(Quota::a_minute(DELIVERIES_PER_MINUTE)),
-            messages: Mutex::new(Quota::a_day(MESSAGES_PER_DAY)),
-            suggestions: Mutex::new(Quota::a_day(SUGGESTIONS_PER_DAY)),
-            looks: Mutex::new(Quota::a_day(LOOKS_PER_DAY).of_all_a_minute(LOOKS_PER_MINUTE)),
-            calls: Mutex::new(Quota::a_day(CALLS_PER_DAY)),
-            subscriptions: Mutex::new(Quota::a_minute(SUBSCRIPTIONS_PER_MINUTE)),
+            quotas: Quotas::new(&settings),
             clock: services.clock.clone(),
             services,
             settings,
@@ -110,57 +77,25 @@ impl App {
         self.is_personal && !self.settings.any_host
     }
 
-    /// Takes a search from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_search(&self, from: From) -> Result<(), Millis> {
-        if self.is_personal && from.0.is_some_and(|ip| ip.to_canonical().is_loopback()) {
+    /// Takes one call from an allowance of its caller, or returns the time to wait. The user of this machine may search without
+    /// limit.
+    pub(crate) fn admit(&self, allowance: Allowance, caller: CallerAddress) -> Result<(), Millis> {
+        let is_user = self.is_personal && caller.0.is_some_and(|ip| ip.to_canonical().is_loopback());
+        if allowance == Allowance::Search && is_user {
             return Ok(());
         }
-        held(&self.searches).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a form from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_form(&self, from: From) -> Result<(), Millis> {
-        held(&self.forms).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a form during a rush from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_rush_form(&self, from: From) -> Result<(), Millis> {
-        held(&self.rush_forms).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a call of a hub from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_hub(&self, from: From) -> Result<(), Millis> {
-        held(&self.deliveries).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a message from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_message(&self, from: From) -> Result<(), Millis> {
-        held(&self.messages).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a suggested site from the caller's allowance, or returns the time to wait.
-    pub(crate) fn admit_suggestion(&self, from: From) -> Result<(), Millis> {
-        held(&self.suggestions).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a search for a proof from the caller's allowance and that of all callers, or returns the time to wait.
-    pub(crate) fn admit_look(&self, from: From) -> Result<(), Millis> {
-        held(&self.looks).take(self.key(from), self.clock.monotonic())
-    }
-
-    /// Takes a subscription from the allowance of its callback's host key, or returns the time to wait.
-    pub(crate) fn admit_subscription(&self, host: &str) -> Result<(), Millis> {
-        held(&self.subscriptions).take(CallerKey::of_host(host), self.clock.monotonic())
+        self.quotas.take(allowance, self.key(caller), self.clock.monotonic())
     }
 
     /// True if a caller may have a host called for a proof; takes it from the caller's allowance for that host.
-    pub(crate) fn admit_call(&self, from: From, host: &str) -> bool {
-        held(&self.calls).take(self.key(from).with_host(host), self.clock.monotonic()).is_ok()
+    pub(crate) fn may_have_called(&self, host: &str, caller: CallerAddress) -> bool {
+        let key = self.key(caller).with_host(host);
+        self.quotas.take(Allowance::CallOfHost, key, self.clock.monotonic()).is_ok()
     }
 
     /// Returns the key under which a caller's allowances are kept.
-    pub(crate) fn key(&self, from: From) -> CallerKey {
-        CallerKey::of(&self.settings.secret, from.0, self.clock.now())
+    fn key(&self, caller: CallerAddress) -> CallerKey {
+        CallerKey::of(&self.settings.secret, caller.0, self.clock.now())
     }
 }
 
@@ -171,12 +106,12 @@ pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Address of a request's caller, if it is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct From(pub(crate) Option<IpAddr>);
+pub(crate) struct CallerAddress(pub(crate) Option<IpAddr>);
 
-impl<S: Send + Sync> FromRequestParts<S> for From {
+impl<S: Send + Sync> FromRequestParts<S> for CallerAddress {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<From, Infallible> {
-        Ok(From(parts.extensions.get::<Caller>().and_then(|caller| caller.0)))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<CallerAddress, Infallible> {
+        Ok(CallerAddress(parts.extensions.get::<Caller>().and_then(|caller| caller.0)))
     }
 }

@@ -1,10 +1,11 @@
 //! The form for messages to the operator: questions, complaints about the crawler, reports of pages that should not be
 //! found, and requests for removal by owners who cannot give a proof. It changes nothing; people read the messages.
 
-use crate::app::{App, From};
-use crate::form::{self, Filled, FormToken, No, Notice};
+use crate::app::{App, CallerAddress};
+use crate::form::{self, Filled, FormError, FormToken, Notice};
 use crate::language::Language;
 use crate::page::{self, Site};
+use crate::quota::Allowance;
 use crate::words::{self, Form};
 use askama::Template;
 use axum::extract::State;
@@ -41,12 +42,18 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 }
 
 /// `POST /contact`
-pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
-    let refused =
-        |no: No| no.answer(&filled, |status, kept, notice| answer(&app, language, status, &filled, kept, notice));
-    let message = match admit(&app, from, language, &filled) {
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    language: Language,
+    filled: Filled,
+) -> Response {
+    let refused = |error: FormError| {
+        error.answer(&filled, |status, kept, notice| answer(&app, language, status, &filled, kept, notice))
+    };
+    let message = match admit(&app, caller, language, &filled) {
         Ok(message) => message,
-        Err(no) => return refused(no),
+        Err(error) => return refused(error),
     };
     let t = words::Contact::of(language);
     match app.services.messages.take(&message).await {
@@ -54,16 +61,16 @@ pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Lang
             let notice = Some(Notice::good(t.taken));
             answer(&app, language, StatusCode::OK, &Filled::default(), None, notice)
         }
-        Ok(MessageOutcome::Full) => refused(No::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
+        Ok(MessageOutcome::Full) => refused(FormError::new(StatusCode::SERVICE_UNAVAILABLE, t.full)),
         Err(error) => page::stage_error(app.site(language), "contact", &error),
     }
 }
 
 /// Returns the message if it may be passed on. Uses up the form's token.
-fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<Message, No> {
+fn admit(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<Message, FormError> {
     let t = words::Contact::of(language);
-    let ticket = form::ticket(app, from, language, filled)?;
-    let unfit = |text| No::kept(StatusCode::UNPROCESSABLE_ENTITY, text);
+    let ticket = form::ticket(app, caller, language, filled)?;
+    let unfit = |text| FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, text);
     let (text, address, reply_to) = (filled.get("text"), filled.get("address"), filled.get("reply_to"));
     if text.is_empty() {
         return Err(unfit(t.empty));
@@ -76,8 +83,8 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<M
         return Err(unfit(t.no_mail_address));
     }
     form::spend(app, language, ticket)?;
-    app.admit_message(from)
-        .map_err(|wait| No { wait: Some(wait), ..No::new(StatusCode::TOO_MANY_REQUESTS, t.enough) })?;
+    app.admit(Allowance::Message, caller)
+        .map_err(|wait| FormError { wait: Some(wait), ..FormError::new(StatusCode::TOO_MANY_REQUESTS, t.enough) })?;
     Ok(Message {
         about: about(filled),
         address: address.to_owned(),

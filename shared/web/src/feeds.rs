@@ -2,32 +2,28 @@
 //! newest pages first. Feeds need our own address, so without one there are none.
 
 use crate::api;
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
 use crate::params::{NEWEST_FIRST, Params};
+use crate::quota::Allowance;
 use crate::refine::asked;
-use crate::settings;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use axum::http::{StatusCode, Uri};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use curlew_model::{QueryError, Timestamp, hex};
 use curlew_stages::catalog::results::{FindError, Query, SearchHit, Start};
-use curlew_stages::operator::deliver::FeedRenderer;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use url::Url;
 
 /// Number of entries of one feed.
 const ENTRIES: usize = 30;
-/// Maximum length of a feed's address that can be subscribed to, in bytes.
-const MAX_TOPIC: usize = 4_096;
 /// Minutes after which a reader may poll again: the interval at which the index is published.
 const TTL_MINUTES: u32 = 480;
 /// Caching of feeds that have all of their entries, for caches and readers that heed it.
@@ -76,8 +72,6 @@ struct Feed<'a> {
     page: String,
     /// The feed itself.
     own: String,
-    /// The hub that tells subscribers of new entries (WebSub §4).
-    hub: String,
     updated: Timestamp,
     /// Sentences about pages that were not searched, and about parts of the query that were left out.
     note: Option<String>,
@@ -119,7 +113,12 @@ struct Rss<'a> {
 }
 
 /// `GET /feed/atom?q=`, `/feed/rss?q=`, `/feed/json?q=`
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Path<String>, uri: Uri) -> Response {
+pub(crate) async fn show(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    Path(form): Path<String>,
+    uri: Uri,
+) -> Response {
     let (Some(form), Some(origin)) = (FeedFormat::of(&form), app.origin.as_deref()) else {
         return api::no_such_address();
     };
@@ -137,7 +136,7 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
     if let Some(why) = unreadable(query) {
         return api::not_found_out(FindError::BadQuery(why));
     }
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return api::too_many(wait);
     }
     match app.services.search.find(&newest_first(query), Start::Offset(0), ENTRIES).await {
@@ -154,9 +153,8 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, Path(form): Pa
 
 fn answer(form: FeedFormat, caching: &'static str, feed: &Feed<'_>) -> Response {
     let Some(body) = rendered(form, feed) else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
-    // Readers of JSON Feed look for a hub here alone, and WebSub §4 wants it looked for here first.
-    let links = [(LINK, format!("<{}>; rel=\"hub\"", feed.hub)), (LINK, format!("<{}>; rel=\"self\"", feed.own))];
-    ([NOINDEX], typed(form.media_type(), caching), AppendHeaders(links), body).into_response()
+    let own = [(LINK, format!("<{}>; rel=\"self\"", feed.own))];
+    ([NOINDEX], typed(form.media_type(), caching), own, body).into_response()
 }
 
 fn rendered(form: FeedFormat, feed: &Feed<'_>) -> Option<String> {
@@ -168,52 +166,8 @@ fn rendered(form: FeedFormat, feed: &Feed<'_>) -> Option<String> {
     body.inspect_err(|error| tracing::error!(%error, "a feed could not be rendered")).ok()
 }
 
-/// The search feeds of a site, for their subscribers.
-pub struct SearchFeeds {
-    /// The name of the search engine.
-    title: String,
-    /// Our own origin.
-    origin: String,
-}
-
-impl SearchFeeds {
-    /// Returns the feeds of a site of this name, if this is its public address.
-    pub fn of(title: &str, base_url: &str) -> Option<SearchFeeds> {
-        Some(SearchFeeds { title: title.to_owned(), origin: settings::origin_of(base_url)? })
-    }
-
-    /// Returns the form and the query of a feed, if the address is that of one, as our pages write it.
-    fn feed(&self, topic: &str) -> Option<(FeedFormat, String)> {
-        let url = Url::parse(topic).ok().filter(|_| topic.len() <= MAX_TOPIC)?;
-        let form = FeedFormat::of(url.path().strip_prefix("/feed/")?)?;
-        let query = url.query_pairs().find(|(name, _)| name == "q")?.1.into_owned();
-        let is_usual = own_address(&self.origin, form, &query) == topic;
-        (is_usual && !query.trim().is_empty()).then_some((form, query))
-    }
-}
-
-impl FeedRenderer for SearchFeeds {
-    fn hub(&self) -> String {
-        hub_of(&self.origin)
-    }
-
-    fn query_of(&self, topic: &str) -> Option<String> {
-        self.feed(topic).filter(|(_, query)| unreadable(query).is_none()).map(|(_, query)| newest_first(&query))
-    }
-
-    fn render(&self, topic: &str, entries: &[SearchHit]) -> Option<(&'static str, String)> {
-        let (form, query) = self.feed(topic)?;
-        let text = rendered(form, &Feed::of(&self.title, &self.origin, &query, form, entries))?;
-        Some((form.media_type(), text))
-    }
-}
-
 fn own_address(origin: &str, form: FeedFormat, query: &str) -> String {
     format!("{origin}/feed/{}?{}", form.name(), asked(query))
-}
-
-fn hub_of(origin: &str) -> String {
-    format!("{origin}/hub")
 }
 
 /// Escapes a text as HTML.
@@ -247,7 +201,6 @@ impl Feed<'_> {
             name,
             page: format!("{origin}/?{}", asked(query)),
             own: own_address(origin, form, query),
-            hub: hub_of(origin),
             // A feed without entries must not change from one answer to the next, either.
             updated: entries.iter().map(|entry| entry.date).max().unwrap_or(Timestamp::EPOCH),
             note: None,
@@ -290,7 +243,7 @@ fn json_feed(feed: &Feed<'_>) -> Value {
     });
     let mut told = json!({
         "version": "https://jsonfeed.org/version/1.1", "title": feed.title, "home_page_url": feed.page,
-        "feed_url": feed.own, "hubs": [{"type": "WebSub", "url": feed.hub}], "items": items.collect::<Vec<_>>()
+        "feed_url": feed.own, "items": items.collect::<Vec<_>>()
     });
     if let (Value::Object(fields), Some(note)) = (&mut told, &feed.note) {
         fields.insert("description".into(), json!(note));
@@ -308,26 +261,6 @@ fn urn(query: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-
-    #[test]
-    fn only_our_own_feeds_can_be_subscribed_to() {
-        let feeds = SearchFeeds::of("Curlew", "https://search.example/").unwrap();
-        let query = |topic: &str| feeds.query_of(topic);
-        assert_eq!(query("https://search.example/feed/atom?q=mud+flats").as_deref(), Some("sort:date mud flats"));
-        for other in [
-            "https://search.example/feed/atom?q=mud%20flats",
-            "https://search.example/feed/atom?q=mud&x=1",
-            "https://search.example/feed/pdf?q=mud",
-            "https://search.example/feed/atom?q=",
-            "https://search.example/feed/atom?q=lang%3Agerman",
-            "https://search.example.org/feed/atom?q=mud",
-            "https://other.example/feed/atom?q=mud",
-            "/feed/atom?q=mud",
-            "",
-        ] {
-            assert_eq!(query(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_search_keeps_its_name_and_its_own_order() {

@@ -4,10 +4,11 @@
 //! the hidden field empty? the token good? open for long enough during a rush? The token is used up last, when all
 //! else is right.
 
-use crate::app::{App, From, held};
+use crate::app::{App, CallerAddress, held};
 use crate::language::Language;
 use crate::origin;
 use crate::page::waiting;
+use crate::quota::Allowance;
 use crate::token::{self, Fault, Ticket};
 use crate::words;
 use axum::body::{Body, to_bytes};
@@ -55,12 +56,12 @@ impl Notice {
 #[derive(Default)]
 pub(crate) struct Filled {
     fields: Vec<(String, String)>,
-    unread: Option<No>,
+    unread: Option<FormError>,
 }
 
 /// The reason why a form is not read or not taken: the status, the message, and whether it may be sent again unchanged.
 #[derive(Clone, Copy)]
-pub(crate) struct No {
+pub(crate) struct FormError {
     pub(crate) status: StatusCode,
     pub(crate) text: &'static str,
     /// True if its token stays valid.
@@ -69,14 +70,14 @@ pub(crate) struct No {
     pub(crate) wait: Option<Millis>,
 }
 
-impl No {
-    pub(crate) fn new(status: StatusCode, text: &'static str) -> No {
-        No { status, text, keep: false, wait: None }
+impl FormError {
+    pub(crate) fn new(status: StatusCode, text: &'static str) -> FormError {
+        FormError { status, text, keep: false, wait: None }
     }
 
     /// Returns a refusal of a form that may be sent again with the same token once the fault is mended.
-    pub(crate) fn kept(status: StatusCode, text: &'static str) -> No {
-        No { keep: true, ..No::new(status, text) }
+    pub(crate) fn kept(status: StatusCode, text: &'static str) -> FormError {
+        FormError { keep: true, ..FormError::new(status, text) }
     }
 
     /// Returns the page of a form that is not taken, which `page` builds with the form to give out again and the message.
@@ -111,7 +112,7 @@ impl FromRequest<Arc<App>> for Filled {
         let (mut parts, body) = request.into_parts();
         let language = Language::from_request_parts(&mut parts, app).await?;
         let read = read(app, language, &parts.headers, body, MAX_BODY).await;
-        Ok(read.unwrap_or_else(|no| Filled { unread: Some(no), ..Filled::default() }))
+        Ok(read.unwrap_or_else(|error| Filled { unread: Some(error), ..Filled::default() }))
     }
 }
 
@@ -128,12 +129,12 @@ pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
     max_body: usize,
-) -> Result<Filled, No> {
+) -> Result<Filled, FormError> {
     let t = words::Form::of(language);
     if !origin::is_ours(headers, app.origin.as_deref()) {
-        return Err(No::new(StatusCode::FORBIDDEN, t.not_from_here));
+        return Err(FormError::new(StatusCode::FORBIDDEN, t.not_from_here));
     }
-    let too_long = || No::new(StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
+    let too_long = || FormError::new(StatusCode::PAYLOAD_TOO_LARGE, t.too_long);
     let told = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
     if told.is_some_and(|n| n > max_body as u64) {
         return Err(too_long());
@@ -141,7 +142,7 @@ pub(crate) async fn read(
     let media_type = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        return Err(No::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
+        return Err(FormError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, t.no_form));
     }
     let bytes = to_bytes(body, max_body).await.map_err(|_| too_long())?;
     let fields = form_urlencoded::parse(&bytes).take(MAX_FIELDS);
@@ -150,35 +151,41 @@ pub(crate) async fn read(
 }
 
 /// Counts a form against its caller's allowance, unless it could not be read.
-pub(crate) fn allow(app: &App, from: From, language: Language, filled: &Filled) -> Result<(), No> {
-    if let Some(no) = filled.unread {
-        return Err(no);
+pub(crate) fn allow(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<(), FormError> {
+    if let Some(error) = filled.unread {
+        return Err(error);
     }
-    let too_many = || No::new(StatusCode::TOO_MANY_REQUESTS, words::Form::of(language).too_many);
-    app.admit_form(from).map_err(|wait| No { wait: Some(wait), ..too_many() })
+    let too_many = || FormError::new(StatusCode::TOO_MANY_REQUESTS, words::Form::of(language).too_many);
+    app.admit(Allowance::Form, caller).map_err(|wait| FormError { wait: Some(wait), ..too_many() })
 }
 
 /// Returns the ticket of a form that a person has filled in; it still has to be used up.
-pub(crate) fn ticket(app: &App, from: From, language: Language, filled: &Filled) -> Result<Ticket, No> {
-    allow(app, from, language, filled)?;
+pub(crate) fn ticket(
+    app: &App,
+    caller: CallerAddress,
+    language: Language,
+    filled: &Filled,
+) -> Result<Ticket, FormError> {
+    allow(app, caller, language, filled)?;
     let t = words::Form::of(language);
     if !filled.get(TRAP).is_empty() {
-        return Err(No::new(StatusCode::BAD_REQUEST, t.trapped));
+        return Err(FormError::new(StatusCode::BAD_REQUEST, t.trapped));
     }
     let (token, now) = (filled.get("token"), app.clock.now());
     let ticket = token::check(&app.settings.secret, token, now).map_err(|fault| match fault {
-        Fault::TooYoung => No::kept(StatusCode::BAD_REQUEST, t.too_young),
-        Fault::TooOld => No::new(StatusCode::BAD_REQUEST, t.too_old),
-        Fault::Forged => No::new(StatusCode::BAD_REQUEST, t.forged),
+        Fault::TooYoung => FormError::kept(StatusCode::BAD_REQUEST, t.too_young),
+        Fault::TooOld => FormError::new(StatusCode::BAD_REQUEST, t.too_old),
+        Fault::Forged => FormError::new(StatusCode::BAD_REQUEST, t.forged),
     })?;
     if is_rush(app) {
-        let too_soon = |wait| No { wait: Some(wait), ..No::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
+        let too_soon =
+            |wait| FormError { wait: Some(wait), ..FormError::kept(StatusCode::TOO_MANY_REQUESTS, t.rushed) };
         let wait = RUSH_AGE.saturating_sub(ticket.age(now));
         if wait > Millis::ZERO {
             return Err(too_soon(wait));
         }
         // Any number of forms may be opened and wait side by side.
-        app.admit_rush_form(from).map_err(too_soon)?;
+        app.admit(Allowance::RushForm, caller).map_err(too_soon)?;
     }
     Ok(ticket)
 }
@@ -189,11 +196,11 @@ fn is_rush(app: &App) -> bool {
 }
 
 /// Uses a ticket up.
-pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(), No> {
+pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(), FormError> {
     if held(&app.spent).spend(ticket, app.clock.now()) {
         Ok(())
     } else {
-        Err(No::new(StatusCode::BAD_REQUEST, words::Form::of(language).sent_before))
+        Err(FormError::new(StatusCode::BAD_REQUEST, words::Form::of(language).sent_before))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The start page: the form, what is new, and examples of searches that find something.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::{HitView, web_url};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
+use crate::quota::Allowance;
 use crate::refine::address;
 use crate::words::{ExampleWords, Search};
 use askama::Template;
@@ -46,9 +47,9 @@ struct Home<'a> {
 }
 
 /// Renders the start page. It shows the form alone if the index is unreachable or the caller has searched too often.
-pub(crate) async fn show(app: &App, from: From, language: Language) -> Response {
+pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -> Response {
     let (site, t) = (app.site(language), Search::of(language));
-    let newest = if app.admit_search(from).is_ok() { newest(app, NEW).await } else { None };
+    let newest = if app.admit(Allowance::Search, caller).is_ok() { newest(app, NEW).await } else { None };
     let newest = newest.unwrap_or_default();
     let now = app.clock.now();
     let sites = match newest.hits.is_empty() {

@@ -27,7 +27,6 @@ mod headers;
 mod hit;
 mod home;
 mod host;
-mod hub;
 mod info;
 mod kept_status;
 mod language;
@@ -58,7 +57,6 @@ mod words;
 
 pub use admin::seal::login_token;
 pub use app::{Caller, ThroughProxy};
-pub use feeds::SearchFeeds;
 pub use headers::secure;
 pub use origin::asked_host;
 pub use page_settings::PageSettings;

@@ -3,12 +3,13 @@
 //! The address of a claim's page carries its key, so anybody who knows the address may do all that its page offers, and
 //! nobody else can make a form for it. Requests are passed on; nothing is fetched here.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::claim;
-use crate::form::{self, Filled, FormToken, No, Notice};
+use crate::form::{self, Filled, FormError, FormToken, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site, too_many};
+use crate::quota::Allowance;
 use crate::text::clean;
 use crate::words::{self, Form};
 use askama::Template;
@@ -83,8 +84,13 @@ pub(crate) async fn begin(State(app): State<Arc<App>>, language: Language) -> Re
 }
 
 /// `POST /owner`: begins a claim; its page has an address of its own.
-pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
-    match admit(&app, from, language, &filled) {
+pub(crate) async fn claim(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    language: Language,
+    filled: Filled,
+) -> Response {
+    match admit(&app, caller, language, &filled) {
         Ok(host) => {
             let serial = app.serial.fetch_add(1, Ordering::Relaxed);
             let key = claim::issue(&app.settings.secret, &host, app.clock.now(), serial);
@@ -96,7 +102,7 @@ pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Lan
                 Err(_) => page::internal(app.site(language)),
             }
         }
-        Err(Ok(no)) => no.answer(&filled, |status, kept, notice| {
+        Err(Ok(error)) => error.answer(&filled, |status, kept, notice| {
             beginning(&app, language, status, filled.get("host"), kept, notice)
         }),
         Err(Err(text)) => {
@@ -107,14 +113,19 @@ pub(crate) async fn claim(State(app): State<Arc<App>>, from: From, language: Lan
 }
 
 /// Returns the claimed host, or the fault of the form or of the host.
-fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<String, Result<No, String>> {
+fn admit(
+    app: &App,
+    caller: CallerAddress,
+    language: Language,
+    filled: &Filled,
+) -> Result<String, Result<FormError, String>> {
     let t = words::Owner::of(language);
-    let ticket = form::ticket(app, from, language, filled).map_err(Ok)?;
+    let ticket = form::ticket(app, caller, language, filled).map_err(Ok)?;
     let typed = filled.get("host");
     if typed.is_empty() {
-        return Err(Ok(No::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
+        return Err(Ok(FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
     }
-    let host = app.services.owners.site_of(typed).map_err(|no| Err((words::Suggest::of(language).refused)(&no)))?;
+    let host = app.services.owners.site_of(typed).map_err(|why| Err((words::Suggest::of(language).refused)(&why)))?;
     form::spend(app, language, ticket).map_err(Ok)?;
     Ok(host)
 }
@@ -122,13 +133,13 @@ fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<S
 /// `GET /owner/{host}/{key}`
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    from: From,
+    caller: CallerAddress,
     language: Language,
     Path((host, key)): Path<(String, String)>,
 ) -> Response {
     let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
     // Each look reads a few objects.
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return too_many(app.site(language), wait);
     }
     answer(&app, language, StatusCode::OK, &host, &key, &challenge, None).await
@@ -137,22 +148,23 @@ pub(crate) async fn show(
 /// `POST /owner/{host}/{key}`: takes a request.
 pub(crate) async fn request(
     State(app): State<Arc<App>>,
-    from: From,
+    caller: CallerAddress,
     language: Language,
     Path((host, key)): Path<(String, String)>,
     filled: Filled,
 ) -> Response {
     let t = words::Owner::of(language);
     let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
-    if let Err(no) = form::allow(&app, from, language, &filled) {
-        let response = answer(&app, language, no.status, &host, &key, &challenge, Some(Notice::bad(no.text))).await;
-        return no.with_wait(response);
+    if let Err(error) = form::allow(&app, caller, language, &filled) {
+        let response =
+            answer(&app, language, error.status, &host, &key, &challenge, Some(Notice::bad(error.text))).await;
+        return error.with_wait(response);
     }
     let unfit = |text: &str| (StatusCode::UNPROCESSABLE_ENTITY, Notice::bad(text));
     let (status, notice) = match read_request(&filled) {
         None => unfit(t.no_request),
         Some(OwnerRequest::Forget) if filled.get("sure") != "yes" => unfit(t.not_sure),
-        Some(request) => match ask(&app, from, &host, &challenge, request).await {
+        Some(request) => match ask(&app, caller, &host, &challenge, request).await {
             Ok(RequestOutcome::ByDnsOnly) => (StatusCode::OK, Notice::good(t.by_dns_only)),
             Ok(RequestOutcome::Granted) => (StatusCode::OK, Notice::good((t.granted)(request))),
             Ok(RequestOutcome::Unproven) => (StatusCode::FORBIDDEN, Notice::bad(t.unproven)),
@@ -169,17 +181,17 @@ pub(crate) async fn request(
 /// Passes a request on, and whether its caller may have the site called for it.
 async fn ask(
     app: &App,
-    from: From,
+    caller: CallerAddress,
     host: &str,
     challenge: &Challenge,
     request: OwnerRequest,
 ) -> Result<RequestOutcome, StageError> {
     if request == OwnerRequest::Look
-        && let Err(wait) = app.admit_look(from)
+        && let Err(wait) = app.admit(Allowance::Look, caller)
     {
         return Ok(RequestOutcome::TooSoon(app.clock.now() + wait));
     }
-    let may_call = request != OwnerRequest::Look || app.admit_call(from, host);
+    let may_call = request != OwnerRequest::Look || app.may_have_called(host, caller);
     app.services.owners.request(host, challenge, request, may_call).await
 }
 

@@ -6,8 +6,7 @@ use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_model::Millis;
-use curlew_policy::delivery::FailureKind;
+use curlew_model::{JobFailure, Millis};
 
 use curlew_stages::stage::StageError;
 
@@ -119,9 +118,9 @@ pub(crate) fn outcome(tried: &'static str, error: &StageError) -> (StatusCode, O
     let cause = std::error::Error::source(error).map(ToString::to_string);
     tracing::error!(tried, error = %error, cause, "a request could not be answered");
     match error.kind() {
-        FailureKind::Throttled(asked) => (StatusCode::SERVICE_UNAVAILABLE, Some(asked)),
-        FailureKind::Transient => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY)),
-        FailureKind::Permanent => (StatusCode::INTERNAL_SERVER_ERROR, None),
+        JobFailure::Throttled(asked) => (StatusCode::SERVICE_UNAVAILABLE, Some(asked)),
+        JobFailure::Transient => (StatusCode::SERVICE_UNAVAILABLE, Some(RETRY)),
+        JobFailure::Permanent => (StatusCode::INTERNAL_SERVER_ERROR, None),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Addresses themselves are never stored. A bucket's key is a keyed hash with the day mixed in, so that the memory
 //! reveals nothing once the secret is gone, and nothing about yesterday even before that.
 
+use crate::page_settings::PageSettings;
 use crate::secret::keyed;
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::address::hash64;
@@ -12,6 +13,7 @@ use ipnet::IpNet;
 use lru::LruCache;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of addresses, and of networks, that are remembered; beyond it the one that was quiet for longest is
 /// forgotten.
@@ -20,6 +22,73 @@ const MAX_ADDRESSES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(4_095);
 const NETWORK_SHARE: u32 = 8;
 /// Name of this use of the secret, which keeps it apart from all others.
 const PURPOSE: &[u8] = b"curlew caller's address 1";
+
+/// A kind of call that is limited for each caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Allowance {
+    /// A search.
+    Search,
+    /// A form.
+    Form,
+    /// A form during a rush.
+    RushForm,
+    /// A call of a hub; one hub announces updates of many feeds.
+    HubCall,
+    /// A message to the operator, out of the daily number for all.
+    Message,
+    /// A suggested site, out of the daily number for all.
+    Suggestion,
+    /// A search for a proof. It may query a name server of the caller's choice, so all callers together have a limit, too.
+    Look,
+    /// A call of one host for a proof: half of the host's daily number.
+    CallOfHost,
+    /// A try to sign in as an operator.
+    SignIn,
+}
+
+impl Allowance {
+    const ALL: [Allowance; 9] = [
+        Allowance::Search,
+        Allowance::Form,
+        Allowance::RushForm,
+        Allowance::HubCall,
+        Allowance::Message,
+        Allowance::Suggestion,
+        Allowance::Look,
+        Allowance::CallOfHost,
+        Allowance::SignIn,
+    ];
+
+    /// Returns what one address may do.
+    fn quota(self, settings: &PageSettings) -> Quota {
+        match self {
+            Allowance::Search => Quota::a_minute(settings.searches_per_minute),
+            Allowance::Form => Quota::a_minute(settings.forms_per_minute),
+            Allowance::RushForm => Quota::a_minute(1),
+            Allowance::HubCall => Quota::a_minute(600),
+            Allowance::Message => Quota::a_day(5),
+            Allowance::Suggestion => Quota::a_day(20),
+            Allowance::Look => Quota::a_day(30).of_all_a_minute(60),
+            Allowance::CallOfHost => Quota::a_day(6),
+            Allowance::SignIn => Quota::a_minute(10),
+        }
+    }
+}
+
+/// The quotas of all kinds of call.
+pub(crate) struct Quotas([Mutex<Quota>; Allowance::ALL.len()]);
+
+impl Quotas {
+    pub(crate) fn new(settings: &PageSettings) -> Quotas {
+        Quotas(Allowance::ALL.map(|allowance| Mutex::new(allowance.quota(settings))))
+    }
+
+    /// Takes one call from a caller's allowance, or returns the time to wait for one and takes nothing.
+    pub(crate) fn take(&self, allowance: Allowance, key: CallerKey, now: Millis) -> Result<(), Millis> {
+        let quota = self.0[allowance as usize].lock();
+        quota.unwrap_or_else(PoisonError::into_inner).take(key, now)
+    }
+}
 
 /// Returns the networks as which an address is counted, from the smallest on: an IPv4 address itself; of an IPv6 address
 /// the /64, the usual assignment to one household or machine, and the /48, the largest one to a site (RFC 6177 §2).
@@ -51,15 +120,10 @@ impl CallerKey {
         CallerKey { address: key(networks.first()), network: key(networks.last()) }
     }
 
-    /// Returns the key of a host, whoever calls.
-    pub(crate) fn of_host(host: &str) -> CallerKey {
-        let key = hash64(host);
-        CallerKey { address: key, network: key }
-    }
-
     /// Returns the key for a caller and a host; each pair has an allowance of its own, which a network has only once.
     pub(crate) fn with_host(self, host: &str) -> CallerKey {
-        CallerKey::of_host(&format!("{} {host}", self.network))
+        let key = hash64(&format!("{} {host}", self.network));
+        CallerKey { address: key, network: key }
     }
 }
 

@@ -1,9 +1,10 @@
 //! A page that nobody looked for.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page;
+use crate::quota::Allowance;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::http::{HeaderName, StatusCode};
@@ -19,9 +20,9 @@ const NO_REFERRER: (HeaderName, HeaderValue) =
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
 /// `GET /random`: leads to a page of the index; every site is as likely as another.
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Language) -> Response {
+pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language) -> Response {
     let site = app.site(language);
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
     let sites = match app.services.search.sites().await {

@@ -4,12 +4,12 @@ use crate::app::App;
 use crate::page_settings::PageSettings;
 use crate::services::Services;
 use crate::{
-    admin, api, compress, contact, fallback, feeds, files, headers, hub, info, owner, random, search, sites, status,
+    admin, api, compress, contact, fallback, feeds, files, headers, info, owner, random, search, sites, status,
     suggest, thumb, validate, websub,
 };
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use curlew_signature::directory::PATH;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -36,7 +36,6 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/owner", get(owner::begin).post(owner::claim))
         .route("/owner/{host}/{key}", get(owner::show).post(owner::request))
         .route("/websub/{callback}", get(websub::asked).post(websub::told))
-        .route("/hub", post(hub::asked))
         .route("/bot", get(info::bot))
         .route("/status", get(status::show))
         .route("/status.json", get(status::json))

@@ -1,11 +1,12 @@
 //! The page of results. Without a query, the start page is shown.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::{HitView, web_url};
 use crate::home::{self, Example, examples};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::params::{MAX_PAGE, MAX_REACH, PAGE_SIZE, Params};
+use crate::quota::Allowance;
 use crate::refine::{self, Change, changes};
 use crate::text::clipped;
 use crate::words::Search;
@@ -15,6 +16,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use curlew_model::{MAX_QUERY_BYTES, QueryError, Timestamp};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
+use curlew_text::hygiene::head_bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 use url::form_urlencoded;
@@ -66,7 +68,7 @@ struct Results<'a> {
 }
 
 /// `GET /`
-pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Language, uri: Uri) -> Response {
+pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
     let (site, t) = (app.site(language), Search::of(language));
     let params = match Params::of(&uri) {
         Ok(params) => params,
@@ -74,9 +76,9 @@ pub(crate) async fn show(State(app): State<Arc<App>>, from: From, language: Lang
     };
     let query = params.query();
     if query.is_empty() {
-        return home::show(&app, from, language).await;
+        return home::show(&app, caller, language).await;
     }
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
     let number = match params.number("page", 1) {
@@ -135,7 +137,7 @@ fn results(
     let (language, t) = (site.language, Search::of(site.language));
     let pages = Pages::of(query, found);
     // The rest of a longer query was not read.
-    let (typed, query) = (head(typed, MAX_QUERY_BYTES), head(query, MAX_QUERY_BYTES));
+    let (typed, query) = (head_bytes(typed, MAX_QUERY_BYTES), head_bytes(query, MAX_QUERY_BYTES));
     let is_long = query.len() > LONG;
     let mut changes = if is_long { Vec::new() } else { changes(query, &found.hits, language) };
     // Another order finds nothing, either.
@@ -144,7 +146,7 @@ fn results(
         site,
         t,
         typed,
-        query: head(query, LONG),
+        query: head_bytes(query, LONG),
         as_typed: (typed != query).then(|| format!("{}&{AS_TYPED}=1", link(typed, 1, None))),
         notice: None,
         notes: found.notes.iter().take(MOST_NOTES).map(t.misread).collect(),
@@ -206,8 +208,8 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = Results {
         site,
         t: Search::of(site.language),
-        typed: head(query, MAX_QUERY_BYTES),
-        query: head(query, LONG),
+        typed: head_bytes(query, MAX_QUERY_BYTES),
+        query: head_bytes(query, LONG),
         as_typed: None,
         notice: Some(sentence),
         notes: Vec::new(),
@@ -225,11 +227,6 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         follow: None,
     };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
-}
-
-/// Returns the first bytes of a text, cut between characters.
-fn head(text: &str, bytes: usize) -> &str {
-    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Returns the address of a page of results. With a cursor it begins after the page that gave the cursor, whatever is
@@ -275,7 +272,7 @@ impl Pages {
         if query.len() > LONG {
             // A cursor belongs to the whole query.
             let cursor = found.next.as_deref().filter(|_| query.len() <= MAX_QUERY_BYTES);
-            let next = (number < count).then(|| link(head(query, MAX_QUERY_BYTES), number + 1, cursor));
+            let next = (number < count).then(|| link(head_bytes(query, MAX_QUERY_BYTES), number + 1, cursor));
             return Pages { next, number, cut: total > MAX_REACH, last: number >= count, ..Pages::default() };
         }
         Pages {

@@ -5,17 +5,16 @@ use async_trait::async_trait;
 use axum::http::HeaderName;
 use curlew_ports::{Blobs, Clock, PortError};
 use curlew_stages::catalog::find::Finder;
+use curlew_stages::catalog::library::Library;
 use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
 use curlew_stages::feeds::websub_delivery::Pushes;
 use curlew_stages::operator::actions::Actions;
-use curlew_stages::operator::deliver::FeedRenderer;
+use curlew_stages::operator::desk::Desk;
 use curlew_stages::operator::lookup::Lookup;
 use curlew_stages::operator::messages::Messages;
 use curlew_stages::operator::ownership::Owners;
 use curlew_stages::operator::sessions::Sessions;
 use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::operator::watches::Watches;
-use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use std::sync::Arc;
 
@@ -31,10 +30,6 @@ pub struct Services {
     pub messages: Messages,
     /// Takes the verifications and deliveries of hubs (WebSub).
     pub pushes: Pushes,
-    /// Takes subscriptions to our search feeds.
-    pub watches: Watches,
-    /// Our search feeds, if there is an address for them.
-    pub feeds: Option<Arc<dyn FeedRenderer>>,
     /// Stores the thumbnails.
     pub blobs: Arc<dyn Blobs>,
     /// Clock.
@@ -73,32 +68,26 @@ pub struct ShownSetting {
 }
 
 impl AdminServices {
-    /// Returns the services of a program's operator pages.
-    pub fn of(program: &Program, trusted_header: Option<HeaderName>, settings: Vec<ShownSetting>) -> AdminServices {
-        let sessions = Sessions { blobs: program.ports.blobs.clone(), clock: program.clock.clone() };
-        AdminServices {
-            actions: program.actions.clone(),
-            lookup: program.lookup.clone(),
-            sessions,
-            trusted_header,
-            settings,
-        }
+    /// Returns the services of the operator's pages.
+    pub fn new(desk: &Desk, trusted_header: Option<HeaderName>, settings: Vec<ShownSetting>) -> AdminServices {
+        let Actions { log, clock, .. } = &*desk.actions;
+        let sessions = Sessions { blobs: log.blobs.clone(), clock: clock.clone() };
+        AdminServices { actions: desk.actions.clone(), lookup: desk.lookup.clone(), sessions, trusted_header, settings }
     }
 }
 
 impl Services {
-    /// Returns the services of a program without operator's pages; `status` supplies the data of its status page.
-    pub fn of(program: &Program, status: Arc<dyn StatusSource>) -> Services {
+    /// Returns the services without operator's pages; `pushes` takes what hubs announce, `status` supplies the data of the
+    /// status page.
+    pub fn new(library: &Library, desk: &Desk, pushes: Pushes, status: Arc<dyn StatusSource>) -> Services {
         Services {
-            search: program.finder.clone(),
-            suggest: program.suggest.clone(),
-            owners: program.owners.clone(),
-            messages: program.messages.clone(),
-            pushes: program.pushes.clone(),
-            watches: program.watches.clone(),
-            feeds: program.deliver.feeds.clone(),
-            blobs: program.ports.blobs.clone(),
-            clock: program.clock.clone(),
+            search: library.finder.clone(),
+            suggest: desk.suggest.clone(),
+            owners: desk.owners.clone(),
+            messages: desk.messages.clone(),
+            pushes,
+            blobs: library.index.blobs.clone(),
+            clock: library.index.clock.clone(),
             status,
             admin: None,
         }

@@ -1,10 +1,11 @@
 //! Pages about sites: the list of all that have pages in the index, and one page for each.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::hit::{HitView, site_page, web_url};
 use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::params::Params;
+use crate::quota::Allowance;
 use crate::refine::{address, asked};
 use crate::text::{MAX_SITE, clipped};
 use crate::words::{Search, Sites};
@@ -70,9 +71,9 @@ struct SitePage<'a> {
 }
 
 /// `GET /sites`
-pub(crate) async fn list(State(app): State<Arc<App>>, from: From, language: Language, uri: Uri) -> Response {
+pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
     let (site, t) = (app.site(language), Sites::of(language));
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
     let sites = match app.services.search.sites().await {
@@ -111,13 +112,13 @@ fn row(site: &SiteEntry, language: Language) -> SiteRow {
 /// `GET /site/{host}`
 pub(crate) async fn show(
     State(app): State<Arc<App>>,
-    from: From,
+    caller: CallerAddress,
     language: Language,
     Path(name): Path<String>,
 ) -> Response {
     let (site, t) = (app.site(language), Sites::of(language));
     let Some(name) = host_name(&name) else { return page::no_such_page(site) };
-    if let Err(wait) = app.admit_search(from) {
+    if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
     let query = format!("site:{name} {}", home::NEWEST);

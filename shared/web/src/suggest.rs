@@ -1,16 +1,17 @@
 //! The form by which anybody may suggest a site. It only passes the address on; nothing is fetched here.
 
-use crate::app::{App, From};
-use crate::form::{self, Filled, FormToken, No, Notice};
+use crate::app::{App, CallerAddress};
+use crate::form::{self, Filled, FormError, FormToken, Notice};
 use crate::hit::web_url;
 use crate::language::Language;
 use crate::page::{self, Site};
+use crate::quota::Allowance;
 use crate::words::{Form, Suggest};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_policy::address::MAX_URL;
+use curlew_policy::address::{MAX_URL, with_scheme};
 use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
@@ -34,12 +35,16 @@ pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Res
 }
 
 /// `POST /suggest`
-pub(crate) async fn send(State(app): State<Arc<App>>, from: From, language: Language, filled: Filled) -> Response {
-    match admit(&app, from, language, &filled) {
+pub(crate) async fn send(
+    State(app): State<Arc<App>>,
+    caller: CallerAddress,
+    language: Language,
+    filled: Filled,
+) -> Response {
+    match admit(&app, caller, language, &filled) {
         Ok(url) => hand_on(&app, language, &url, filled.get("url")).await,
-        Err(no) => {
-            no.answer(&filled, |status, kept, notice| answer(&app, language, status, filled.get("url"), kept, notice))
-        }
+        Err(error) => error
+            .answer(&filled, |status, kept, notice| answer(&app, language, status, filled.get("url"), kept, notice)),
     }
 }
 
@@ -58,13 +63,13 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
 }
 
 /// Returns the address if the form may be passed on. Uses up its token.
-fn admit(app: &App, from: From, language: Language, filled: &Filled) -> Result<String, No> {
-    let ticket = form::ticket(app, from, language, filled)?;
+fn admit(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<String, FormError> {
+    let ticket = form::ticket(app, caller, language, filled)?;
     let url = address(filled.get("url"), Suggest::of(language))
-        .map_err(|sentence| No::kept(StatusCode::UNPROCESSABLE_ENTITY, sentence))?;
+        .map_err(|sentence| FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, sentence))?;
     form::spend(app, language, ticket)?;
-    let enough = No::new(StatusCode::TOO_MANY_REQUESTS, Suggest::of(language).enough);
-    app.admit_suggestion(from).map_err(|wait| No { wait: Some(wait), ..enough })?;
+    let enough = FormError::new(StatusCode::TOO_MANY_REQUESTS, Suggest::of(language).enough);
+    app.admit(Allowance::Suggestion, caller).map_err(|wait| FormError { wait: Some(wait), ..enough })?;
     Ok(url)
 }
 
@@ -76,8 +81,7 @@ fn address(typed: &str, t: &Suggest) -> Result<String, &'static str> {
     if typed.len() > MAX_URL {
         return Err(t.address_too_long);
     }
-    let absolute = if typed.contains("://") { typed.to_owned() } else { format!("https://{typed}") };
-    Ok(web_url(&absolute).ok_or(t.not_of_the_web)?.into())
+    Ok(web_url(&with_scheme(typed)).ok_or(t.not_of_the_web)?.into())
 }
 
 /// Returns the page with its form; with a fresh token unless that of a form is kept.

@@ -1,6 +1,6 @@
 //! The status of the whole program, as the status page and its JSON show it.
 
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::operator::activity::DayCounts;
@@ -33,7 +33,7 @@ pub struct SystemStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct QueueStatus {
     /// The stage that takes its jobs.
-    pub stage: Stage,
+    pub stage: QueueName,
     /// Number of its jobs.
     #[serde(flatten)]
     pub count: QueueCount,

@@ -1,8 +1,9 @@
 //! WebSub callbacks: hubs verify that a subscription is ours, and deliver updates. Nothing is fetched here, and of a
 //! delivery only the signature is checked.
 
-use crate::app::{App, From};
+use crate::app::{App, CallerAddress};
 use crate::page::{outcome, typed, waiting};
+use crate::quota::Allowance;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header::CONTENT_LENGTH;
@@ -37,11 +38,11 @@ struct Asked<'a> {
 /// `GET /websub/…`: a hub's verification of intent (WebSub §5.3).
 pub(crate) async fn asked(
     State(app): State<Arc<App>>,
-    from: From,
+    caller: CallerAddress,
     Path(callback): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    if let Err(wait) = app.admit_hub(from) {
+    if let Err(wait) = app.admit(Allowance::HubCall, caller) {
         return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
     }
     let query = query.unwrap_or_default();
@@ -63,12 +64,12 @@ pub(crate) async fn asked(
 /// `POST /websub/…`: a delivery (WebSub §7).
 pub(crate) async fn told(
     State(app): State<Arc<App>>,
-    from: From,
+    caller: CallerAddress,
     Path(callback): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    if let Err(wait) = app.admit_hub(from) {
+    if let Err(wait) = app.admit(Allowance::HubCall, caller) {
         return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());

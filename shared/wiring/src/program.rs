@@ -5,16 +5,13 @@ use crate::keys::KeyStore;
 use crate::settings::Settings;
 use crate::threads::{CpuThreads, PARSE_TIME};
 use curlew_fetcher::{ConfigError, HttpFetcher};
+use curlew_ports::Ports;
 use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Seeds};
-use curlew_stages::catalog::index::Index;
-use curlew_stages::catalog::raw::RawPages;
-use curlew_stages::operator::owner_jobs::Own;
-use curlew_stages::operator::ownership::Owners;
 use curlew_stages::pages::image::DECODED_BYTES;
 use curlew_stages::politeness::access::{OutageWatch, Politeness};
 use curlew_stages::politeness::robots_cache::KnownRobots;
 use curlew_stages::politeness::signing::{KnownKeys, Signer};
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use std::sync::Arc;
 
 /// State of a process that outlives a program: without it, a function would learn anew in each invocation that our own
@@ -94,18 +91,15 @@ pub fn program_over(
         pool: memory.pool(),
         decoded_bytes: settings.limits.decoded_bytes.unwrap_or(DECODED_BYTES),
         signer: signer(settings, keys, memory),
-        ..ports.politeness(fetch, clock, seeds)
+        ..Politeness::over(&ports, fetch, clock, seeds)
     });
     let mut program = Program::over(politeness, ports, settings.judge.clone());
-    if let Some(feeds) = settings.feeds() {
-        program = program.publishing(Arc::new(feeds));
-    }
     // Also where none is kept: what was kept before goes when its time is over.
-    let raw = RawPages { lifetime: settings.raw.lifetime(), ..program.raw };
-    let index = Index { portions_at_once: memory.builders() + 1, ..program.index };
-    let own = Own { scheme: settings.proof_scheme(), ..program.own };
-    let owners = Owners { scheme: settings.proof_scheme(), ..program.owners };
-    Program { own, owners, raw, index, ..program }.reached_at(settings.hub_base())
+    program.library.raw.lifetime = settings.raw.lifetime();
+    program.library.index.portions_at_once = memory.builders() + 1;
+    program.desk.own.scheme = settings.proof_scheme();
+    program.desk.owners.scheme = settings.proof_scheme();
+    program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
 }
 
 /// Returns the signer of requests, if signing is on and sites can reach the directory of keys.

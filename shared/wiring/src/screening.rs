@@ -17,7 +17,6 @@ pub(crate) struct Screen {
     adult: Option<TopicRule>,
     violence: Option<TopicRule>,
     hate: Option<TopicRule>,
-    #[serde(alias = "self_harm")]
     self_harm: Option<TopicRule>,
     gambling: Option<TopicRule>,
     scams: Option<TopicRule>,

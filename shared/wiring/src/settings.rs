@@ -1,8 +1,7 @@
-//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once. It is long since it is one
-//! list: each section with its fields.
+//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
 
 use crate::error::BadSettings;
-use crate::screening::{ImageScreening, Screen};
+use crate::screening::ImageScreening;
 use curlew_fetcher::{Guard, HostPattern, ResolveRule};
 use curlew_model::Millis;
 use curlew_policy::address::HostGroups;
@@ -14,20 +13,20 @@ use curlew_screen::Screener;
 use curlew_screen::image::{ImageClassifier, SkinRegions};
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::signing::SignatureMode;
-use curlew_stages::program::RAW_LIFETIME;
-use curlew_web::{PageSettings, SearchFeeds};
+use curlew_web::PageSettings;
 use ipnet::IpNet;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
 mod layers;
+mod tables;
 
 pub use layers::{Effective, Origin, with_paused};
 use layers::{Environment, Layers, file_of};
+pub use tables::{AdminPages, Limits, MetricsAccess, Web};
+use tables::{File, Network, Raw, Robots};
 
 /// The product token that robots.txt files name us by, unless configured.
 const TOKEN: &str = "CurlewBot";
@@ -44,23 +43,6 @@ const MAX_WORKERS: usize = 1_000;
 /// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
 /// extensions' cache of secrets, the X-Ray daemon.
 const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
-/// Address of the metrics, unless configured: the port that is usual for exporters.
-const METRICS: &str = "127.0.0.1:9464";
-/// Minimum number of characters of the token for metrics.
-const METRICS_TOKEN: usize = 16;
-/// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
-const CALLERS_HEADERS: [&str; 10] = [
-    "host",
-    "cookie",
-    "origin",
-    "referer",
-    "user-agent",
-    "authorization",
-    "x-forwarded-for",
-    "x-real-ip",
-    "accept",
-    "content-type",
-];
 /// Settings that name files of this machine, or tell how its program is run: table and key.
 const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
 /// Key of the settings of a stack, in its bucket: the text of a settings file.
@@ -149,230 +131,6 @@ pub struct Flags {
     pub log: Option<LogForm>,
 }
 
-/// The settings file.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct File {
-    data: Option<PathBuf>,
-    contact: Option<String>,
-    workers: Option<usize>,
-    log: Option<String>,
-    publish_every: Option<Millis>,
-    paused: Option<bool>,
-    agent: Agent,
-    rules: Rules,
-    hosts: HostGroups,
-    network: Network,
-    limits: Limits,
-    pages: Pages,
-    web: Web,
-    metrics: Metrics,
-    /// Tables that are gone: they are read to say so.
-    #[serde(skip_serializing)]
-    tracing: Option<toml::Table>,
-    #[serde(skip_serializing)]
-    preferences: Option<toml::Table>,
-    admin: AdminPages,
-    exclude: Lists,
-    robots: Robots,
-    signatures: Signatures,
-    raw: Raw,
-    #[serde(skip_serializing)]
-    screen: Screen,
-}
-
-/// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Robots {
-    ignored_hosts: Vec<String>,
-    meta_ignored_hosts: Vec<String>,
-}
-
-/// Conditions on which a page is taken.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Pages {
-    image: Option<String>,
-}
-
-impl Pages {
-    fn are_images_optional(&self) -> Result<bool, BadSettings> {
-        match self.image.as_deref() {
-            None | Some("required") => Ok(false),
-            Some("optional") => Ok(true),
-            Some(other) => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
-        }
-    }
-}
-
-/// Raw pages.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Raw {
-    /// True if accepted pages are kept as they were fetched.
-    pub keep: bool,
-    /// Number of days for which they are.
-    pub days: u32,
-}
-
-impl Default for Raw {
-    fn default() -> Raw {
-        Raw { keep: false, days: u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX) }
-    }
-}
-
-impl Raw {
-    /// Returns the time for which a page is kept raw.
-    pub fn lifetime(&self) -> Millis {
-        Millis::from_days(self.days.into())
-    }
-}
-
-/// Web Bot Auth.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Signatures {
-    mode: Option<String>,
-}
-
-impl Signatures {
-    fn mode(&self) -> Result<Option<SignatureMode>, BadSettings> {
-        match self.mode.as_deref() {
-            None | Some("asked") => Ok(Some(SignatureMode::Asked)),
-            Some("always") => Ok(Some(SignatureMode::Always)),
-            Some("off") => Ok(None),
-            Some(other) => bad(format!("[signatures] mode must be 'off', 'asked' or 'always', not '{other}'")),
-        }
-    }
-}
-
-/// The crawler's identity.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Agent {
-    name: Option<String>,
-    pages: Option<String>,
-    feeds: Option<String>,
-}
-
-/// The rules for addresses and URLs that may be called.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Network {
-    allow_net: Vec<IpNet>,
-    resolve: Vec<String>,
-    name_server: Option<SocketAddr>,
-    ports: Option<BTreeSet<u16>>,
-    own_hosts: Vec<String>,
-}
-
-/// Limits of single calls.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Limits {
-    /// Time to connect.
-    pub connect_timeout: Option<Millis>,
-    /// Time between two pieces of an answer.
-    pub read_timeout: Option<Millis>,
-    /// Decoded bytes of a page.
-    pub page_bytes: Option<usize>,
-    /// Decoded bytes of a feed.
-    pub feed_bytes: Option<usize>,
-    /// Decoded bytes of a sitemap.
-    pub sitemap_bytes: Option<usize>,
-    /// Bytes of an image.
-    pub image_bytes: Option<usize>,
-    /// Bytes of memory that decoding an image may take.
-    pub decoded_bytes: Option<u64>,
-    /// Processor time that parsing one document may take.
-    pub parse_time: Option<Millis>,
-    /// Bytes that large bodies may take together.
-    pub bodies_bytes: Option<usize>,
-}
-
-/// The search page.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Web {
-    /// The name of the search page.
-    pub title: Option<String>,
-    /// Public address of the pages.
-    #[serde(deserialize_with = "layers::origin")]
-    pub base_url: Option<String>,
-    /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
-    pub proof_over_http: bool,
-    /// Forms an hour, of all callers together, before each has to be worked or waited for.
-    pub calm_forms_per_hour: Option<usize>,
-    /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
-    pub trusted_proxies: Vec<IpNet>,
-}
-
-/// The metrics.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Metrics {
-    listen: Option<String>,
-    token: Option<String>,
-}
-
-/// Where metrics are served, and to whom.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MetricsAccess {
-    /// The address.
-    pub listen: SocketAddr,
-    /// The bearer token (RFC 6750) that callers must send; there is one unless the address is loopback.
-    pub token: Option<String>,
-}
-
-impl Metrics {
-    fn access(self) -> Result<Option<MetricsAccess>, BadSettings> {
-        let listen = match self.listen.as_deref().unwrap_or(METRICS) {
-            "off" => return Ok(None),
-            text => text.parse::<SocketAddr>(),
-        };
-        let Ok(listen) = listen else {
-            return bad("[metrics] listen must be 'off' or an address with a port, such as '127.0.0.1:9464'");
-        };
-        let is_good = |token: &str| token.len() >= METRICS_TOKEN && token.bytes().all(|b| b.is_ascii_graphic());
-        if self.token.as_deref().is_some_and(|token| !is_good(token)) {
-            return bad(format!(
-                "[metrics] token must be at least {METRICS_TOKEN} ASCII characters without spaces: `openssl rand -hex 16` prints one"
-            ));
-        }
-        if self.token.is_none() && !listen.ip().is_loopback() {
-            return bad(format!(
-                "[metrics] listen = '{listen}' can be reached by others, so [metrics] token must be set"
-            ));
-        }
-        Ok(Some(MetricsAccess { listen, token: self.token }))
-    }
-}
-
-/// The operator's pages, under `/admin`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct AdminPages {
-    /// True if they are served, false if not; if it is not stated, the address that is listened on decides.
-    pub enabled: Option<bool>,
-    /// Name of the header by which a proxy of `[web] trusted_proxies` names the operator.
-    pub trusted_header: Option<String>,
-}
-
-impl AdminPages {
-    fn check(&self, web: &Web) -> Result<(), BadSettings> {
-        let Some(name) = &self.trusted_header else { return Ok(()) };
-        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-        if !is_name || CALLERS_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-            return bad(format!("[admin] trusted_header cannot be '{name}': write a name such as \"Remote-User\""));
-        }
-        if web.trusted_proxies.is_empty() {
-            return bad("[admin] trusted_header needs the proxy that writes it in [web] trusted_proxies");
-        }
-        Ok(())
-    }
-}
-
 fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
     Err(BadSettings(text.into()))
 }
@@ -454,11 +212,6 @@ impl Settings {
     /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
     pub fn hub_base(&self) -> Option<String> {
         self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
-    }
-
-    /// Returns our search feeds as their subscribers know them, if there is a public address for them.
-    pub fn feeds(&self) -> Option<SearchFeeds> {
-        SearchFeeds::of(&self.pages([0; 32]).title, self.web.base_url.as_deref()?)
     }
 
     /// Our own address as signed requests name it, where sites find the keys: on the same terms.

@@ -19,7 +19,7 @@ use super::api::{Api, Invoked, REGION};
 use super::emulator::Emulator;
 use crate::program::{Child, LIMIT, Ran, curlew, named};
 use crate::web::Web;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -186,14 +186,14 @@ impl Stack {
 
     /// Puts a message into a stage's queue.
     #[track_caller]
-    pub fn send(&self, stage: Stage, body: &str) {
+    pub fn send(&self, stage: QueueName, body: &str) {
         let message = json!({ "QueueUrl": self.queue(stage, ""), "MessageBody": body });
         self.api.call("AmazonSQS.SendMessage", &message);
     }
 
     /// Takes a message out of a stage's queue, if one is available now.
     #[track_caller]
-    pub fn take(&self, stage: Stage) -> Option<String> {
+    pub fn take(&self, stage: QueueName) -> Option<String> {
         let queue = self.queue(stage, "");
         let got =
             self.api.call("AmazonSQS.ReceiveMessage", &json!({ "QueueUrl": queue, "VisibilityTimeout": READING }));
@@ -206,25 +206,25 @@ impl Stack {
 
     /// Returns the number of messages of a stage: available, in flight, and delayed.
     #[track_caller]
-    pub fn waiting(&self, stage: Stage) -> usize {
+    pub fn waiting(&self, stage: QueueName) -> usize {
         self.count(&self.queue(stage, ""))
     }
 
     /// Returns the number of messages that a stage has given up.
     #[track_caller]
-    pub fn dead(&self, stage: Stage) -> usize {
+    pub fn dead(&self, stage: QueueName) -> usize {
         self.count(&self.queue(stage, "-dead"))
     }
 
     /// Returns the number of messages that all stages have given up.
     #[track_caller]
     pub fn all_dead(&self) -> usize {
-        Stage::ALL.into_iter().map(|stage| self.dead(stage)).sum()
+        QueueName::ALL.into_iter().map(|stage| self.dead(stage)).sum()
     }
 
     /// Returns the messages that a stage has given up. They stay in their queue.
     #[track_caller]
-    pub fn dead_letters(&self, stage: Stage) -> Vec<DeadLetter> {
+    pub fn dead_letters(&self, stage: QueueName) -> Vec<DeadLetter> {
         let queue = self.queue(stage, "-dead");
         let mut letters = Vec::new();
         let mut receipts = Vec::new();
@@ -249,7 +249,7 @@ impl Stack {
 
     /// Sets the visibility timeout of messages from now on, in seconds.
     #[track_caller]
-    pub fn hide_for(&self, stage: Stage, seconds: u32) {
+    pub fn hide_for(&self, stage: QueueName, seconds: u32) {
         let attributes = json!({ "VisibilityTimeout": seconds.to_string() });
         let set = json!({ "QueueUrl": self.queue(stage, ""), "Attributes": attributes });
         self.api.call("AmazonSQS.SetQueueAttributes", &set);
@@ -319,7 +319,7 @@ impl Stack {
     /// # Panics
     /// If the queue has no mapping.
     #[track_caller]
-    pub fn map(&self, stage: Stage, enabled: bool) {
+    pub fn map(&self, stage: QueueName, enabled: bool) {
         const MAPPINGS: &str = "/2015-03-31/event-source-mappings/";
         let all = self.api.lambda("GET", MAPPINGS, None);
         let source = format!(":{}", self.called(stage.as_str()));
@@ -415,7 +415,7 @@ impl Stack {
         let began = Instant::now();
         let mut quiet = 0;
         while quiet < LOOKS {
-            let waiting: Vec<usize> = Stage::ALL.into_iter().map(|stage| self.waiting(stage)).collect();
+            let waiting: Vec<usize> = QueueName::ALL.into_iter().map(|stage| self.waiting(stage)).collect();
             quiet = if waiting.iter().sum::<usize>() == 0 { quiet + 1 } else { 0 };
             assert!(began.elapsed() < limit, "it does not come to rest, its queues hold {waiting:?}: {}", self.told());
             std::thread::sleep(LOOK);
@@ -455,7 +455,7 @@ impl Stack {
         format!("{}-{what}", self.name)
     }
 
-    fn queue(&self, stage: Stage, suffix: &str) -> String {
+    fn queue(&self, stage: QueueName, suffix: &str) -> String {
         let name = json!({ "QueueName": self.called(&format!("{}{suffix}", stage.as_str())) });
         self.api.call("AmazonSQS.GetQueueUrl", &name)["QueueUrl"].as_str().unwrap().to_owned()
     }

@@ -15,7 +15,7 @@ use crate::http::{HttpCall, exchange};
 use crate::program::{Child, LIMIT};
 use crate::web::Web;
 use curlew_fixtureweb::{Farm, Uniform};
-use curlew_model::{Slot, Stage};
+use curlew_model::{QueueName, Slot};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ impl Stand {
         let delivered = self.read_logs(&called);
         let meter = self.proxy.meter();
         let sent = meter.look().sent;
-        for stage in Stage::ALL {
+        for stage in QueueName::ALL {
             let queue = self.stack.called(stage.as_str());
             let (messages, sent) = (delivered.get(stage.as_str()).copied().unwrap_or(0), sent.get(&queue));
             // Messages that were delivered again are as large as sent ones, on average.

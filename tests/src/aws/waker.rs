@@ -8,7 +8,7 @@
 use super::api::REGION;
 use super::mapping::attributes_for_function;
 use super::stack::Stack;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub struct Waker {
 
 #[derive(Debug)]
 struct Queue {
-    stage: Stage,
+    stage: QueueName,
     url: String,
     arn: String,
     batch_size: usize,
@@ -45,7 +45,7 @@ impl Waker {
     #[track_caller]
     pub fn instead_of_mappings(stack: &Stack) -> Waker {
         let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
-        let queue = |stage: Stage| {
+        let queue = |stage: QueueName| {
             stack.map(stage, false);
             let name = stack.called(stage.as_str());
             let of_stage = |mapping: &&Value| {
@@ -60,7 +60,7 @@ impl Waker {
                 batch_size: usize::try_from(mapping["BatchSize"].as_u64().unwrap()).unwrap(),
             }
         };
-        Waker { queues: Stage::ALL.into_iter().map(queue).collect() }
+        Waker { queues: QueueName::ALL.into_iter().map(queue).collect() }
     }
 
     /// Invokes functions until all queues are empty, delayed messages included. Returns the number of invocations of

@@ -2,7 +2,7 @@
 //! does the rest.
 
 use curlew_fixtureweb::Uniform;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::{DeadLetter, FUNCTIONS, Stack};
 use curlew_tests::{Steps, Web};
@@ -27,8 +27,8 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
     let mut steps = Steps::new();
 
     // Good and bad messages wait together, so that they form one batch.
-    stack.map(Stage::Discover, false);
-    stack.map(Stage::Extract, false);
+    stack.map(QueueName::Discover, false);
+    stack.map(QueueName::Extract, false);
     stack.name_sites(&web.starts());
     let unreadable = [
         ("this is no JSON", "not a job"),
@@ -40,21 +40,21 @@ fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
             "wrong queue",
         ),
     ];
-    unreadable.iter().for_each(|(body, _)| stack.send(Stage::Discover, body));
-    wait_for(&stack, Stage::Discover, HOSTS + unreadable.len());
-    stack.map(Stage::Discover, true);
-    wait_for(&stack, Stage::Extract, HOSTS * PAGES);
+    unreadable.iter().for_each(|(body, _)| stack.send(QueueName::Discover, body));
+    wait_for(&stack, QueueName::Discover, HOSTS + unreadable.len());
+    stack.map(QueueName::Discover, true);
+    wait_for(&stack, QueueName::Extract, HOSTS * PAGES);
     steps.step("messages", || {
-        let letters = stack.dead_letters(Stage::Discover);
+        let letters = stack.dead_letters(QueueName::Discover);
         assert_eq!(letters.len(), unreadable.len(), "{letters:?}");
         unreadable.iter().for_each(|(body, reason)| judge(&letters, body, reason));
     });
 
     let lost = lose_a_body(&stack);
-    stack.map(Stage::Extract, true);
+    stack.map(QueueName::Extract, true);
     stack.come_to_rest(CRAWL);
     steps.step("a body that is gone", || {
-        let letters = stack.dead_letters(Stage::Extract);
+        let letters = stack.dead_letters(QueueName::Extract);
         assert_eq!(letters.len(), 1, "{letters:?}");
         judge(&letters, &lost, LOST);
     });
@@ -102,7 +102,7 @@ fn later(steps: &mut Steps, stack: &Stack) {
     });
     steps.step("messages of a later version", || {
         let dead = stack.all_dead();
-        for stage in Stage::ALL {
+        for stage in QueueName::ALL {
             // An earlier program would give it up if it read it.
             let record = json!({
                 "messageId": "left-alone", "receiptHandle": "none", "body": r#"{"v":9,"job":"dance"}"#,
@@ -115,18 +115,18 @@ fn later(steps: &mut Steps, stack: &Stack) {
         }
         // Through its queue it waits there for the release that reads it.
         let began = Instant::now();
-        stack.send(Stage::Remove, r#"{"v":9,"job":"dance"}"#);
-        while refusals(stack, Stage::Remove) < 2 {
+        stack.send(QueueName::Remove, r#"{"v":9,"job":"dance"}"#);
+        while refusals(stack, QueueName::Remove) < 2 {
             assert!(began.elapsed() < CRAWL, "the message is not handed out: {}", stack.told());
             std::thread::sleep(LOOK);
         }
-        assert_eq!((stack.waiting(Stage::Remove), stack.all_dead()), (1, dead));
+        assert_eq!((stack.waiting(QueueName::Remove), stack.all_dead()), (1, dead));
         version(&curlew_aws::KNOWN_VERSION.to_string());
     });
 }
 
 /// Returns the number of batches that the function of a stage has refused, as it has logged them.
-fn refusals(stack: &Stack, stage: Stage) -> usize {
+fn refusals(stack: &Stack, stage: QueueName) -> usize {
     let lines = stack.logged(stage.as_str());
     let is_refusal = |line: &&Value| {
         let says = |words: &str| line["error"].as_str().is_some_and(|error| error.contains(words));
@@ -171,12 +171,12 @@ fn refused(stack: &Stack, function: &str, event: &Value, words: &[&str]) {
 /// Takes one page's message out of its queue and puts it back with a missing body; returns the new message.
 #[track_caller]
 fn lose_a_body(stack: &Stack) -> String {
-    let body = stack.take(Stage::Extract).expect("pages wait for extraction");
+    let body = stack.take(QueueName::Extract).expect("pages wait for extraction");
     // Its bytes are in attributes, and a tab stands for each of them.
     let mut message: Value = serde_json::from_str(&body.replace('\t', "")).unwrap();
     message["body"] = json!({ "stored": LOST });
     let lost = message.to_string();
-    stack.send(Stage::Extract, &lost);
+    stack.send(QueueName::Extract, &lost);
     lost
 }
 
@@ -189,7 +189,7 @@ fn judge(letters: &[DeadLetter], body: &str, reason: &str) {
 }
 
 #[track_caller]
-fn wait_for(stack: &Stack, stage: Stage, messages: usize) {
+fn wait_for(stack: &Stack, stage: QueueName, messages: usize) {
     let began = Instant::now();
     while stack.waiting(stage) != messages {
         let waiting = stack.waiting(stage);

@@ -2,7 +2,7 @@
 //! slots, and how much time and memory it takes), and of poll with feeds as large as they may be.
 
 use curlew_fixtureweb::{Call, Kind, Site, Uniform, judge};
-use curlew_model::{EntryHints, HostKey, Job, Purpose, Stage, VisitItem, VisitJob};
+use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob, Work};
 use curlew_policy::address;
 use curlew_tests::Web;
 use curlew_tests::aws::emulator::Emulator;
@@ -39,8 +39,8 @@ fn a_thousand_visits_share_the_slots() {
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "many", &web, &emulator.url(), &[("Watch", "false")]);
     // Messages that fetch sends stay in their queue, to be read.
-    stack.map(Stage::Fetch, false);
-    stack.map(Stage::Extract, false);
+    stack.map(QueueName::Fetch, false);
+    stack.map(QueueName::Extract, false);
     let mut random = Random::new(SEED);
     let visits: Vec<VisitJob> = web.farm().sites().iter().map(|site| visit(&site.host, length(&mut random))).collect();
     let pages: usize = visits.iter().map(|visit| visit.items.len()).sum();
@@ -52,7 +52,7 @@ fn a_thousand_visits_share_the_slots() {
     let left = left(&stack);
     assert!(called.is_disjoint(&left), "what was sent on is what was not fetched");
     assert_eq!(called.len() + left.len(), pages, "no page is lost");
-    assert_eq!(stack.waiting(Stage::Extract), called.len(), "every page that was fetched went on");
+    assert_eq!(stack.waiting(QueueName::Extract), called.len(), "every page that was fetched went on");
     assert_eq!(judge::repeated(&calls), []);
     assert_eq!(judge::overlaps(&calls, judge::registrable), []);
     assert_eq!(judge::closer_than(&calls, judge::registrable, PAUSE), []);
@@ -84,8 +84,8 @@ fn the_largest_feeds_fit_into_the_memory_of_poll() {
     let emulator = Emulator::start();
     let stack = Stack::over(&emulator, "large", &web, &emulator.url(), &[("Watch", "false")]);
     // Pages that poll does not fetch itself stay in their queue.
-    stack.map(Stage::Fetch, false);
-    stack.map(Stage::Extract, false);
+    stack.map(QueueName::Fetch, false);
+    stack.map(QueueName::Extract, false);
     let feed = |site: &Site| format!("<outline type=\"rss\" xmlUrl=\"http://{}/feed.xml\"/>", site.host);
     let feeds: String = web.farm().sites().iter().map(feed).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
         json!({
             "messageId": format!("00000000-0000-4000-8000-{number:012}"),
             "receiptHandle": format!("receipt-{number}"),
-            "body": Job::Fetch(visit.clone()).to_message().unwrap(),
+            "body": Job::new(visit.clone()).to_message().unwrap(),
             "attributes": {
                 "ApproximateReceiveCount": "1", "SentTimestamp": "1795262400000",
                 "SenderId": "000000000000", "ApproximateFirstReceiveTimestamp": "1795262400000"
@@ -155,9 +155,9 @@ fn event(stack: &Stack, visits: &[VisitJob]) -> Value {
 fn left(stack: &Stack) -> BTreeSet<String> {
     let mut left = BTreeSet::new();
     let began = Instant::now();
-    while stack.waiting(Stage::Fetch) > 0 {
-        match stack.take(Stage::Fetch).map(|body| Job::from_message(&body)) {
-            Some(Ok(Job::Fetch(visit))) => {
+    while stack.waiting(QueueName::Fetch) > 0 {
+        match stack.take(QueueName::Fetch).map(|body| Job::from_message(&body)) {
+            Some(Ok(Job { work: Work::Fetch(visit), .. })) => {
                 for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
                     let url = item.url.trim_start_matches("http://").to_owned();
                     assert!(left.insert(url), "{} was sent on twice", item.url);

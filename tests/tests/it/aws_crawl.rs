@@ -54,13 +54,7 @@ fn a_stack_makes_of_the_web_what_one_process_makes_of_it() {
     let crawl = store.start(&named);
 
     let emulator = Emulator::strict();
-    let stack = Stack::over(
-        &emulator,
-        "whole",
-        &web,
-        &emulator.url(),
-        &[("Scale", "large"), ("SearchLeaves", "2"), ("LeafSplits", "1000")],
-    );
+    let stack = Stack::over(&emulator, "whole", &web, &emulator.url(), &[("Scale", "large")]);
     stack.grant_batches();
     state(&stack, "[raw]\nkeep = true\n").ok();
     stack.run(&named).ok();
@@ -232,28 +226,6 @@ fn searching(steps: &mut Steps, stack: &Stack, store: &Store) {
         assert_eq!(status, 200);
         assert!(page.contains("<html"), "{page}");
     });
-    steps.step("search by leaves", || {
-        let answers = || ["harbour", "harbour tide", "sort:date", "harbuor"].map(|query| hits(stack, query));
-        let alone = answers();
-        assert!(alone[0].len() > 1, "{alone:?}");
-        stack.set_of("web", &[("CURLEW_LEAF_SPLITS", "1")]);
-        let invoked = || stack.logged("web").iter().filter(|line| line["message"] == DONE).count();
-        let before = invoked();
-        assert_eq!(answers(), alone, "{}", stack.told());
-        // Each search, and two rounds of it at least.
-        assert!(invoked() >= before + 3 * alone.len(), "{}", stack.told());
-        let refused = stack.invoke("web", &json!({ "leaf": { "form": 0 } }));
-        assert!(refused.failed && refused.payload.to_string().contains("no request to a leaf"), "{}", refused.payload);
-    });
-}
-
-/// Returns the addresses of the best hits of a search that has searched everything.
-fn hits(stack: &Stack, query: &str) -> Vec<String> {
-    let (status, text) = stack.get("/api/search", &format!("q={}", query.replace(' ', "+")));
-    assert_eq!(status, 200, "{text}");
-    let answer: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(answer["unsearched"], Value::Null, "{text}");
-    answer["hits"].as_array().unwrap().iter().map(|hit| hit["url"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Pages refuse us, the sample function has them re-checked, and they are not found any more.

@@ -2,7 +2,7 @@
 //! records must be those of an undisturbed run, with the same politeness.
 
 use curlew_fixtureweb::{Call, Uniform, judge};
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_tests::aws::call::Service;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::faults::{Fault, Plan, Rule};
@@ -68,7 +68,7 @@ fn faults_and_deaths_lose_nothing_and_break_no_manners() {
     let scale = std::env::var(SCALE).unwrap_or_else(|_| "small".to_owned());
     let stack = Stack::over(&emulator, "frail", &web, &proxy.url(), &[("Watch", "false"), ("Scale", &scale)]);
     stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
-    Stage::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
+    QueueName::ALL.into_iter().for_each(|stage| stack.hide_for(stage, HIDDEN));
     let mut at_once = 0;
     for (round, sites) in web.starts().chunks(HOSTS).enumerate() {
         let seed = seed + round as u64;
@@ -151,7 +151,7 @@ fn kill(emulator: &Emulator, web: &Web, random: &mut Random) -> usize {
         if calls >= next {
             std::thread::sleep(Duration::from_millis(random.below(MOST_MILLIS)));
             let queued =
-                |name: &str| Stage::ALL.into_iter().any(|stage| name.ends_with(&format!("-{}", stage.as_str())));
+                |name: &str| QueueName::ALL.into_iter().any(|stage| name.ends_with(&format!("-{}", stage.as_str())));
             let alive: Vec<_> = emulator.functions().into_iter().filter(|function| queued(&function.name)).collect();
             if let Some(victim) = alive.get(random.below(alive.len().max(1) as u64) as usize) {
                 eprintln!("  after {calls} calls: kill -9 {}", victim.name);

@@ -2,7 +2,7 @@
 //! its page waiting, as a document would that takes all memory. That job alone is given up, with the reason.
 
 use curlew_fixtureweb::{Uniform, judge};
-use curlew_model::{EntryHints, HostKey, Job, Purpose, Stage, VisitItem, VisitJob};
+use curlew_model::{EntryHints, HostKey, Job, Purpose, QueueName, VisitItem, VisitJob};
 use curlew_policy::address;
 use curlew_policy::delivery::MAX_DEATHS;
 use curlew_tests::aws::emulator::Emulator;
@@ -52,22 +52,22 @@ fn a_job_that_ends_its_process_is_given_up_with_the_reason_and_those_beside_it_a
     let stack = Stack::deploy(&emulator, "well", &parameters);
     stack.time_out_after("fetch", TIMEOUT);
     stack.set(&[BRISK.as_slice(), &SETTINGS].concat());
-    stack.hide_for(Stage::Fetch, HIDDEN);
+    stack.hide_for(QueueName::Fetch, HIDDEN);
     let mut steps = Steps::new();
 
     // All of them wait together, so that they form one batch.
-    stack.map(Stage::Fetch, false);
+    stack.map(QueueName::Fetch, false);
     let sites = web.farm().sites();
     let mut messages: Vec<String> = sites.iter().map(|site| message(&site.host)).collect();
     let deadly = message(POISON);
     messages.insert(HOSTS / 2, deadly.clone());
-    messages.iter().for_each(|message| stack.send(Stage::Fetch, message));
-    stack.map(Stage::Fetch, true);
+    messages.iter().for_each(|message| stack.send(QueueName::Fetch, message));
+    stack.map(QueueName::Fetch, true);
     let kills = kill(&emulator, &stack, &asked);
     stack.come_to_rest(REST);
 
     steps.step("the one that ends the process is given up", || {
-        let letters = stack.dead_letters(Stage::Fetch);
+        let letters = stack.dead_letters(QueueName::Fetch);
         assert_eq!(letters.len(), 1, "{letters:?}");
         assert_eq!(letters[0].body, deadly);
         let reason = format!("the process died while this job ran, {MAX_DEATHS} times");
@@ -101,14 +101,14 @@ fn message(host: &str) -> String {
     let url = address_of(host);
     let page = address::page_id(&address::canonical(&address::parse(&url, None).unwrap()));
     let item = VisitItem { url, page, purpose: Purpose::New { hints: EntryHints::default() } };
-    Job::Fetch(VisitJob::new(HostKey::new(host).unwrap(), vec![item])).to_message().unwrap()
+    Job::new(VisitJob::new(HostKey::new(host).unwrap(), vec![item])).to_message().unwrap()
 }
 
 /// Kills the function each time that it asks for the page, until the job is given up; returns how often.
 fn kill(emulator: &Emulator, stack: &Stack, asked: &Receiver<TcpStream>) -> usize {
     let began = Instant::now();
     let mut kills = 0;
-    while stack.dead(Stage::Fetch) == 0 {
+    while stack.dead(QueueName::Fetch) == 0 {
         assert!(began.elapsed() < REST, "it is not given up after {kills} kills: {}", stack.told());
         // The connection stays open, and so is not answered, until the process is dead.
         let Ok(_held) = asked.recv_timeout(LOOK) else { continue };

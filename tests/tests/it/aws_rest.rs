@@ -3,7 +3,7 @@
 //! when something is.
 
 use curlew_fixtureweb::{Uniform, judge};
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_tests::aws::emulator::Emulator;
 use curlew_tests::aws::stack::Stack;
 use curlew_tests::{BRISK, BRISK_PAUSE, Child, Ran, Steps, Web};
@@ -32,7 +32,7 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
     steps.step("all rest", || tick_until(&stack, || states(&stack).iter().all(|state| state == "Disabled")));
     steps.step("a site is crawled", || {
         stack.name_sites(&web.starts());
-        assert_eq!(states(&stack)[Stage::Discover as usize], "Disabled", "nobody else switches it on");
+        assert_eq!(states(&stack)[QueueName::Discover as usize], "Disabled", "nobody else switches it on");
         tick_until(&stack, || {
             stack.list("pages").iter().filter(|page| page["state"]["state"] == "accepted").count() == PAGES
         });
@@ -57,12 +57,12 @@ fn mappings_of_unused_queues_rest_and_wake_for_a_site_that_is_named() {
     steps.step("paused, nothing is switched", || {
         stack.run(&["config", "pause"]).ok();
         stack.restart();
-        stack.map(Stage::Poll, true);
+        stack.map(QueueName::Poll, true);
         for _ in 0..4 {
             assert_eq!(stack.invoked("dispatch", &json!({})), json!({ "paused": true }));
             std::thread::sleep(TICK);
         }
-        assert_eq!(states(&stack)[Stage::Poll as usize], "Enabled");
+        assert_eq!(states(&stack)[QueueName::Poll as usize], "Enabled");
     });
     steps.end();
 }
@@ -113,7 +113,7 @@ fn examining(steps: &mut Steps, stack: &Stack) {
         doctor.env("AWS_ACCESS_KEY_ID", key).env("AWS_SECRET_ACCESS_KEY", secret);
         let said = wrong(&Child::spawn(doctor).wait(LIMIT));
         let found: Vec<&str> = said.iter().map(|row| row["found"].as_str().unwrap()).collect();
-        let queues = Stage::ALL.map(|stage| stack.called(stage.as_str()));
+        let queues = QueueName::ALL.map(|stage| stack.called(stage.as_str()));
         let queues = queues.iter().map(|queue| format!("sqs:GetQueueAttributes on the queue {queue}"));
         let rights = [
             format!("dynamodb:Scan on the table {}", stack.called("pages")),
@@ -156,15 +156,15 @@ fn tick_until(stack: &Stack, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Returns the states of the mappings of all queues, in the order of [`Stage::ALL`].
+/// Returns the states of the mappings of all queues, in the order of [`QueueName::ALL`].
 fn states(stack: &Stack) -> Vec<Value> {
     let all = stack.api().lambda("GET", "/2015-03-31/event-source-mappings/", None);
     let all = all["EventSourceMappings"].as_array().expect("a list");
-    let of = |stage: Stage| {
+    let of = |stage: QueueName| {
         let source = format!(":{}", stack.called(stage.as_str()));
         let mapping =
             all.iter().find(|mapping| mapping["EventSourceArn"].as_str().is_some_and(|arn| arn.ends_with(&source)));
         mapping.expect("a mapping")["State"].clone()
     };
-    Stage::ALL.into_iter().map(of).collect()
+    QueueName::ALL.into_iter().map(of).collect()
 }

@@ -1,4 +1,4 @@
-//! Backups of a store that is being crawled, stores of earlier versions, and damage that fsck finds and mends.
+//! Backups of a store that is being crawled, and damage that fsck finds and mends.
 
 use crate::commands_failing::is_root;
 use crate::kill::judge_store;
@@ -146,7 +146,7 @@ fn backups_and_restores_that_cannot_be_done_say_why() {
         (&cut, ["damaged", "curlew.sqlite3", "nothing was restored"]),
         (&altered, ["damaged", &split, "changed or cut short"]),
         (&short, ["damaged", &split, "is missing"]),
-        (&newer, ["version 99", "only versions up to 2", "use a newer curlew"]),
+        (&newer, ["version 99", "only versions up to 1", "use a newer curlew"]),
     ] {
         let twin = Store::alone();
         twin.run(&["restore", path(backup)]).refused(1, &words);
@@ -267,41 +267,6 @@ fn a_store_that_may_not_be_written_is_saved_all_the_same() {
     let twin = Store::alone();
     twin.run(&["restore", path(&copy)]).ok();
     assert_eq!((is_sound(&twin)["records"].as_u64(), store.records().len()), (Some(2), 2));
-}
-
-#[test]
-fn a_store_of_the_first_version_opens_and_migrates() {
-    let (line, sql) = (include_str!("stores/1/record.json"), include_str!("stores/1/store.sql"));
-    let old = Store::alone();
-    let frame = zstd::bulk::compress(line.as_bytes(), 3).unwrap();
-    let segment =
-        "objects/segments/2026/11/21/0000000000000000000000000000000000000000000000000000000000000001.jsonl.zst";
-    fs::create_dir_all(old.data().join(segment).parent().unwrap()).unwrap();
-    fs::write(old.data().join(segment), &frame).unwrap();
-    let database = Connection::open(old.database()).unwrap();
-    database.execute_batch(&sql.replace("LENGTH", &frame.len().to_string())).unwrap();
-    drop(database);
-
-    for args in [&["status"][..], &["search", "lantern"]] {
-        old.run(args).refused(1, &["has version 1", "brought to version 2", "run `curlew serve`"]);
-    }
-    // It is saved as it is, and migrated where it is restored.
-    let backup = back_up(&old, "backup");
-    let twin = Store::alone();
-    twin.run(&["restore", path(&backup)]).ok();
-    for store in [&twin, &old] {
-        assert_eq!(store.sql("SELECT user_version || '' FROM pragma_user_version"), ["1"]);
-        store.run(&["index"]).ok();
-        assert_eq!(store.sql("SELECT user_version || '' FROM pragma_user_version"), ["2"]);
-        is_sound(store);
-        assert_eq!(store.found("lantern"), ["https://lantern.test/first"]);
-        assert_eq!(store.records()[0]["title"], "A first light");
-        assert_eq!(store.list("pages").len(), 5);
-        assert_eq!((store.list("sites").len(), store.list("feeds").len(), store.list("holds").len()), (1, 1, 1));
-        let status = store.run(&["status", "--json"]).ok().json();
-        // What a wrong clock had put off until 2099 is due.
-        assert_eq!((&status["dead"], &status["parked"]), (&json!(1), &json!(0)), "{status}");
-    }
 }
 
 /// Returns the rows of pages, by their addresses in order.

@@ -1,7 +1,7 @@
 //! The operator's pages in a real browser: an operator signs in by a token of the real program, sees each page in light
 //! and dark, on a telephone and on a desktop without a barrier (axe-core), and acts.
 
-use crate::browser_pages::{do_not_move, must_be_fit};
+use crate::browser_pages::{Looks, do_not_move, must_be_fit};
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
 
@@ -27,6 +27,15 @@ const PAGES: [(&str, &str); 12] = [
 
 #[test]
 fn an_operator_signs_in_acts_and_meets_no_barrier() {
+    operate(Looks::Daily);
+}
+
+#[test]
+fn an_operator_meets_no_barrier_in_any_form_nightly() {
+    operate(Looks::Nightly);
+}
+
+fn operate(looks: Looks) {
     let web = Web::of(Farm::demo());
     let store = Store::brisk(&web);
     let starts: Vec<String> = SITES.iter().map(|host| web.farm().site(host).unwrap().start_url.clone()).collect();
@@ -60,11 +69,12 @@ fn an_operator_signs_in_acts_and_meets_no_barrier() {
         let audit = store.run(&["audit"]).ok().stdout;
         assert!(audit.contains("by ana") && audit.contains("by command line"), "{audit}");
     });
+    let mut form = 0;
     for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
         browser.be(screen);
         for (dark, scheme) in [(false, "light"), (true, "dark")] {
             browser.prefer_dark(dark);
-            for (name, path) in PAGES {
+            for (_, (name, path)) in PAGES.into_iter().enumerate().filter(|(n, _)| looks.has(*n, form, 4)) {
                 let title = format!("{name}, {size}, {scheme}");
                 steps.step(&title, || {
                     browser.open(&server.url(path));
@@ -72,9 +82,10 @@ fn an_operator_signs_in_acts_and_meets_no_barrier() {
                     browser.keep_picture(TMPDIR, &format!("admin-{name}-en-{size}-{scheme}"));
                 });
             }
+            form += 1;
         }
     }
-    steps.step("pages on a slow line do not move", || do_not_move(&browser, &server, &PAGES));
+    steps.step("pages on a slow line do not move", || do_not_move(&browser, &server, &PAGES, looks));
     steps.step("all sessions end", || {
         store.run(&["admin", "logout"]).ok();
         browser.open(&server.url("/admin"));

@@ -1,6 +1,7 @@
 //! Every page in a real browser, in each language, light and dark, on a telephone and on a desktop: no barrier (WCAG,
-//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. A picture of each page is
-//! left in `screenshots` beside cargo's output, for inspection.
+//! checked by axe-core), no layout shift, no complaint of the browser; all of it by keyboard. Every day each page is seen in
+//! one of these forms, and each form with some page; nightly each page in each form. A picture of each is left in `screenshots`
+//! beside cargo's output, for inspection.
 
 use curlew_fixtureweb::Farm;
 use curlew_tests::{Browser, Screen, Server, Steps, Store, Web};
@@ -39,8 +40,36 @@ const PAGES: [(&str, &str); 14] = [
     ("refused", "/?q=-nothing"),
 ];
 
+/// Number of forms of a page: two languages, two screens, two colour schemes.
+const FORMS: usize = 8;
+
 #[test]
 fn every_page_is_fit_for_everybody() {
+    look_at_pages(Looks::Daily);
+}
+
+#[test]
+fn every_page_is_fit_in_every_form_nightly() {
+    look_at_pages(Looks::Nightly);
+}
+
+/// The forms in which pages are looked at.
+#[derive(Clone, Copy)]
+pub(crate) enum Looks {
+    /// Each page in one form, and each form with some page.
+    Daily,
+    /// Each page in each form.
+    Nightly,
+}
+
+impl Looks {
+    /// True if a page is looked at in a form, both by number; there are so many forms.
+    pub(crate) fn has(self, page: usize, form: usize, forms: usize) -> bool {
+        matches!(self, Looks::Nightly) || page % forms == form
+    }
+}
+
+fn look_at_pages(looks: Looks) {
     let web = Web::of(Farm::demo());
     let mut store = Store::brisk(&web);
     store.configure("contact = \"me@search.example\"\n[web]\nbase_url = \"http://search.example\"\n");
@@ -52,13 +81,15 @@ fn every_page_is_fit_for_everybody() {
     let claim = claim(&browser, &server);
     let pages: Vec<(&str, &str)> = PAGES.into_iter().chain([("claim", claim.as_str())]).collect();
 
+    let mut form = 0;
     for (languages, tag) in [("en", "en"), ("it-IT,it;q=0.9,en;q=0.5", "it")] {
         browser.speak(languages);
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             browser.be(screen);
             for (dark, scheme) in [(false, "light"), (true, "dark")] {
                 browser.prefer_dark(dark);
-                for &(name, path) in &pages {
+                let wanted = pages.iter().enumerate().filter(|(n, _)| looks.has(*n, form, FORMS));
+                for (_, &(name, path)) in wanted {
                     let title = format!("{name}, {tag}, {size}, {scheme}");
                     steps.step(&title, || {
                         browser.open(&server.url(path));
@@ -66,11 +97,15 @@ fn every_page_is_fit_for_everybody() {
                         browser.keep_picture(TMPDIR, &format!("{name}-{tag}-{size}-{scheme}"));
                     });
                 }
+                form += 1;
             }
         }
     }
+    assert_eq!(form, FORMS);
     browser.speak("en");
-    steps.step("pages that come slowly do not move while they are painted", || do_not_move(&browser, &server, &pages));
+    steps.step("pages that come slowly do not move while they are painted", || {
+        do_not_move(&browser, &server, &pages, looks);
+    });
     steps.step("a form that was refused", || {
         for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
             browser.be(screen);
@@ -122,12 +157,13 @@ pub(crate) fn must_be_fit(browser: &Browser, language: &str, name: &str) {
 
 /// Checks that pages that arrive slowly, and are painted in parts, do not move.
 #[track_caller]
-pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)]) {
+pub(crate) fn do_not_move(browser: &Browser, server: &Server, pages: &[(&str, &str)], looks: Looks) {
     browser.be_on_a_line_of(Some(SLOW_LINE));
     let mut moved = Vec::new();
-    for (screen, size) in [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")] {
+    let screens = [(Screen::PHONE, "phone"), (Screen::DESKTOP, "desktop")];
+    for (form, (screen, size)) in screens.into_iter().enumerate() {
         browser.be(screen);
-        for (name, path) in pages {
+        for (_, (name, path)) in pages.iter().enumerate().filter(|(n, _)| looks.has(*n, form, screens.len())) {
             browser.open(&server.url(path));
             moved.push((browser.moved(), *name, size));
         }

@@ -248,17 +248,12 @@ fn judge_summary(summary: &Value, seen: &Seen, farm: &Farm, calls: &[Call]) {
 const COMPARED_WITH_HOME: &str = "senza-titolo.test/";
 /// The home page of a site that takes a request and closes the connection.
 const HANGS_UP: &str = "hang-up.test/";
-/// Site whose print versions name pages of its feed as canonical. A page is called again, to compare the texts, if it
-/// is still waiting for extraction then, as on a busy machine.
-const NAMED_BY_PRINTS: &str = "una-sola-pagina.test/";
 
 /// Returns the addresses, but those of other documents, that were called more often than they may be.
 pub(crate) fn called_twice(calls: &[Call]) -> Vec<judge::Repeat> {
     // That of a site which hangs up is sent once more, since its connection may have been closed as idle.
-    let compared = |repeat: &judge::Repeat| {
-        let is_once = [COMPARED_WITH_HOME, HANGS_UP].contains(&repeat.address.as_str());
-        repeat.times == 2 && (is_once || repeat.address.starts_with(NAMED_BY_PRINTS))
-    };
+    let compared =
+        |repeat: &judge::Repeat| repeat.times == 2 && [COMPARED_WITH_HOME, HANGS_UP].contains(&repeat.address.as_str());
     let repeated = judge::repeated(calls).into_iter();
     repeated.filter(|repeat| repeat.kind != Kind::Other && !compared(repeat)).collect()
 }

@@ -139,7 +139,7 @@ fn duckdb_and_pandas_read_each_format_with_the_documented_schema_and_the_same_ro
             }
         }
         if form == "parquet" {
-            assert_eq!(said["metadata"]["curlew.schema"], "2");
+            assert_eq!(said["metadata"]["curlew.schema"], "1");
         }
         if form == "csv" {
             let header = documented.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(",");

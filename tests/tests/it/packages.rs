@@ -1,7 +1,7 @@
 //! The packages that `cargo xtask dist` makes, here of the program under test: unpacked, installed and run where there is
 //! nothing but what they name.
 //!
-//! `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not root needs a kernel that grants user
+//! They run by `cargo xtask nightly`. `CURLEW_PACKAGES` names their folder. The roots are entered by chroot; who is not root needs a kernel that grants user
 //! namespaces, or these tests fail.
 
 use crate::documents;
@@ -28,7 +28,7 @@ fn package(ending: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = std::env::var_os("CURLEW_PACKAGES").map_or_else(|| workspace.join("target/packages"), PathBuf::from);
     let entries = std::fs::read_dir(&folder);
-    let entries = entries.unwrap_or_else(|e| panic!("{}: {e}: `cargo xtask test` makes it", folder.display()));
+    let entries = entries.unwrap_or_else(|e| panic!("{}: {e}: `cargo xtask nightly` makes it", folder.display()));
     let mut found: Vec<PathBuf> =
         entries.map(|e| e.unwrap().path()).filter(|p| p.to_string_lossy().ends_with(ending)).collect();
     assert_eq!(found.len(), 1, "{}: {found:?} end with {ending}", folder.display());
@@ -353,7 +353,7 @@ fn the_image_crawls_serves_and_tells_its_health_as_a_user_without_rights() {
     image.run(&["crawl", &format!("http://{site}/")], &web.resolve()).ok();
     let owner = image.data.path().join("curlew.sqlite3").metadata().unwrap().uid();
     assert!(!is_root() || owner == NONROOT, "written by user {owner}");
-    let root_is_closed = image.run(&["config", "init", "/etc/here"], "").stderr;
+    let root_is_closed = image.run(&["init", "/etc/here"], "").stderr;
     assert!(root_is_closed.contains("cannot be written"), "{root_is_closed}");
 
     let cmd = image.config["config"]["Cmd"].as_array().unwrap();

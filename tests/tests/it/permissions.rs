@@ -171,7 +171,6 @@ fn a_right_on_another_resource_or_other_keys_is_seen() {
         ("\"dynamodb:LeadingKeys\": [\"m#*\"]", "\"dynamodb:LeadingKeys\": [\"h#*\"]"),
         ("!GetAtt PollFunctionJobs.EventSourceMappingArn", "!GetAtt FetchFunctionJobs.EventSourceMappingArn"),
         ("\"${DataBucket.Arn}/audit/*\"", "\"${DataBucket.Arn}/owners/*\""),
-        ("function:${AWS::StackName}-web:live", "function:${AWS::StackName}-index:live"),
         ("\"s3:prefix\": [\"claims/*\"]", "\"s3:prefix\": [\"claims/*\", \"segments/*\"]"),
     ] {
         assert!(template.contains(from), "{from}");

@@ -13,7 +13,7 @@ const SECONDS: f64 = 120.0;
 
 /// Runs the simulation; records its outcome and its time.
 pub(crate) fn measure(_: &Bench, table: &mut Table) -> Result<()> {
-    let example = ["--release", "--locked", "-p", "curlew-testkit", "--example", "long_run"];
+    let example = ["--release", "--locked", "-p", "curlew-simulator", "--example", "long_run"];
     crate::run::run(cargo().arg("build").args(example))?;
     let mut command = cargo();
     command.arg("run").arg("--quiet").args(example).arg("--").args(SIZE);

@@ -1,14 +1,14 @@
 //! Candidates for the article's text: the blocks of the page that each extractor takes, and the reasons why it leaves
 //! out others.
 
-use crate::candidates::cards;
 use crate::candidates::lines;
 use crate::candidates::parts;
-use crate::candidates::sums::{NO_MENU, between, covered, sums};
+use crate::candidates::pointers;
+use crate::candidates::sums::{between, covered, sums};
 use crate::candidates::tails;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
 use crate::text;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// One extractor's answer: the blocks that form the text.
 #[derive(Clone, Debug)]
@@ -30,7 +30,6 @@ impl Candidate {
         let chars = sums(blocks, |block| block.chars);
         let whole = chars.last().copied().unwrap_or(0);
         // A name that would remove most of the text is wrong.
-        let prose = sums(blocks, |block| if lines::is_prose(block) { block.chars } else { 0 });
         let inside = || parts.iter().filter(|part| span.holds(&part.span));
         let within = |part: &Part| (part.span.start - span.start, part.span.end - span.start);
         // The parts of one name stand together, outer ones before those inside them.
@@ -42,8 +41,6 @@ impl Candidate {
         }
         let believed = |part: &Part, start, end| match part.kind {
             Kind::Hidden | Kind::Comments => true,
-            // Navigation contains no paragraphs; a wrapper may be named after the table of contents in it.
-            Kind::Chrome if between(&prose, start, end) > NO_MENU => false,
             _ => {
                 let together = part.name.and_then(|name| of_name.get(&name)).map_or(0, |(sum, _)| *sum);
                 between(&chars, start, end).max(together) * 2 < whole
@@ -60,14 +57,18 @@ impl Candidate {
                 *reason = Some(kind.reason());
             }
         }
-        for (left, contents) in left.iter_mut().zip(contents(outline).iter().skip(span.start)) {
-            *left = left.or(contents.then_some("the table of contents"));
-        }
         tails::drop_from(outline, span.start, &mut left);
-        tails::drop_teasers(blocks, title, &mut left);
-        lines::drop_from(blocks, title, &outline.page, &mut left);
-        cards::drop_from(blocks, &mut left);
+        lines::drop_from(blocks, title, &mut left);
+        pointers::drop_labelled(blocks, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
+        candidate.count(outline);
+        candidate
+    }
+
+    /// Takes the blocks of a page that the model takes for text: those without a reason to leave them out.
+    pub(crate) fn learned(outline: &Outline<'_>, left: Vec<Option<Reason>>) -> Candidate {
+        let span = Span { start: 0, end: left.len(), serial: 0, parent: 0 };
+        let mut candidate = Candidate { from: "learned", span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
         candidate
     }
@@ -80,28 +81,6 @@ impl Candidate {
             *left = Some(reason);
         }
         self.count(outline);
-    }
-
-    /// Returns the blocks that an extractor gave as paragraphs of plain text; `None` if few of them are found in the
-    /// page.
-    pub(crate) fn of_paragraphs(
-        outline: &Outline<'_>,
-        parts: &[Part],
-        title: &str,
-        from: &'static str,
-        paragraphs: &str,
-    ) -> Option<Candidate> {
-        let known: HashSet<String> = paragraphs.split("\n\n").map(text::fold).filter(|line| !line.is_empty()).collect();
-        let given: Vec<bool> = outline.blocks.iter().map(|block| known.contains(&text::fold(&block.text))).collect();
-        let start = given.iter().position(|given| *given)?;
-        let end = given.iter().rposition(|given| *given)? + 1;
-        let span = Span { start, end, serial: 0, parent: 0 };
-        let mut candidate = Candidate::new(outline, parts, title, from, span);
-        for (left, given) in candidate.left.iter_mut().zip(given.get(start..).unwrap_or_default()) {
-            *left = left.or((!given).then_some("not in the readable part"));
-        }
-        candidate.count(outline);
-        (candidate.chars > 0).then_some(candidate)
     }
 
     /// Takes the lead, too, if it stands between the headline and the element of the text: sentences that no part leaves
@@ -163,52 +142,6 @@ impl Candidate {
         Some(whole)
     }
 
-    /// Drops the lines about the author below the text: of the last few, those that begin with the name and go on to say
-    /// who that is.
-    pub(crate) fn drop_life(&mut self, outline: &Outline<'_>, author: &str) {
-        /// Number of blocks at the end that are examined.
-        const LAST: usize = 6;
-        /// Share of the text, in percent, that must stand before them.
-        const BEFORE: usize = 60;
-        /// Maximum width of such a line.
-        const LONGEST: usize = 600;
-        /// Minimum number of words of a name; one alone may be anybody's.
-        const NAME: usize = 2;
-        let names: Vec<String> =
-            author.split([',', ';']).map(text::fold).filter(|name| text::words(name) >= NAME).collect();
-        let kept: Vec<usize> = self.kept(outline).map(|(at, _)| at).collect();
-        let mut before: usize = self.chars;
-        for at in kept.into_iter().rev().take(LAST) {
-            let Some(block) = outline.blocks.get(at) else { continue };
-            before = before.saturating_sub(block.chars);
-            let late = before * 100 >= BEFORE * self.chars && block.chars <= LONGEST;
-            let plain = !matches!(block.tag, Tag::Heading(_) | Tag::Cell | Tag::Pre | Tag::Quote);
-            // A box of the writer has the name on a line by itself.
-            let above = at.checked_sub(1).and_then(|at| outline.blocks.get(at)).map(|line| text::fold(&line.text));
-            let is_life = |name: &String| above.as_ref() == Some(name) || lines::is_life(&block.text, name);
-            if late
-                && plain
-                && names.iter().any(is_life)
-                && let Some(left) = self.left.get_mut(at - self.span.start)
-            {
-                *left = Some("about the author");
-            }
-        }
-        self.count(outline);
-    }
-
-    /// True if it keeps nearly all sentences of the page that are not in parts beside the article.
-    pub(crate) fn has_most(&self, outline: &Outline<'_>, parts: &[Part]) -> bool {
-        /// Share of them, in percent.
-        const MOST: usize = 80;
-        let beside = covered(outline.blocks.len(), parts.iter().map(|part| (part.span.start, part.span.end)));
-        let said = |block: &Block| if lines::is_sentence(block) { block.chars } else { 0 };
-        let inside = outline.blocks.iter().zip(&beside).filter(|(_, beside)| !**beside);
-        let all: usize = inside.map(|(block, _)| said(block)).sum();
-        let kept: usize = self.kept(outline).map(|(_, block)| said(block)).sum();
-        kept * 100 >= MOST * all
-    }
-
     /// Returns the number of characters that both keep.
     pub(crate) fn shared(&self, other: &Candidate, outline: &Outline<'_>) -> usize {
         let (start, end) = (self.span.start.max(other.span.start), self.span.end.min(other.span.end));
@@ -229,7 +162,7 @@ impl Candidate {
     }
 
     /// Counts the characters that are kept.
-    pub(super) fn count(&mut self, outline: &Outline<'_>) {
+    fn count(&mut self, outline: &Outline<'_>) {
         let (mut chars, mut link_chars) = (0, 0);
         for (_, block) in self.kept(outline) {
             chars += block.chars;
@@ -237,11 +170,6 @@ impl Candidate {
         }
         (self.chars, self.link_chars) = (chars, link_chars);
     }
-}
-
-/// Returns for each block of a page true if it belongs to its table of contents.
-fn contents<'o>(outline: &'o Outline<'_>) -> &'o [bool] {
-    outline.contents.get_or_init(|| lines::of_contents(&outline.blocks))
 }
 
 /// Returns the candidates of every extractor that needs only the outline. `title` is the headline, folded.
@@ -363,62 +291,7 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     }
     let score = |span: &Span| sums.get(span.end).zip(sums.get(span.start)).map_or(0.0, |(end, start)| end - start);
     let best = outline.spans.iter().max_by(|a, b| score(a).total_cmp(&score(b)).then(a.serial.cmp(&b.serial)))?;
-    let best = whole_list(outline, best, &score);
-    let free = |span: &Span| beside.get(span.start) == Some(&None) && excluded.get(span.start) == Some(&false);
-    let Some((around, sections)) = sections(outline, title, best, free) else {
-        return Some(Candidate::new(outline, parts, title, "density", *best));
-    };
-    let mut joined = Candidate::new(outline, parts, title, "density", *around);
-    joined.keep_only(outline, &sections, "between the sections");
-    Some(joined)
-}
-
-/// Returns the sections of which the best element is, or lies in, one: elements side by side below the headline, each with a heading of
-/// one level, such as the description and the data of a product, and the sentences between it and the first of them. With them,
-/// the element around them; `None` if it is not a section.
-fn sections<'o>(
-    outline: &'o Outline<'_>,
-    title: &str,
-    best: &'o Span,
-    free: impl Fn(&Span) -> bool,
-) -> Option<(&'o Span, Vec<Span>)> {
-    /// Maximum number of elements between the best one and the section that it lies in.
-    const DEEPEST: usize = 3;
-    /// Minimum width of a section's text.
-    const SHORTEST: usize = 40;
-    /// Share of links, in percent, from which a section is a list of other pages.
-    const LINKS: usize = 25;
-    let heading = |span: &Span| match outline.blocks.get(span.start).map(|block| block.tag) {
-        Some(Tag::Heading(level)) if level > 1 => Some(level),
-        _ => None,
-    };
-    let size = |span: &Span, number: fn(&Block) -> usize| {
-        outline.blocks.get(span.start + 1..span.end).unwrap_or_default().iter().map(number).sum::<usize>()
-    };
-    let is_text = |span: &Span| {
-        let chars = size(span, |block| block.chars);
-        chars >= SHORTEST && size(span, |block| block.link_chars) * 100 < LINKS * chars
-    };
-    let mut at = best;
-    for _ in 0..=DEEPEST {
-        let around = outline.spans.iter().find(|span| span.serial == at.parent)?;
-        if let Some(level) = heading(at) {
-            let of_it = |span: &&Span| {
-                span.serial == at.serial
-                    || (span.parent == at.parent && heading(span) == Some(level) && is_text(span) && free(span))
-            };
-            let mut all: Vec<Span> = outline.spans.iter().filter(of_it).copied().collect();
-            all.sort_unstable_by_key(|span| span.start);
-            // The headline is looked for last, since that reads many lines.
-            let first = all.first().filter(|_| all.len() > 1)?.start;
-            let headline = outline.blocks.get(..first)?.iter().rposition(|line| lines::is_headline(line, title))?;
-            let lead = (around.start.max(headline + 1)..first).filter(|n| lines::is_sentence(&outline.blocks[*n]));
-            all.extend(lead.map(|start| Span { start, end: start + 1, ..*around }));
-            return Some((around, all));
-        }
-        at = around;
-    }
-    None
+    Some(Candidate::new(outline, parts, title, "density", *whole_list(outline, best, &score)))
 }
 
 /// Returns the element around the best one in which that is one of several of its kind, such as the posts of a thread

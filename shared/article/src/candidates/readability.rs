@@ -4,9 +4,9 @@
 //! without formatting, scripts, and attributes other than names.
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::{Names, kind};
 use crate::read::dom::attr;
-use crate::read::elements::heading;
+use crate::read::elements::{heading, is_mute};
 use crate::read::gate::{Limits, is_formatting};
 use crate::read::outline::Kind;
 use curlew_text::hygiene;
@@ -86,9 +86,12 @@ fn reduced(tree: &Html) -> Option<(String, usize)> {
                 }
                 Node::Element(element) => {
                     let name = element.name();
-                    if mute(name)
+                    let attributes = Attributes::read(element);
+                    let kind = kind(name, &attributes, &names.of_element(&attributes));
+                    if is_mute(name)
+                        || matches!(name, "head" | "math")
                         || out.len() >= LONGEST
-                        || matches!(names.kind(name, &Attributes::of(element)), Some((Kind::Hidden, _)))
+                        || matches!(kind, Some((Kind::Hidden, _)))
                     {
                         skipping = Some(node.id());
                     } else if emitted(name) {
@@ -177,28 +180,6 @@ impl Headings {
 /// True for elements without an end (HTML, "void elements"), of those that are handed on.
 fn is_void(tag: &str) -> bool {
     matches!(tag, "br" | "hr" | "img")
-}
-
-fn mute(tag: &str) -> bool {
-    matches!(
-        tag,
-        "head"
-            | "script"
-            | "style"
-            | "noscript"
-            | "template"
-            | "svg"
-            | "math"
-            | "iframe"
-            | "object"
-            | "canvas"
-            | "video"
-            | "audio"
-            | "select"
-            | "textarea"
-            | "button"
-            | "frameset"
-    )
 }
 
 fn emitted(tag: &str) -> bool {

@@ -3,11 +3,11 @@
 use crate::read::outline::Block;
 
 /// Width of running text from which a part is no navigation, whatever its name says.
-pub(super) const NO_MENU: usize = 1_000;
+pub(crate) const NO_MENU: usize = 1_000;
 
 /// Returns for each of `blocks` blocks true if it lies in one of the runs. Runs nest, and a page may have very many of
 /// them, so only their beginnings and ends are counted.
-pub(super) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
+pub(crate) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>) -> Vec<bool> {
     let mut change = vec![0_i32; blocks + 1];
     for (start, end) in runs {
         change.get_mut(start).into_iter().for_each(|n| *n += 1);
@@ -25,7 +25,7 @@ pub(super) fn covered(blocks: usize, runs: impl Iterator<Item = (usize, usize)>)
 }
 
 /// Returns the running sums of a number of each block, beginning with zero.
-pub(super) fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
+pub(crate) fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<usize> {
     let mut out = vec![0];
     let mut sum = 0;
     for block in blocks {
@@ -36,7 +36,7 @@ pub(super) fn sums(blocks: &[Block], number: impl Fn(&Block) -> usize) -> Vec<us
 }
 
 /// Returns the sum from one block up to another.
-pub(super) fn between(sums: &[usize], start: usize, end: usize) -> usize {
+pub(crate) fn between(sums: &[usize], start: usize, end: usize) -> usize {
     let at = |index: usize| sums.get(index).or(sums.last()).copied().unwrap_or(0);
     at(end).saturating_sub(at(start))
 }

@@ -54,54 +54,6 @@ pub(crate) fn drop_from(outline: &Outline<'_>, start: usize, left: &mut [Option<
     }
 }
 
-/// Drops teasers below the text that no heading announces: one linked headline of the site's own after another, each with
-/// a line or two on the page to which it leads.
-/// `title` is the headline, folded: posts of a thread repeat it.
-pub(crate) fn drop_teasers(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
-    /// Number of headlines from which they are a list.
-    const MANY: usize = 3;
-    /// Minimum number of words of a headline; names, days and buttons have fewer.
-    const WORDS: usize = 4;
-    /// Maximum number of lines below each.
-    const LINES: usize = 2;
-    /// Maximum share of the text, in percent; a page that is such a list keeps it.
-    const SHARE: usize = 35;
-    let kept: Vec<usize> = (0..blocks.len()).filter(|at| left.get(*at) == Some(&None)).collect();
-    let chars = |at: &usize| blocks.get(*at).map_or(0, |block| block.chars);
-    let total: usize = kept.iter().map(chars).sum();
-    let (mut start, mut headlines, mut lines) = (kept.len(), 0, 0);
-    let ends = |at: &usize| blocks.get(*at).is_some_and(|block| block.tag == Tag::Paragraph && is_sentence(block));
-    let last_words = kept.iter().rev().take_while(|at| ends(at)).count();
-    for (place, at) in kept.iter().enumerate().rev() {
-        let Some(block) = blocks.get(*at) else { break };
-        let headline = *block.heads_teaser.get_or_init(|| {
-            block.own_links() > 0.8
-                && block.chars < PROSE
-                && text::words(&block.text) >= WORDS
-                && (title.is_empty() || !text::fold(&block.text).contains(title))
-        });
-        if headline && !matches!(block.tag, Tag::Cell | Tag::Pre) {
-            (start, headlines, lines) = (place, headlines + 1, 0);
-        } else if lines < LINES && block.chars < PROSE && !matches!(block.tag, Tag::Cell | Tag::Pre) {
-            lines += 1;
-        } else {
-            break;
-        }
-    }
-    let run = kept.get(start..).unwrap_or_default();
-    // What stands on each is in paragraphs, or else the paragraph below them is the article's last.
-    let (run, below) = run.split_at(run.len().saturating_sub(last_words));
-    let told = |at: &&usize| blocks.get(**at).is_some_and(|block| block.tag == Tag::Paragraph && block.link_chars == 0);
-    let run = if run.iter().any(|at| told(&at)) { [run, below].concat() } else { run.to_vec() };
-    if headlines >= MANY && run.iter().map(chars).sum::<usize>() * 100 <= SHARE * total {
-        for at in run {
-            if let Some(left) = left.get_mut(at) {
-                *left = Some("teasers of other pages below the text");
-            }
-        }
-    }
-}
-
 fn named(block: &Block) -> Option<Section> {
     if block.chars > LONGEST || matches!(block.tag, Tag::Pre | Tag::Cell) {
         return None;

@@ -1,13 +1,16 @@
 //! Chooses the part of the page that is the article's text among candidates.
 
 use crate::candidates::candidate::{self, Candidate};
-use crate::candidates::entries;
 use crate::candidates::parts;
+use crate::candidates::ranking::{Ranking, Weight};
 use crate::candidates::readability;
+use crate::candidates::sums::covered;
+use crate::learned::features::{self, FeatureTable, PageFacts};
+use crate::learned::{self, Answer};
 use crate::markup::jsonld::JsonLd;
 use crate::read::dom;
 use crate::read::gate::Limits;
-use crate::read::outline::{Outline, Part, Tag};
+use crate::read::outline::{Kind, Outline, Tag};
 use crate::read::stored::{self, Stored};
 use crate::read::walk;
 use crate::text;
@@ -27,6 +30,10 @@ pub(crate) struct Body {
     pub(crate) end: usize,
     /// Steps that finding it took, in addition to the weighing.
     pub(crate) steps: u64,
+    /// Features of the blocks.
+    pub(crate) table: FeatureTable,
+    /// What the model says of them, if it decides.
+    pub(crate) learned: Option<Answer>,
 }
 
 /// Width below which other rules are asked too; they must find twice as much.
@@ -36,81 +43,13 @@ const LITTLE: usize = 600;
 /// Length in characters from which a repeated paragraph is no coincidence.
 const REPEATED: usize = 50;
 
-/// The factors of a candidate's score.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Weight {
-    pub(crate) agreement: f64,
-    pub(crate) prior: f64,
-    pub(crate) score: f64,
-}
-
-/// The candidates, the weight of each, and the index of the best.
-#[derive(Debug, Default)]
-pub(crate) struct Ranking {
-    pub(crate) candidates: Vec<Candidate>,
-    pub(crate) weights: Vec<Weight>,
-    pub(crate) best: Option<usize>,
-    /// Number of steps taken.
-    pub(crate) steps: u64,
-}
-
-impl Ranking {
-    /// Returns the block after the last one that the best candidate keeps.
-    pub(crate) fn end(&self) -> Option<usize> {
-        let best = self.candidates.get(self.best?)?;
-        let last = best.left.iter().rposition(Option::is_none)?;
-        Some(best.span.start + last + 1)
-    }
-}
-
-/// Ranks the candidates: first those of the extractors that need only the outline; the costlier extractor is asked only
-/// if these disagree. Of a page whose markup gives no date, and that consists of lists, those are the text.
-pub(crate) fn weigh(
-    tree: &Html,
-    outline: &Outline<'_>,
-    title: Option<&str>,
-    is_dated: bool,
-    limits: &Limits,
-) -> Ranking {
+/// Ranks the candidates by agreement, length, link density, and the prior of the extractor. `title` is the headline.
+pub(crate) fn weigh(outline: &Outline<'_>, title: Option<&str>) -> Ranking {
     let title = title.map(text::fold).unwrap_or_default();
     let parts = parts::outside(outline);
-    let mut ranking = rank(tree, outline, &parts, &title, limits);
-    let best = ranking.best.filter(|_| !is_dated).and_then(|at| ranking.candidates.get(at));
-    if let Some(lists) = best.and_then(|best| entries::listed(outline, &parts, &title, best)) {
-        ranking.steps += lists.left.len() as u64;
-        ranking.best = Some(ranking.candidates.len());
-        ranking.candidates.push(lists);
-        ranking.weights.push(Weight::default());
-    }
-    ranking
-}
-
-fn rank(tree: &Html, outline: &Outline<'_>, parts: &[Part], title: &str, limits: &Limits) -> Ranking {
-    let first = decide(candidate::all(outline, parts, title), outline);
-    let agreed = first.best.and_then(|at| first.weights.get(at)).is_some_and(|weight| weight.agreement >= AGREED);
-    // Where the only candidate has nearly all sentences of the page, or the page is huge, another cannot add any.
-    let enough = match first.candidates.as_slice() {
-        [only] => tree.tree.values().len() > ASKED_ALONE || only.has_most(outline, parts),
-        _ => false,
-    };
-    if agreed || enough || first.best.is_none() {
-        return first;
-    }
-    let (paragraphs, steps) = readability::read(tree, limits);
-    let mut candidates = first.candidates;
-    candidates.extend(Candidate::of_paragraphs(outline, parts, title, "readability", &paragraphs));
-    let second = decide(candidates, outline);
-    Ranking { steps: first.steps + second.steps + steps, ..second }
-}
-
-/// Agreement of the extractors from which no other is asked.
-const AGREED: f64 = 0.5;
-/// Maximum number of nodes of a page with a single candidate for which another extractor is asked; pages with an article
-/// have far fewer.
-const ASKED_ALONE: usize = 30_000;
-
-/// Ranks the candidates by agreement, length, link density, and the prior of the extractor.
-fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Ranking {
+    let spans = parts.iter().filter(|part| part.kind == Kind::Hidden).map(|part| (part.span.start, part.span.end));
+    let hidden = covered(outline.blocks.len(), spans);
+    let candidates = candidate::all(outline, &parts, &title);
     let longest: Vec<&Candidate> = EXTRACTORS
         .iter()
         .filter_map(|(from, _)| candidates.iter().filter(|c| c.from == *from).max_by_key(|c| c.chars))
@@ -123,7 +62,7 @@ fn decide(candidates: Vec<Candidate>, outline: &Outline<'_>) -> Ranking {
         .max_by(|a, b| score_of(&weights, *a).total_cmp(&score_of(&weights, *b)).then(b.cmp(a)));
     // Each is compared with the longest of each extractor.
     let steps = (lines * (1 + 2 * longest.len())) as u64;
-    Ranking { candidates, weights, best, steps }
+    Ranking { candidates, weights, best, steps, hidden }
 }
 
 fn score_of(weights: &[Weight], at: usize) -> f64 {
@@ -131,10 +70,9 @@ fn score_of(weights: &[Weight], at: usize) -> f64 {
 }
 
 /// The extractors and their priors. The element that the page's own markup names as the text is seldom too large or too
-/// small; an `<article>` may be a teaser, and `<main>` contains everything. Readability, the last resort, mostly finds a
-/// piece of the densest part, which would confirm only the piece.
-const EXTRACTORS: [(&str, f64); 6] =
-    [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("readability", 0.0), ("main", 0.1)];
+/// small; an `<article>` may be a teaser, and `<main>` contains everything.
+const EXTRACTORS: [(&str, f64); 5] =
+    [("microdata", 0.7), ("content", 0.7), ("article", 0.3), ("density", 0.2), ("main", 0.1)];
 
 /// Weighs one candidate. The factors were fitted to one half of a public set and confirmed on the other.
 fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outline: &Outline<'_>) -> Weight {
@@ -150,12 +88,10 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
     const COVERING: f64 = 0.2;
     /// Bonus for being the only one of its sort: several form a list of posts, or are parts.
     const ONLY: f64 = 0.2;
-    /// Penalty factor for links.
-    const LINKS: f64 = 0.4;
 
     let chars = candidate.chars.max(1) as f64;
     let others: Vec<&&Candidate> = longest.iter().filter(|other| other.from != candidate.from).collect();
-    // An extractor that answers alone is confirmed by none, and the costlier one is asked.
+    // An extractor that answers alone is confirmed by none.
     let mean = |share: &dyn Fn(&Candidate) -> f64| match others.len() {
         0 => 0.0,
         n => others.iter().map(|other| share(other)).sum::<f64>() / n as f64,
@@ -171,8 +107,7 @@ fn weight(candidate: &Candidate, all: &[Candidate], longest: &[&Candidate], outl
         + COMPLETE * complete
         + LENGTH * (chars / ENOUGH).min(1.0)
         + COVERING * (chars / densest).min(1.0)
-        + if only { ONLY } else { 0.0 }
-        - LINKS * candidate.links();
+        + if only { ONLY } else { 0.0 };
     Weight { agreement: confirmed, prior, score }
 }
 
@@ -183,18 +118,22 @@ pub(crate) fn text(
     weighed: &Ranking,
     linked: &JsonLd,
     title: Option<&str>,
-    author: Option<&str>,
     limits: &Limits,
 ) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let folded = title.map(text::fold).unwrap_or_default();
     let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
-    let mut best = with_lead.or_else(|| best.cloned());
-    if let (Some(best), Some(author)) = (&mut best, author) {
-        best.drop_life(outline, author);
-    }
-    let best = best.as_ref();
+    let best = with_lead.as_ref().or(best);
+    let evidence = PageFacts { tree, outline, weighed, best, linked, title: &folded };
+    let table = features::table(&evidence);
+    let described = table.rows.len() as u64;
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
+    let learned = learned::decide(&evidence, &table);
+    if let Some(answer) = &learned {
+        // Dates and images are looked for where the rules found the text.
+        let (start, end) = (chosen.start, chosen.end);
+        chosen = Body { start, end, ..render(outline, &answer.candidate, title, limits) };
+    }
     let mut width = text::width(&chosen.text);
     if width < SHORT {
         let (other, steps) = readability::read(tree, limits);
@@ -204,7 +143,8 @@ pub(crate) fn text(
         }
         chosen.steps = steps;
     }
-    if let Some(body) = &linked.body {
+    // No byte is wider than one column, so a text that is not longer than this is not read.
+    if let Some(body) = linked.body.as_ref().filter(|body| body.len() > 2 * width) {
         let body = paragraphs(body, limits);
         let others = text::width(&body);
         if others > 2 * width {
@@ -215,7 +155,7 @@ pub(crate) fn text(
     if width < LITTLE && !outline.is_paywalled {
         chosen = or_stored(chosen, tree, outline, title, limits);
     }
-    chosen
+    Body { table, learned, steps: chosen.steps + described, ..chosen }
 }
 
 /// Returns the text that the page keeps outside of its markup, if that is much more than what was found in it.
@@ -228,7 +168,7 @@ fn or_stored(mut chosen: Body, tree: &Html, outline: &Outline<'_>, title: Option
         let mut steps = 0;
         let Ok(inner) = dom::build(&html, limits, &mut steps) else { continue };
         let Ok(inner_outline) = walk::walk(&inner, &outline.page, limits) else { continue };
-        let weighed = weigh(&inner, &inner_outline, title, true, limits);
+        let weighed = weigh(&inner_outline, title);
         let best = weighed.best.and_then(|at| weighed.candidates.get(at));
         let found = best.map(|candidate| render(&inner_outline, candidate, title, limits)).unwrap_or_default();
         steps += chosen.steps + inner_outline.steps + weighed.steps;
@@ -265,7 +205,7 @@ fn render(outline: &Outline<'_>, candidate: &Candidate, title: Option<&str>, lim
         push(&mut out, &block.text, &mut left);
     }
     let start = candidate.kept(outline).next().map_or(candidate.span.start, |(at, _)| at);
-    Body { text: out, from: candidate.from, start, end: candidate.span.end, steps: 0 }
+    Body { text: out, from: candidate.from, start, end: candidate.span.end, ..Body::default() }
 }
 
 fn push(out: &mut String, paragraph: &str, left: &mut usize) {

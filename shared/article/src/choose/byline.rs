@@ -1,23 +1,18 @@
 //! Reads bylines: the words before a writer's name, and the name in a line that has more than that.
 
-use crate::lists::{BYLINE_PHRASES, COMPANIES, NO_NAMES, NOBODY, OFFICES, ROLES};
+use crate::lists::{
+    BEFORE_NAMES, BETWEEN_NAMES, BYLINE_PHRASES, COMPANIES, FAMILY_NAMES, NO_NAMES, NOBODY, OFFICES, PARTICLES,
+    REPORTERS, ROLES, TEXT_LABELS, WITHIN_OFFICES, WRITER_LABELS,
+};
 use crate::markup::jsonld::AUTHORS;
 use crate::read::changes::event_words;
 use crate::read::dom::without_tags;
 use crate::read::gate::Limits;
-use crate::text::{fold, head, place_in};
+use crate::text::{fold, place_in};
 use curlew_text::date::{Hints, Order, find};
-use curlew_text::{hygiene::line, leftovers::is_leftover, references};
+use curlew_text::hygiene::{head_bytes, line};
+use curlew_text::{leftovers::is_leftover, references};
 
-/// Words, folded, for a writer: a colon stands between them and the name.
-const WRITER: [&str; 11] =
-    ["author", "autor", "autore", "auteur", "автор", "συντάκτης", "作者", "著者", "執筆", "執筆者", "글"];
-/// Words, folded, for a text, before a colon and the name of its writer. By itself such a label may stand above the text.
-const TEXT: [&str; 3] = ["text", "текст", "文"];
-/// Words before a name in a byline. Elsewhere they may be part of the name ("Von Miller").
-const OF: [&str; 10] = ["di", "von", "par", "por", "door", "av", "af", "της", "του", "oleh"];
-/// Words after a reporter's name in Korean, Chinese and Japanese.
-const REPORTERS: [&str; 7] = [" 기자", " 특파원", " 선임기자", "記者", "特派員", "记者", "論説委員"];
 /// Maximum length of the names of several authors, in characters.
 const LONGEST: usize = 600;
 /// Maximum length of a name, in words; editorial offices have long ones.
@@ -26,21 +21,21 @@ const WORDS: usize = 8;
 /// True if a label only announces a writer's name. In some languages the word is one that names have in them, too.
 pub(super) fn introduces(label: &str) -> bool {
     let label = fold(label);
-    label == "de" || BYLINE_PHRASES.iter().copied().chain(WRITER).chain(OF).any(|known| known == label)
+    label == "de" || BYLINE_PHRASES.iter().chain(&*WRITER_LABELS).chain(&*BEFORE_NAMES).any(|known| *known == label)
 }
 
 /// Returns what follows the words before a writer's name that a text begins with.
 pub(super) fn after_by(text: &str) -> Option<&str> {
     let phrase = BYLINE_PHRASES.iter().filter_map(|phrase| after_word(text, phrase));
     let parted = phrase.filter(|rest| rest.starts_with([' ', '\u{A0}', ':', '：']) || is_glued(text, rest));
-    let writer = WRITER.iter().chain(&TEXT).filter_map(|word| after_word(text, word));
+    let writer = WRITER_LABELS.iter().chain(&*TEXT_LABELS).filter_map(|word| after_word(text, word));
     let labelled = writer.map(str::trim_start).filter(|rest| rest.starts_with([':', '：']));
     parted.chain(labelled).next().map(|rest| rest.trim_start_matches([' ', '\u{A0}', ':', '：']))
 }
 
 /// Returns what follows the short word before a writer's name that a byline begins with.
 pub(super) fn after_of(text: &str) -> Option<&str> {
-    OF.iter().find_map(|word| {
+    BEFORE_NAMES.iter().find_map(|word| {
         let rest = after_word(text, word)?;
         // Names such as "DiAngelo" begin with the shorter ones.
         let is_apart = word.len() > 2 || text.starts_with(char::is_lowercase);
@@ -118,45 +113,57 @@ pub(super) fn is_person(text: &str) -> bool {
 fn is_part_of_name(word: &str) -> bool {
     let letters = word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'));
     letters
-        && (word.starts_with(char::is_uppercase) || PARTICLES.contains(&word))
+        && (word.starts_with(char::is_uppercase) || PARTICLES.contains(word))
         && !fold(word).split(' ').any(|word| NO_NAMES.contains(word))
 }
 
 /// Returns the names of persons that a byline begins with, without what follows and is no name: what they do, a place,
 /// the age of the text, those who helped. `None` if it does not begin with the name of a person.
 fn persons(byline: &str) -> Option<&str> {
-    /// Words of organisations' names, which go on behind them.
-    const GOING_ON: [&str; 8] = ["of", "für", "zur", "des", "pour", "para", "per", "voor"];
     let byline = before_event(byline);
-    let byline = find(byline, &any_day()).first().map_or(byline, |day| head(byline, day.start));
+    let byline = find(byline, &any_day()).first().map_or(byline, |day| head_bytes(byline, day.start));
     let (mut end, mut at) = (0, 0);
     for _ in 0..AUTHORS {
-        let (name, next) = one_person(byline.get(at..)?);
-        if name == 0 {
-            break;
-        }
-        (end, at) = (at + name, at + next);
-        if next == 0 {
-            break;
-        }
+        let Some(person) = first_person(byline.get(at..)?) else { break };
+        end = at + person.end;
+        let Some(next) = person.next else { break };
+        at += next;
     }
     let rest = byline.get(end..)?.split_whitespace().next().unwrap_or_default();
-    (end > 0 && !GOING_ON.contains(&rest) && !is_office(rest)).then(|| byline.get(..end))?
+    (end > 0 && !WITHIN_OFFICES.contains(rest) && !is_office(rest)).then(|| byline.get(..end))?
 }
 
-/// Returns the length of the name that a text begins with, 0 if that is no person's, and the place after the comma or
-/// the word that leads to another one, 0 if there is none.
-fn one_person(text: &str) -> (usize, usize) {
+/// The name of a person that a text begins with.
+struct FirstPerson {
+    /// Its end.
+    end: usize,
+    /// Beginning of what may be another name, behind a comma or with the word that leads to it.
+    next: Option<usize>,
+}
+
+/// Returns the person whose name a text begins with; `None` if that is no person's.
+fn first_person(text: &str) -> Option<FirstPerson> {
     let (mut words, mut end, mut before, mut last) = (0, 0, 0, "");
-    for word in text.split_whitespace() {
+    let mut is_joined = false;
+    let mut rest = text.split_whitespace().peekable();
+    while let Some(word) = rest.next() {
         let start = place_in(text, word);
         let name = word.trim_end_matches([',', ';']);
-        match words {
-            0 if JOINTS.contains(&name) => continue,
-            PERSON.. if JOINTS.contains(&name) => return (end, start + word.len()),
-            _ => {}
+        let has_comma = name.len() < word.len();
+        if BETWEEN_NAMES.contains(name) {
+            if words == 0 {
+                is_joined = true;
+                continue;
+            }
+            if words >= PERSON {
+                return Some(FirstPerson { end, next: Some(start) });
+            }
         }
-        if !is_part_of_name(name) || is_role(name) {
+        // Behind a comma a label may stand.
+        is_joined |= !has_comma && rest.peek().is_some_and(|next| BETWEEN_NAMES.contains(next));
+        let is_last = has_comma || rest.peek().is_none_or(|next| BETWEEN_NAMES.contains(next));
+        let is_family_name = words > 0 && is_joined && is_last && is_family_name(name);
+        if !is_family_name && (!is_part_of_name(name) || is_role(name)) {
             // "Ada Example December 8": the last word is part of a day.
             if words > PERSON && name.starts_with(|c: char| c.is_ascii_digit()) && has_day(&format!("1 {last} 2026")) {
                 end = before;
@@ -165,14 +172,19 @@ fn one_person(text: &str) -> (usize, usize) {
         }
         (words, before, last) = (words + 1, end, name);
         // A particle is not the end of a name.
-        if !PARTICLES.contains(&name) {
+        if !PARTICLES.contains(name) {
             end = start + name.len();
         }
-        if name.len() < word.len() {
-            return (if words >= PERSON { end } else { 0 }, start + word.len());
+        if has_comma {
+            return (words >= PERSON).then_some(FirstPerson { end, next: Some(start + word.len()) });
         }
     }
-    (if words >= PERSON { end } else { 0 }, 0)
+    (words >= PERSON).then_some(FirstPerson { end, next: None })
+}
+
+/// True for a word of labels that is a family name, too, such as "Best".
+fn is_family_name(word: &str) -> bool {
+    word.starts_with(char::is_uppercase) && FAMILY_NAMES.contains(fold(word).as_str())
 }
 
 /// Returns a byline up to the word that says when its text was published or changed.
@@ -216,16 +228,6 @@ fn is_role(word: &str) -> bool {
 
 /// Minimum number of words of a person's name.
 const PERSON: usize = 2;
-/// Words between the names of two persons.
-const JOINTS: [&str; 20] = [
-    "and", "with", "&", "und", "mit", "et", "avec", "e", "ed", "con", "com", "y", "en", "met", "og", "och", "med", "и",
-    "та", "с",
-];
-
-/// Words in lower case within names.
-const PARTICLES: [&str; 16] =
-    ["de", "da", "do", "dos", "del", "della", "di", "du", "la", "le", "van", "von", "der", "den", "al", "bin"];
-
 /// True if a line begins with a name that is marked as a reporter's.
 pub(super) fn is_reporter(text: &str) -> bool {
     let first = text.split(['|', '·', '｜', '/', '　']).next().unwrap_or_default().trim();
@@ -238,7 +240,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     /// Maximum length of the words for the kind of work, in bytes.
     const MADE: usize = 16;
     // No name is longer.
-    let plain = without_tags(head(text, 4 * LONGEST));
+    let plain = without_tags(head_bytes(text, 4 * LONGEST));
     let mut text = plain.trim().trim_matches(['"', '“', '”', '«', '»']);
     let after = |text| after_by(text).or_else(|| if signed { after_of(text) } else { None });
     let whole = text;
@@ -251,7 +253,7 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
     // Organisations have words between their names, too, and seldom small ones after that.
     let has_helpers = |names: &str| {
         let rest = text.strip_prefix(names).and_then(|rest| rest.trim_start().split_once(' '));
-        small(text) || rest.is_some_and(|(joint, helpers)| JOINTS.contains(&joint) && small(helpers))
+        small(text) || rest.is_some_and(|(joint, helpers)| BETWEEN_NAMES.contains(joint) && small(helpers))
     };
     if let Some(names) = names(text).filter(|names| signed || introduced || has_helpers(names)) {
         text = names;
@@ -276,7 +278,6 @@ pub(super) fn name(text: &str, signed: bool, limits: &Limits) -> Option<String> 
         .find('/')
         .filter(|at| text[at + 1..].trim_start().starts_with(|c: char| c.is_ascii_digit()))
         .map_or(text, |at| &text[..at]);
-    let text = text.split_once(" / ").filter(|(_, place)| is_place(place)).map_or(text, |(name, _)| name);
     let end = text.find(['|', '｜', '•', '·', '\n', '⋅', '(', ':', '{', '[', '@', '—', '<']).unwrap_or(text.len());
     let name = line(&references::decode(text.get(..end).unwrap_or_default()), limits.title_chars);
     let name = without_role(&name);
@@ -306,12 +307,6 @@ fn is_nobody(name: &str) -> bool {
     let name = fold(name);
     let account = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end();
     is_leftover(&name) || NOBODY.contains(account)
-}
-
-/// True if what stands behind a name and a stroke is a place: one word in capital letters.
-fn is_place(text: &str) -> bool {
-    let text = text.trim();
-    text.chars().count() > 1 && text.chars().all(|c| c.is_uppercase() || c == '-')
 }
 
 /// Returns names without what their bearers do, if a comma is before it: "Ada Example, Senior Editor".
@@ -386,6 +381,11 @@ mod tests {
             ("Por Ada Ejemplo en Ríoseco", "Ada Ejemplo"),
             ("Von Ada Beispiel, Brüssel", "Ada Beispiel"),
             ("By Ada Example and staff", "Ada Example"),
+            ("By Ada Example and Ben Best", "Ada Example and Ben Best"),
+            ("Von Ada Beispiel, Cleo Post und Ben Read", "Ada Beispiel, Cleo Post und Ben Read"),
+            ("By Ada Example and Ben Post, Cleo Example", "Ada Example and Ben Post, Cleo Example"),
+            ("By Ada Example, Weir Post", "Ada Example"),
+            ("By Ada Example and Ben Read more", "Ada Example"),
             ("Par Ada Exemple avec AFP", "Ada Exemple"),
             (
                 "By Ada Example, Ben Example, and Cleo Example in Weirstead",

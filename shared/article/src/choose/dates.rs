@@ -9,9 +9,10 @@ use crate::markup::opengraph::OpenGraph;
 use crate::read::changes::{LineDates, says_published, stated};
 use crate::read::outline::{Block, Kind, Moment, Outline, Tag};
 use crate::read::stored::DATES;
-use crate::text::{fold, head, words};
+use crate::text::{fold, words};
 use curlew_model::{Confidence, Timestamp};
 use curlew_text::date::{self, Hints, Order, parse};
+use curlew_text::hygiene::head_bytes;
 use std::borrow::Cow;
 use url::Url;
 
@@ -48,15 +49,18 @@ pub(crate) struct Evidence<'a> {
 }
 
 /// Chooses the dates.
-pub(crate) fn choose(told: &Evidence<'_>) -> Dates {
-    let hints = &Hints::page(order(told.outline, told.language)).of_language(told.language);
-    let modified = modified(told, &hints.clone().of_markup());
-    let published = match marked(told, &hints.clone().of_markup()) {
-        Some(found) => Some(unless_redated(unless_stamped(found, modified, told, hints), modified, told, hints)),
+pub(crate) fn choose(evidence: &Evidence<'_>) -> Dates {
+    let hints = &Hints::page(order(evidence.outline, evidence.language)).of_language(evidence.language);
+    let modified = modified(evidence, &hints.clone().of_markup());
+    let published = match marked(evidence, &hints.clone().of_markup()) {
+        Some(found) => {
+            Some(unless_redated(unless_stamped(found, modified, evidence, hints), modified, evidence, hints))
+        }
         // A guessed date must not be later than the last change.
-        None => shown(told, hints).filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
+        None => in_address_or_lines(evidence, hints)
+            .filter(|(at, _)| modified.is_none_or(|(last, _)| at.day() <= last.day())),
     };
-    let published = published.or_else(|| in_script(told.html, hints)).or_else(|| labelled(told, hints)).or_else(|| {
+    let published = published.or_else(|| in_script(evidence.html, hints)).or_else(|| {
         let (at, source) = modified?;
         Some((at, DateSource { from: "modified", confidence: Confidence::Low, ..source }))
     });
@@ -72,27 +76,27 @@ fn told_by(from: &'static str, text: &str, hints: &Hints) -> Option<Claim> {
 }
 
 /// Returns the publication date according to the markup.
-fn marked(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
-    let place = Place::of(told.outline, told.chosen);
+fn marked(evidence: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    let place = Place::new(evidence.outline, evidence.chosen);
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
-    read("opengraph", told.graph.published)
-        .or_else(|| read("jsonld", told.linked.published.as_deref()))
-        .or_else(|| read("microdata", told.micro.published.as_deref()))
-        .or_else(|| PUBLISHED_METAS.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
+    read("opengraph", evidence.graph.published)
+        .or_else(|| read("jsonld", evidence.linked.published.as_deref()))
+        .or_else(|| read("microdata", evidence.micro.published.as_deref()))
+        .or_else(|| PUBLISHED_METAS.iter().find_map(|name| read("meta", evidence.outline.meta(&[name]))))
         .or_else(|| {
             let own = |m: &Moment| m.published && !m.outside && place.before_end(m.block);
-            moment(told.outline, hints, Confidence::High, own)
+            moment(evidence.outline, hints, Confidence::High, own)
         })
 }
 
 /// Returns the publication date according to the address, or to the lines near the headline.
-fn shown(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
-    let outline = told.outline;
-    let place = Place::of(outline, told.chosen);
+fn in_address_or_lines(evidence: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+    let outline = evidence.outline;
+    let place = Place::new(outline, evidence.chosen);
     let plain = |from, confidence| move |at| (at, DateSource { from, confidence, zone: None });
     let own = |m: &Moment| !m.modified && !m.outside && place.before_end(m.block) && place.below_top(m.block);
     let claims = [
-        of_url(told.page).map(plain("url", Confidence::Medium)),
+        day_of_address(evidence.page).map(plain("url", Confidence::Medium)),
         moment(outline, hints, Confidence::Medium, |m| !m.modified && !m.foreign && place.near(m.block)),
         moment(outline, hints, Confidence::Medium, own),
         dateline(outline, &place, hints),
@@ -116,12 +120,13 @@ fn first_reliable(claims: impl Iterator<Item = Claim>, wanted: Confidence) -> Op
 /// Replaces dates stamped by the build. Systems that rebuild pages write the time of the last build as the publication
 /// date, too. So if both dates are of one day, or the publication is the later one, an earlier date shown beside the
 /// headline wins.
-fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
+fn unless_stamped(found: Claim, modified: Option<Claim>, evidence: &Evidence<'_>, hints: &Hints) -> Claim {
     let stamped = modified.is_some_and(|(at, _)| at <= found.0 || at.day() == found.0.day());
-    let place = Place::of(told.outline, told.chosen);
+    let place = Place::new(evidence.outline, evidence.chosen);
     let beside = || {
         let stated = |m: &Moment| !m.modified && !m.outside && place.near(m.block);
-        moment(told.outline, hints, Confidence::Medium, stated).or_else(|| dateline(told.outline, &place, hints))
+        moment(evidence.outline, hints, Confidence::Medium, stated)
+            .or_else(|| dateline(evidence.outline, &place, hints))
     };
     match stamped.then(beside).flatten() {
         Some(shown) if shown.1.confidence > Confidence::Low && shown.0 < found.0 && shown.0.day() != found.0.day() => {
@@ -134,20 +139,20 @@ fn unless_stamped(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hi
 /// Replaces the date of a redated page. Sites that rewrite a page show one day in its byline, without mentioning a
 /// change, and it is that of the last change. The publisher stands by that day, so it wins, unless the older one is
 /// shown near the headline, too, or in the address, or the byline's day may be that of the latest entry of a live blog.
-fn unless_redated(found: Claim, modified: Option<Claim>, told: &Evidence<'_>, hints: &Hints) -> Claim {
+fn unless_redated(found: Claim, modified: Option<Claim>, evidence: &Evidence<'_>, hints: &Hints) -> Claim {
     let Some((at, source)) =
         modified.filter(|(at, source)| local_day(*at, source.zone) > local_day(found.0, found.1.zone))
     else {
         return found;
     };
     let first_day = local_day(found.0, found.1.zone);
-    if told.linked.is_live || of_url(told.page).is_some_and(|day| day.day() == first_day) {
+    if evidence.linked.is_live || day_of_address(evidence.page).is_some_and(|day| day.day() == first_day) {
         return found;
     }
-    let (outline, place) = (told.outline, Place::of(told.outline, told.chosen));
+    let (outline, place) = (evidence.outline, Place::new(evidence.outline, evidence.chosen));
     let moments = outline.moments.iter().filter(|m| !m.modified && !m.outside && place.near(m.block));
     let moments = moments.filter_map(|m| Some((m.block, parse(&m.value, hints)?)));
-    let lines = of_text(outline, &place, hints).filter_map(|(at, stated)| Some((at, stated.published?)));
+    let lines = days_of_lines(outline, &place, hints).filter_map(|(at, stated)| Some((at, stated.published?)));
     let days: Vec<(usize, String)> =
         moments.chain(lines).map(|(block, shown)| (block, local_day(shown.at, shown.zone))).collect();
     let last_day = local_day(at, source.zone);
@@ -175,16 +180,16 @@ fn local_day(at: Timestamp, zone: Option<i16>) -> String {
 }
 
 /// Returns the time of the last change.
-fn modified(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
+fn modified(evidence: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
     let read = |from, text: Option<&str>| told_by(from, text?, hints);
-    read("opengraph", told.graph.modified)
-        .or_else(|| read("jsonld", told.linked.modified.as_deref()))
-        .or_else(|| read("microdata", told.micro.modified.as_deref()))
-        .or_else(|| MODIFIED_METAS.iter().find_map(|name| read("meta", told.outline.meta(&[name]))))
-        .or_else(|| moment(told.outline, hints, Confidence::High, |m| m.modified && !m.outside))
+    read("opengraph", evidence.graph.modified)
+        .or_else(|| read("jsonld", evidence.linked.modified.as_deref()))
+        .or_else(|| read("microdata", evidence.micro.modified.as_deref()))
+        .or_else(|| MODIFIED_METAS.iter().find_map(|name| read("meta", evidence.outline.meta(&[name]))))
+        .or_else(|| moment(evidence.outline, hints, Confidence::High, |m| m.modified && !m.outside))
         .or_else(|| {
-            let place = Place::of(told.outline, told.chosen);
-            let shown = of_text(told.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
+            let place = Place::new(evidence.outline, evidence.chosen);
+            let shown = days_of_lines(evidence.outline, &place, hints).find_map(|(_, stated)| stated.modified)?;
             Some((shown.at, DateSource { from: "text", confidence: Confidence::Medium, zone: shown.zone }))
         })
 }
@@ -208,7 +213,7 @@ fn moment(
 
 /// True if words of a sentence, or a label such as "Deadline:", lead to the first day of a block.
 fn is_running(block: &Block, hints: &Hints) -> bool {
-    let line = parted(head(&block.text, 4 * LINE));
+    let line = parted(head_bytes(&block.text, 4 * LINE));
     let leads =
         || Some(around_day(&line, hints)?.0.rsplit(BARS).next()?.rsplit(MARKS).next().is_some_and(leads_to_day));
     block.chars > LINE || leads() == Some(false)
@@ -223,7 +228,7 @@ fn in_script(html: &str, hints: &Hints) -> Option<Claim> {
     let names = DATES.iter().flat_map(|name| html.match_indices(name).take(TRIES));
     names.into_iter().find_map(|(at, name)| {
         let rest = html.get(at + name.len()..)?;
-        let rest = rest.get(..rest.floor_char_boundary(NEAR))?;
+        let rest = head_bytes(rest, NEAR);
         let start =
             rest.find(|c: char| c.is_ascii_digit()).filter(|at| !rest.get(..*at).is_some_and(|b| b.contains(',')))?;
         let value = rest.get(start..)?;
@@ -251,7 +256,7 @@ fn order(outline: &Outline<'_>, language: Option<&str>) -> Order {
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Returns a date in the path: `/2026/05/01/`, `/2026/may/01/`, `/2026-05-01-`, `/20260501`.
-fn of_url(page: &Url) -> Option<Timestamp> {
+fn day_of_address(page: &Url) -> Option<Timestamp> {
     let parse = |text: &str| date::parse(text, &Hints::page(Order::DayFirst)).map(|day| day.at);
     let path = page.path();
     let segments: Vec<&str> = path.split('/').collect();
@@ -280,7 +285,7 @@ fn of_url(page: &Url) -> Option<Timestamp> {
 }
 
 /// Returns the dates written in the lines around the beginning of the text.
-fn of_text<'t>(
+fn days_of_lines<'t>(
     outline: &'t Outline<'_>,
     place: &'t Place,
     hints: &'t Hints,
@@ -326,7 +331,7 @@ fn dateline(outline: &Outline<'_>, place: &Place, hints: &Hints) -> Option<Claim
     /// Maximum number of lines after the one about the change.
     const BESIDE: usize = 2;
     let mut changed = None;
-    for (at, stated) in of_text(outline, place, hints) {
+    for (at, stated) in days_of_lines(outline, place, hints) {
         if let Some(shown) = stated.published.filter(|_| changed.is_none_or(|line| at <= line + BESIDE)) {
             return Some((shown.at, source_of_line(outline.blocks.get(at), shown, hints)));
         }
@@ -397,30 +402,6 @@ fn is_beside_byline(outline: &Outline<'_>, block: usize, hints: &Hints) -> bool 
     after.is_some_and(|at| (block..at).all(is_short)) || before.is_some_and(|at| (at + 1..block).all(is_short))
 }
 
-/// Returns the day of a line that says that it is that of publication, wherever it stands in the article or shortly below
-/// it, as themes have it that close a post with its date.
-fn labelled(told: &Evidence<'_>, hints: &Hints) -> Option<Claim> {
-    let (outline, place) = (told.outline, Place::of(told.outline, told.chosen));
-    let end = place.end.saturating_add(Place::AROUND);
-    let foreign = |kind: Kind| matches!(kind, Kind::Hidden | Kind::Comments | Kind::Related);
-    let elsewhere = |at: usize| {
-        outline.parts.iter().any(|part| foreign(part.kind) && (part.span.start..part.span.end).contains(&at))
-    };
-    let lines = outline.blocks.iter().enumerate().take(end).filter(|(at, block)| {
-        block.chars <= LINE
-            && place.below_top(*at)
-            && block.text.contains(char::is_numeric)
-            && says_published(&block.text)
-    });
-    lines.take(TRIES).filter(|(at, _)| !elsewhere(*at)).find_map(|(_, block)| {
-        let shown = stated("", &parted(&block.text), hints).published?;
-        Some((shown.at, source_of_line(Some(block), shown, hints)))
-    })
-}
-
-/// Maximum number of lines that are tried that speak of publication.
-const TRIES: usize = 16;
-
 /// Maximum width of a line with a date; longer lines are running text, whose dates belong to the story.
 const LINE: usize = 120;
 /// Maximum length of a line above a date that may be its label.
@@ -437,7 +418,7 @@ impl Place {
     /// Number of lines around the headline, and around the beginning of the text, that are examined.
     const AROUND: usize = 12;
 
-    fn of(outline: &Outline<'_>, chosen: &Body) -> Place {
+    fn new(outline: &Outline<'_>, chosen: &Body) -> Place {
         let headline = outline.headings_of(1).next().map(|heading| heading.block);
         let end = if chosen.end == 0 { usize::MAX } else { chosen.end };
         Place { headline, start: chosen.start, end }

@@ -1,5 +1,6 @@
 //! Chooses the language: the one that the markup states, checked against the text.
 
+use crate::lists::LANGUAGES;
 use crate::markup::jsonld::JsonLd;
 use crate::markup::microdata::Microdata;
 use crate::markup::opengraph::OpenGraph;
@@ -63,76 +64,10 @@ fn primary(tag: &str) -> Option<String> {
 
 /// Returns the shortest code of a language (ISO 639-1 where there is one).
 fn code(language: Lang) -> &'static str {
-    match language {
-        Lang::Epo => "eo",
-        Lang::Eng => "en",
-        Lang::Rus => "ru",
-        Lang::Cmn => "zh",
-        Lang::Spa => "es",
-        Lang::Por => "pt",
-        Lang::Ita => "it",
-        Lang::Ben => "bn",
-        Lang::Fra => "fr",
-        Lang::Deu => "de",
-        Lang::Ukr => "uk",
-        Lang::Kat => "ka",
-        Lang::Ara => "ar",
-        Lang::Hin => "hi",
-        Lang::Jpn => "ja",
-        Lang::Heb => "he",
-        Lang::Yid => "yi",
-        Lang::Pol => "pl",
-        Lang::Amh => "am",
-        Lang::Jav => "jv",
-        Lang::Kor => "ko",
-        Lang::Nob => "nb",
-        Lang::Dan => "da",
-        Lang::Swe => "sv",
-        Lang::Fin => "fi",
-        Lang::Tur => "tr",
-        Lang::Nld => "nl",
-        Lang::Hun => "hu",
-        Lang::Ces => "cs",
-        Lang::Ell => "el",
-        Lang::Bul => "bg",
-        Lang::Bel => "be",
-        Lang::Mar => "mr",
-        Lang::Kan => "kn",
-        Lang::Ron => "ro",
-        Lang::Slv => "sl",
-        Lang::Hrv => "hr",
-        Lang::Srp => "sr",
-        Lang::Mkd => "mk",
-        Lang::Lit => "lt",
-        Lang::Lav => "lv",
-        Lang::Est => "et",
-        Lang::Tam => "ta",
-        Lang::Vie => "vi",
-        Lang::Urd => "ur",
-        Lang::Tha => "th",
-        Lang::Guj => "gu",
-        Lang::Uzb => "uz",
-        Lang::Pan => "pa",
-        Lang::Aze => "az",
-        Lang::Ind => "id",
-        Lang::Tel => "te",
-        Lang::Pes => "fa",
-        Lang::Mal => "ml",
-        Lang::Ori => "or",
-        Lang::Mya => "my",
-        Lang::Nep => "ne",
-        Lang::Sin => "si",
-        Lang::Khm => "km",
-        Lang::Tuk => "tk",
-        Lang::Aka => "ak",
-        Lang::Zul => "zu",
-        Lang::Sna => "sn",
-        Lang::Afr => "af",
-        Lang::Lat => "la",
-        Lang::Slk => "sk",
-        Lang::Cat => "ca",
-        Lang::Tgl => "tl",
-        Lang::Hye => "hy",
-        other => other.code(),
-    }
+    let code = language.code();
+    LANGUAGES
+        .iter()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(long, _)| *long == code)
+        .map_or(code, |(_, short)| short)
 }

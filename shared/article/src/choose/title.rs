@@ -18,14 +18,11 @@ pub(crate) fn choose(
     micro: &Microdata,
     limits: &Limits,
 ) -> Option<String> {
-    if let Some(heading) = in_place_of_id(outline) {
-        return Some(heading.clone());
-    }
     let tidy = |text: &str| {
         let text = line(&without_markup(&references::decode(text)), limits.title_chars);
         if is_leftover(&text) { String::new() } else { text }
     };
-    let site = Site::of(outline, graph, linked, micro);
+    let site = Site::new(outline, graph, linked, micro);
     let document = outline.title.as_deref().map(tidy).unwrap_or_default();
     let shared = graph.title.map(tidy).unwrap_or_default();
     let linked_title = linked.headline.as_deref().or(micro.headline.as_deref()).map(tidy).unwrap_or_default();
@@ -39,7 +36,6 @@ pub(crate) fn choose(
         .or_else(|| beginning(outline, &told).filter(|text| !site.is_called(text)))
         .or_else(|| heading(outline, &told, 2, first_parts))
         .or_else(|| heading(outline, &told, 2, last_parts))
-        .or_else(|| agreed(&told))
         .or_else(|| told.first().cloned())
         .or_else(|| outline.headings_of(1).next().map(|heading| heading.text.clone()))
         .or((!document.is_empty()).then_some(document))
@@ -48,19 +44,6 @@ pub(crate) fn choose(
 /// Returns a title without the markup of its words, such as `<em>`; a tag that has no end is what the title is about.
 fn without_markup(title: &str) -> Cow<'_, str> {
     if title.contains("</") || title.contains("<br") { without_tags(title).into() } else { title.into() }
-}
-
-/// Returns the first heading of a page of DokuWiki that is not the wiki's name, if the document is titled by the page's
-/// id: `notes:tides [Wiki]`.
-fn in_place_of_id<'o>(outline: &'o Outline<'_>) -> Option<&'o String> {
-    let (id, wiki) = outline.title.as_deref()?.trim().strip_suffix(']')?.split_once(" [")?;
-    let is_dokuwiki = |name: &str| name.trim_start().get(..8).is_some_and(|it| it.eq_ignore_ascii_case("DokuWiki"));
-    if id.contains(char::is_whitespace) || !outline.meta(&["generator"]).is_some_and(is_dokuwiki) {
-        return None;
-    }
-    let wiki = fold(&references::decode(wiki));
-    let headings = outline.headings_of(1).chain(outline.headings_of(2));
-    headings.map(|heading| &heading.text).find(|text| fold(text) != wiki)
 }
 
 /// Returns the heading of a level that is most similar to the stated titles, or to some parts of them, if one is similar at all.
@@ -86,15 +69,6 @@ fn without_label<'h>(heading: &'h str, told: &[String]) -> &'h str {
     let Some((_, behind)) = heading.split_once(':') else { return heading };
     let agree = || told.iter().filter(|title| fold(title) == fold(behind)).count() > 1;
     if behind.starts_with(char::is_alphabetic) && agree() { behind } else { heading }
-}
-
-/// Returns the title on which two sources agree, or another one's that is a part before a separator in it.
-fn agreed(told: &[String]) -> Option<String> {
-    let same =
-        |at: usize, one: &String| told.iter().enumerate().any(|(other, two)| other != at && fold(one) == fold(two));
-    let (_, title) = told.iter().enumerate().find(|(at, one)| same(*at, one))?;
-    let parts: Vec<String> = first_parts(title).into_iter().map(fold).collect();
-    told.iter().find(|other| parts.contains(&fold(other))).or(Some(title)).cloned()
 }
 
 /// True if a heading is related to the stated titles.
@@ -212,7 +186,7 @@ impl Site {
         "store", "docs", "help", "support", "learn",
     ];
 
-    fn of(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
+    fn new(outline: &Outline<'_>, graph: &OpenGraph<'_>, linked: &JsonLd, micro: &Microdata) -> Site {
         let linked = [&linked.site_name, &linked.publisher, &linked.organization].map(|name| name.as_deref());
         let told = [graph.site_name, micro.site_name.as_deref(), outline.meta(&["application-name"])];
         let app = outline.meta(&["apple-mobile-web-app-title"]);

@@ -100,7 +100,7 @@ fn parse(script: &str) -> Vec<Value> {
     let script = ["<!--", "//<![CDATA[", "/*<![CDATA[*/", "<![CDATA["]
         .iter()
         .fold(script, |s, mark| s.strip_prefix(mark).unwrap_or(s));
-    let tame: String = script.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let tame = script.replace(char::is_control, " ");
     let mut values = Vec::new();
     for value in serde_json::Deserializer::from_str(&tame).into_iter::<Value>() {
         match value {
@@ -109,43 +109,7 @@ fn parse(script: &str) -> Vec<Value> {
             Err(_) => break,
         }
     }
-    if values.is_empty() && !tame.trim().is_empty() {
-        values.extend(serde_json::from_str(&mend(&tame)));
-    }
     values
-}
-
-/// Drops commas before a closing bracket and backslashes that escape nothing.
-fn mend(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let mut in_string = false;
-    let mut chars = json.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' if in_string => {
-                if let Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't' | 'u') = chars.peek() {
-                    out.push(c);
-                    out.extend(chars.next());
-                }
-            }
-            '"' => {
-                in_string = !in_string;
-                out.push(c);
-            }
-            '}' | ']' if !in_string => {
-                out.truncate(out.trim_end().len());
-                if out.ends_with(',') {
-                    out.pop();
-                }
-                out.push(c);
-                if out.len() > 2 && c == '}' && chars.peek() == Some(&';') {
-                    chars.next();
-                }
-            }
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 impl JsonLd {
@@ -308,7 +272,7 @@ impl<'v> Reader<'v> {
     fn name(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
-            Value::Array(values) => values.iter().find_map(|value| self.name(one(value))),
+            Value::Array(values) => values.iter().find_map(|value| self.name(unless_array(value))),
             Value::Object(object) => {
                 self.string(object.get("name")).or_else(|| self.string(object.get("alternateName")))
             }
@@ -345,7 +309,9 @@ impl<'v> Reader<'v> {
     /// Returns the names of the authors.
     fn names(&mut self, value: Option<&'v Value>) -> Option<String> {
         let names: Vec<String> = match value? {
-            Value::Array(values) => values.iter().filter_map(|value| self.name(one(value))).take(AUTHORS).collect(),
+            Value::Array(values) => {
+                values.iter().filter_map(|value| self.name(unless_array(value))).take(AUTHORS).collect()
+            }
             other => self.name(Some(other)).into_iter().collect(),
         };
         (!names.is_empty()).then(|| names.join(", "))
@@ -356,7 +322,7 @@ impl<'v> Reader<'v> {
     fn image(&mut self, value: Option<&'v Value>) -> Option<String> {
         let value = value.filter(|_| self.charge(0))?;
         match self.referred(value) {
-            Value::Array(values) => values.iter().find_map(|value| self.image(one(value))),
+            Value::Array(values) => values.iter().find_map(|value| self.image(unless_array(value))),
             Value::Object(object) => {
                 let address = self.string(object.get("url")).or_else(|| self.string(object.get("contentUrl")));
                 address.or_else(|| self.string(object.get("@id")).filter(|id| !id.contains('#')))
@@ -411,6 +377,6 @@ fn is_work(kind: &str) -> bool {
 }
 
 /// Returns the value unless it is an array, so that looking up a name terminates.
-fn one(value: &Value) -> Option<&Value> {
+fn unless_array(value: &Value) -> Option<&Value> {
     (!value.is_array()).then_some(value)
 }

@@ -1,8 +1,8 @@
 //! Reads schema.org microdata (HTML, "microdata"): the items of a page as trees, and the statements of the article's
 //! item.
 //!
-//! An item has the properties below it up to the next item, which is itself a value, and those of the elements that its
-//! `itemref` names. So a comment's author is not taken for the article's. The body is a mark of `outline`.
+//! An item has the properties below it up to the next item, which is itself a value. So a comment's author is not taken for
+//! the article's. The body is a mark of `outline`.
 
 use crate::markup::jsonld::{AUTHORS, is_article, is_false};
 use crate::read::dom::attr;
@@ -42,7 +42,7 @@ const LOOKS: usize = 500_000;
 
 /// Reads the properties.
 pub(crate) fn read(tree: &Html, outline: &Outline<'_>) -> Microdata {
-    let items = if outline.items.is_empty() { Items::default() } else { Items::of(tree, &outline.items) };
+    let items = if outline.items.is_empty() { Items::default() } else { Items::read(tree, &outline.items) };
     let article = items.article();
     let mut out = article.map(|article| items.says(article)).unwrap_or_default();
     out.steps = items.steps;
@@ -105,13 +105,11 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn of(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
+    fn read(tree: &'a Html, roots: &[NodeId]) -> Items<'a> {
         let roots: Vec<NodeRef<'a, Node>> = roots.iter().take(ITEMS).filter_map(|id| tree.tree.get(*id)).collect();
         let numbers: HashMap<NodeId, usize> = roots.iter().enumerate().map(|(at, root)| (root.id(), at)).collect();
-        let refers = roots.iter().any(|root| root.value().as_element().is_some_and(|e| attr(e, "itemref").is_some()));
-        let named = if refers { by_id(tree) } else { HashMap::new() };
         let mut budget = Budget { nodes: ELEMENTS, looks: LOOKS };
-        let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &named, &mut budget)).collect();
+        let mut list: Vec<Item<'a>> = roots.iter().map(|root| item(*root, &numbers, &mut budget)).collect();
         let inner: HashSet<usize> = list
             .iter()
             .flat_map(|item| item.properties.iter())
@@ -196,31 +194,17 @@ impl<'a> Items<'a> {
     }
 }
 
-/// Reads one item (HTML, "the properties of an item"), without recursion; each element is visited once, so `itemref`
-/// cannot cause a loop.
-fn item<'a>(
-    root: NodeRef<'a, Node>,
-    numbers: &HashMap<NodeId, usize>,
-    named: &HashMap<&'a str, NodeRef<'a, Node>>,
-    budget: &mut Budget,
-) -> Item<'a> {
+/// Reads one item (HTML, "the properties of an item"), without recursion and without what its `itemref` names.
+fn item<'a>(root: NodeRef<'a, Node>, numbers: &HashMap<NodeId, usize>, budget: &mut Budget) -> Item<'a> {
     let Some(element) = root.value().as_element() else { return Item::default() };
     let kinds = attr(element, "itemtype").unwrap_or_default().split_ascii_whitespace();
     let kinds = kinds.map(|kind| kind.rsplit(['/', '#', ':']).next().unwrap_or(kind)).collect();
     let mut out = Item { kinds, properties: Vec::new(), inner: false };
-    let referred = attr(element, "itemref").unwrap_or_default().split_ascii_whitespace().take(PROPERTIES);
-    let mut waiting: Vec<NodeRef<'a, Node>> = referred.filter_map(|id| named.get(id).copied()).collect();
-    waiting.reverse();
-    waiting.extend(budget.elements(root));
-    let mut seen = HashSet::from([root.id()]);
+    let mut waiting = budget.elements(root);
     while let Some(node) = waiting.pop() {
         let Some(element) = node.value().as_element() else { continue };
-        // Without references each element is visited once anyway.
         if budget.nodes == 0 || out.properties.len() >= PROPERTIES {
             break;
-        }
-        if !named.is_empty() && !seen.insert(node.id()) {
-            continue;
         }
         let scope = attr(element, "itemscope").is_some();
         if let Some(names) = attr(element, "itemprop") {
@@ -240,17 +224,6 @@ fn item<'a>(
         }
         if !scope {
             waiting.extend(budget.elements(node));
-        }
-    }
-    out
-}
-
-/// Returns every element that has an id; the first of each.
-fn by_id(tree: &Html) -> HashMap<&str, NodeRef<'_, Node>> {
-    let mut out = HashMap::new();
-    for node in tree.tree.nodes() {
-        if let Some(id) = node.value().as_element().and_then(|element| attr(element, "id")) {
-            out.entry(id).or_insert(node);
         }
     }
     out
@@ -288,18 +261,6 @@ mod tests {
         assert_eq!(micro.site_name.as_deref(), Some("The Weir"));
         assert_eq!(micro.published.as_deref(), Some("2026-05-01"));
         assert_eq!(micro.modified.as_deref(), Some("2026-05-01"));
-    }
-
-    #[test]
-    fn properties_are_found_where_itemref_points_and_circles_end() {
-        let micro = says(
-            "<div id=who><a itemprop=author href=/ada>Ada Example</a></div>\
-             <div id=loop itemprop=about itemscope itemref=loop><i itemprop=name>itself</i></div>\
-             <div itemscope itemtype=https://schema.org/Article itemref='who when loop nothing'><h1 itemprop=headline>A bridge falls</h1></div>\
-             <p id=when>on <meta itemprop=datePublished content=2026-05-01></p>",
-        );
-        assert_eq!(micro.author.as_deref(), Some("Ada Example"));
-        assert_eq!(micro.published.as_deref(), Some("2026-05-01"));
     }
 
     #[test]

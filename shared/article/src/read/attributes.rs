@@ -25,7 +25,7 @@ pub(crate) struct Attributes<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    pub(crate) fn of(element: &'a Element) -> Attributes<'a> {
+    pub(crate) fn read(element: &'a Element) -> Attributes<'a> {
         let mut found = Attributes::default();
         for (name, value) in &element.attrs {
             let value: &str = value;

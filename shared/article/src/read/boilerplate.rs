@@ -3,43 +3,25 @@
 use crate::lists::{self, HIDING, LAYOUT, OF_WRITERS, TEXTS, WORDY};
 use crate::read::attributes::Attributes;
 use crate::read::outline::{Kind, PartName, Trust};
+use crate::read::place::{NameBits, hash, words_of};
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::HashMap;
 use std::sync::LazyLock;
 
-/// Returns the kind indicated by a whole class or id.
-fn whole(name: &str) -> Option<Kind> {
-    Some(match name {
-        "widget" | "form" | "banner" | "toolbar" => Kind::Widget,
-        "category" | "categories" | "cat" | "bio" | "metadata" | "meta" => Kind::Meta,
-        _ => return ending(name),
-    })
-}
-
-/// Returns the kind indicated by the first or last part of a short name, as in `post__tags`.
-fn ending(word: &str) -> Option<Kind> {
-    Some(match word {
-        "nav" | "menu" | "footer" | "toc" | "masthead" | "topbar" | "pager" => Kind::Chrome,
-        "comment" => Kind::Comments,
-        "teaser" | "teasers" | "carousel" | "upnext" | "recommended" => Kind::Related,
-        "share" | "ad" | "ads" | "adbox" | "cta" | "tooltip" | "snackbar" | "promo" | "promos" | "modal" | "popup" => {
-            Kind::Widget
-        }
-        "author" | "authors" | "autor" | "auteur" | "autore" | "penulis" | "yazar" | "tags" => Kind::Meta,
-        "credit" | "credits" | "figcaption" => Kind::Caption,
-        _ => return None,
-    })
-}
-
 /// Words anywhere in a class or id that indicate a kind.
-static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| {
+static PARTS: LazyLock<Vec<(Kind, &str)>> = LazyLock::new(|| by_kind(&lists::PARTS).collect());
+/// Kinds that a whole class or id indicates.
+static WHOLE_NAMES: LazyLock<HashMap<&str, Kind>> =
+    LazyLock::new(|| by_kind(&lists::WHOLE_NAMES).map(|(kind, name)| (name, kind)).collect());
+/// Kinds that the first or last part of a short name indicates, as in `post__tags`.
+static NAME_ENDS: LazyLock<HashMap<&str, Kind>> =
+    LazyLock::new(|| by_kind(&lists::NAME_ENDS).map(|(kind, name)| (name, kind)).collect());
+
+/// Returns the entries of a list, each with the kind before it.
+fn by_kind(list: &[&'static str]) -> impl Iterator<Item = (Kind, &'static str)> {
     let kind = |name: &str| Kind::ALL.into_iter().find(|kind| format!("{kind:?}").eq_ignore_ascii_case(name));
-    lists::PARTS
-        .iter()
-        .filter_map(|entry| entry.split_once(' '))
-        .filter_map(|(k, part)| Some((kind(k)?, part)))
-        .collect()
-});
+    list.iter().filter_map(|entry| entry.split_once(' ')).filter_map(move |(name, entry)| Some((kind(name)?, entry)))
+}
 
 static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder()
@@ -65,11 +47,14 @@ pub(crate) struct NameMeaning {
     pub(crate) name: bool,
     /// True if it marks a date.
     pub(crate) date: bool,
+    /// Words in it that the learned model tells apart, and its hash.
+    pub(crate) words: NameBits,
+    pub(crate) hash: u64,
 }
 
 impl NameMeaning {
     /// `number` numbers the one name that indicates a kind.
-    fn of<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
+    fn read<'a>(names: &'a str, number: impl FnOnce(&'a str) -> Option<PartName>) -> NameMeaning {
         /// Maximum length of a meaningful name; longer ones are generated.
         const LONGEST: usize = 200;
         let short = names.len() <= LONGEST;
@@ -82,6 +67,8 @@ impl NameMeaning {
             byline: of_writers(&lower).next().is_some() || is_formatted_name(names),
             name: of_writers(&lower).any(|name| name.ends_with("name")) || is_formatted_name(names),
             date: short && is_date_class(names),
+            words: if short { words_of(names) } else { 0 },
+            hash: hash(0, names.as_bytes()),
         }
     }
 }
@@ -92,32 +79,36 @@ pub(crate) struct Names<'a> {
     meanings: HashMap<&'a str, NameMeaning>,
     /// The single names that indicate a kind, numbered.
     numbers: HashMap<&'a str, PartName>,
-    /// The value that was asked for last; an element's is, several times in a row.
-    last: Option<(&'a str, NameMeaning)>,
+}
+
+/// Meanings of an element's class and id.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ElementNames {
+    pub(crate) class: NameMeaning,
+    pub(crate) id: NameMeaning,
 }
 
 impl<'a> Names<'a> {
+    /// Returns what an element's names mean.
+    pub(crate) fn of_element(&mut self, attributes: &Attributes<'a>) -> ElementNames {
+        ElementNames { class: self.meaning(attributes.class), id: self.meaning(attributes.id) }
+    }
+
     /// Returns the meaning of a value of `class` or `id`.
-    pub(crate) fn told(&mut self, names: &'a str) -> NameMeaning {
+    fn meaning(&mut self, names: &'a str) -> NameMeaning {
         /// Maximum number of cached names; a page with more makes them up.
         const MANY: usize = 4_096;
         if names.is_empty() {
             return NameMeaning::default();
         }
-        if let Some((last, told)) = self.last
-            && std::ptr::eq(last, names)
-        {
-            return told;
+        if let Some(known) = self.meanings.get(names) {
+            return *known;
         }
-        let told = self.meanings.get(names).copied().unwrap_or_else(|| {
-            let told = NameMeaning::of(names, |name| self.number(name));
-            if self.meanings.len() < MANY {
-                self.meanings.insert(names, told);
-            }
-            told
-        });
-        self.last = Some((names, told));
-        told
+        let meaning = NameMeaning::read(names, |name| self.number(name));
+        if self.meanings.len() < MANY {
+            self.meanings.insert(names, meaning);
+        }
+        meaning
     }
 
     fn number(&mut self, name: &'a str) -> Option<PartName> {
@@ -131,30 +122,26 @@ impl<'a> Names<'a> {
         self.numbers.insert(name, new);
         Some(new)
     }
+}
 
-    /// Returns the kind that an element declares, if that is not the article, and its name that does.
-    pub(crate) fn kind(&mut self, tag: &str, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
-        if attributes.conceals || attributes.is_unspoken || self.told(attributes.class).hides {
-            return Some((Kind::Hidden, None));
-        }
-        let by_tag = match tag {
-            "nav" | "footer" => Some(Kind::Chrome),
-            "aside" => Some(Kind::Related),
-            "form" => Some(Kind::Widget),
-            "figcaption" => Some(Kind::Caption),
-            // The section below a heading is judged by itself; the heading's name says how it looks.
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
-            // These elements hold the page; their classes describe the page.
-            "html" | "body" | "main" | "article" => return None,
-            _ => None,
-        };
-        by_tag.or_else(|| by_role(attributes.role)).map(|kind| (kind, None)).or_else(|| self.by_names(attributes))
+/// Returns the kind that an element declares, if that is not the article, and its name that does.
+pub(crate) fn kind(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<(Kind, Option<PartName>)> {
+    if attributes.conceals || attributes.is_unspoken || names.class.hides {
+        return Some((Kind::Hidden, None));
     }
-
-    fn by_names(&mut self, attributes: &Attributes<'a>) -> Option<(Kind, Option<PartName>)> {
-        let named = [attributes.class, attributes.id].into_iter();
-        named.filter_map(|value| self.told(value).kind).min_by_key(|(kind, _)| *kind)
-    }
+    let by_tag = match tag {
+        "nav" | "footer" => Some(Kind::Chrome),
+        "aside" => Some(Kind::Related),
+        "form" => Some(Kind::Widget),
+        "figcaption" => Some(Kind::Caption),
+        // The section below a heading is judged by itself; the heading's name says how it looks.
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => return None,
+        // These elements hold the page; their classes describe the page.
+        "html" | "body" | "main" | "article" => return None,
+        _ => None,
+    };
+    let by_names = || [names.class.kind, names.id.kind].into_iter().flatten().min_by_key(|(kind, _)| *kind);
+    by_tag.or_else(|| by_role(attributes.role)).map(|kind| (kind, None)).or_else(by_names)
 }
 
 fn by_role(role: &str) -> Option<Kind> {
@@ -214,7 +201,8 @@ fn of_name(name: &str) -> Option<Kind> {
     if parts.clone().count() > PARTS {
         return None;
     }
-    whole(&name).or_else(|| parts.clone().next().and_then(ending)).or_else(|| parts.next_back().and_then(ending))
+    let whole = WHOLE_NAMES.get(name.as_str()).or_else(|| NAME_ENDS.get(name.as_str()));
+    whole.or_else(|| NAME_ENDS.get(parts.clone().next()?)).or_else(|| NAME_ENDS.get(parts.next_back()?)).copied()
 }
 
 /// Returns the names in a class, in lower case, that mean a writer, and not something that belongs to one (a box, an image, a

@@ -45,21 +45,27 @@ impl Contents {
     /// asks for it, and the one beside something embedded is its caption. `None` if it is neither; what is left in `self` is
     /// for the element around it.
     pub(super) fn judged(&mut self, tag: &str, in_line: bool, blocks: &[Block]) -> Option<Kind> {
-        /// Maximum number of lines of a box that asks for an address, and their width.
-        const ASKING: (usize, usize) = (4, 240);
-        /// Maximum number of lines beside something embedded, and their width.
-        const BESIDE: (usize, usize) = (2, 90);
+        /// Maximum number of lines of a box that asks for an address.
+        const ASKING_LINES: usize = 4;
+        /// Maximum width of these lines together.
+        const ASKING_WIDTH: usize = 240;
+        /// Maximum number of lines beside something embedded.
+        const BESIDE_LINES: usize = 2;
+        /// Maximum width of these lines together.
+        const BESIDE_WIDTH: usize = 90;
         if in_line || !(self.asks || self.embeds) {
             self.embeds = false;
             return None;
         }
         // Only so many lines are looked at, however many elements lie in each other.
-        let is_small =
-            |(lines, width)| blocks.len() <= lines && blocks.iter().map(|block| block.chars).sum::<usize>() <= width;
+        let is_small = |lines: usize, width: usize| {
+            blocks.len() <= lines && blocks.iter().map(|block| block.chars).sum::<usize>() <= width
+        };
         let is_box = matches!(tag, "div" | "section" | "figure" | "center");
         let has_heading = || blocks.iter().any(|block| matches!(block.tag, Tag::Heading(_)));
-        let captioned = std::mem::take(&mut self.embeds) && is_box && is_small(BESIDE) && !has_heading();
-        self.asks &= is_small(ASKING);
+        let captioned =
+            std::mem::take(&mut self.embeds) && is_box && is_small(BESIDE_LINES, BESIDE_WIDTH) && !has_heading();
+        self.asks &= is_small(ASKING_LINES, ASKING_WIDTH);
         if self.asks { Some(Kind::Widget) } else { captioned.then_some(Kind::Caption) }
     }
 }

@@ -1,5 +1,6 @@
 //! Builds the tree within its limits, and reads its elements.
 
+use crate::lists::BLOCKS;
 use crate::read::gate::{Limits, Unreadable};
 use crate::read::shadow;
 use crate::read::sink::{CountingSink, Guard, TreeLimits};
@@ -166,65 +167,7 @@ pub(crate) fn text_without(
 /// True for elements within a line of text: all but those that CSS makes blocks, items and parts of tables (HTML,
 /// "Rendering"), and the line break. What HTML does not know is within a line, too, as custom elements are.
 pub(crate) fn is_inline(tag: &str) -> bool {
-    !matches!(
-        tag,
-        "html"
-            | "body"
-            | "address"
-            | "blockquote"
-            | "center"
-            | "dialog"
-            | "div"
-            | "figure"
-            | "figcaption"
-            | "footer"
-            | "form"
-            | "header"
-            | "hr"
-            | "legend"
-            | "listing"
-            | "main"
-            | "p"
-            | "plaintext"
-            | "pre"
-            | "search"
-            | "xmp"
-            | "article"
-            | "aside"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "hgroup"
-            | "nav"
-            | "section"
-            | "dir"
-            | "dd"
-            | "dl"
-            | "dt"
-            | "menu"
-            | "ol"
-            | "ul"
-            | "li"
-            | "table"
-            | "caption"
-            | "colgroup"
-            | "col"
-            | "thead"
-            | "tbody"
-            | "tfoot"
-            | "tr"
-            | "td"
-            | "th"
-            | "details"
-            | "summary"
-            | "fieldset"
-            | "optgroup"
-            | "option"
-            | "br"
-    )
+    !BLOCKS.contains(tag)
 }
 
 /// Returns a text without the tags in it, which JSON-LD often has: block tags become line breaks, the others vanish.

@@ -1,49 +1,21 @@
 //! Classifies single elements by their names, roles and classes.
 
+use crate::lists::MUTE;
 use crate::read::attributes::{Attributes, is_undisplayed};
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::ElementNames;
 use crate::read::dom::{attr, is_gloss, is_inline, text_of};
 use crate::read::images::sources;
 use crate::read::links::is_profile;
 use crate::read::outline::{Mark, Tag};
-use crate::text::head;
 use curlew_text::date::{Hints, Order, parse_instant};
-use curlew_text::hygiene;
+use curlew_text::hygiene::{self, head_bytes};
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
 
 /// True for elements whose text is never read.
 pub(crate) fn is_mute(tag: &str) -> bool {
-    is_gloss(tag)
-        || matches!(
-            tag,
-            "script"
-                | "style"
-                | "noscript"
-                | "template"
-                | "svg"
-                | "iframe"
-                | "object"
-                | "embed"
-                | "canvas"
-                | "video"
-                | "audio"
-                | "select"
-                | "datalist"
-                | "option"
-                | "button"
-                | "input"
-                | "textarea"
-                | "dialog"
-                | "map"
-                | "progress"
-                | "meter"
-                | "noembed"
-                | "noframes"
-                | "frameset"
-                | "mphantom"
-        )
+    is_gloss(tag) || MUTE.contains(tag)
 }
 
 /// True if an element is hidden until a script shows it, and may be quoted.
@@ -106,17 +78,20 @@ pub(crate) fn is_short_row(row: NodeRef<'_, Node>, budget: &mut usize) -> bool {
 pub(crate) fn is_layout(table: NodeRef<'_, Node>, budget: &mut usize) -> bool {
     /// Number of such parts.
     const PARTS: usize = 4;
-    /// Maximum number of nodes that are examined, of a table and of one cell.
-    const NEAR: (usize, usize) = (60, 160);
+    /// Maximum number of nodes of a table that are examined.
+    const OF_TABLE: usize = 60;
+    /// Maximum number of nodes of one cell that are examined.
+    const OF_CELL: usize = 160;
     let is = |node: &NodeRef<'_, Node>, names: &[&str]| {
         node.value().as_element().is_some_and(|element| names.contains(&element.name()))
     };
     let rows = table
         .children()
-        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(NEAR.0).collect() });
-    let cells = rows.take(NEAR.0).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(NEAR.0);
+        .flat_map(|part| if is(&part, &["tr"]) { vec![part] } else { part.children().take(OF_TABLE).collect() });
+    let cells =
+        rows.take(OF_TABLE).flat_map(|row| row.children()).filter(|cell| is(cell, &["td", "th"])).take(OF_TABLE);
     cells.into_iter().any(|cell| {
-        let near = cell.descendants().skip(1).take(NEAR.1.min(*budget));
+        let near = cell.descendants().skip(1).take(OF_CELL.min(*budget));
         let (mut seen, mut parts) = (0, 0);
         for node in near {
             seen += 1;
@@ -181,7 +156,7 @@ pub(crate) fn is_called(element: &Element, words: &[&str]) -> bool {
     const NAMES: usize = 512;
     let mut names = ["class", "itemprop", "id"].iter().filter_map(|key| attr(element, key));
     names.any(|names| {
-        let names = head(names, NAMES).to_ascii_lowercase();
+        let names = head_bytes(names, NAMES).to_ascii_lowercase();
         words.iter().any(|word| names.contains(word))
     })
 }
@@ -192,7 +167,7 @@ pub(crate) fn is_label(element: &Element) -> bool {
     /// Maximum length of a class that is looked at, in bytes: the element is, for each heading around it.
     const LONGEST: usize = 256;
     attr(element, "class").is_some_and(|class| {
-        head(class, LONGEST).split_ascii_whitespace().any(|name| {
+        head_bytes(class, LONGEST).split_ascii_whitespace().any(|name| {
             let mut parts = name.split(['-', '_']).filter(|part| !part.is_empty());
             let ends = [parts.next(), parts.next_back()];
             ends.into_iter().flatten().any(|part| LABELS.split(' ').any(|label| part.eq_ignore_ascii_case(label)))
@@ -223,7 +198,7 @@ pub(crate) fn is_initial(node: NodeRef<'_, Node>) -> bool {
     /// Maximum number of nodes behind the element that are looked at.
     const BEHIND: usize = 3;
     let text = |node: NodeRef<'_, Node>| match node.value() {
-        Node::Text(text) => head(text, LETTER).to_owned(),
+        Node::Text(text) => head_bytes(text, LETTER).to_owned(),
         _ => text_of(node, LETTER, &mut { STEPS }),
     };
     let letter = text(node);
@@ -280,12 +255,12 @@ pub(crate) fn block_tag(tag: &str) -> Option<Tag> {
 }
 
 /// Returns the reason why an element is a candidate for the article, if it is one.
-pub(crate) fn mark<'a>(tag: &str, attributes: &Attributes<'a>, names: &mut Names<'a>) -> Option<Mark> {
+pub(crate) fn mark(tag: &str, attributes: &Attributes<'_>, names: &ElementNames) -> Option<Mark> {
     if attributes.itemprop.split_ascii_whitespace().any(|name| name == "articleBody") {
         return Some(Mark::ArticleBody);
     }
-    let mut named = [attributes.class, attributes.id].into_iter();
-    if matches!(tag, "div" | "section" | "article" | "main" | "td") && named.any(|value| names.told(value).content) {
+    let is_text = names.class.content || names.id.content;
+    if is_text && matches!(tag, "div" | "section" | "article" | "main" | "td") {
         return Some(Mark::Content);
     }
     match (tag, attributes.role) {
@@ -334,6 +309,6 @@ pub(crate) fn property_value(name: &str, node: NodeRef<'_, Node>, element: &Elem
     let given = given.or_else(|| attr(element, "content")).or_else(|| attr(element, "datetime"));
     let given = given.or_else(|| if date { instant_in(node, budget) } else { None });
     // Longer than an address may be.
-    let given = given.map(|given| head(given, GIVEN_BYTES).to_owned());
+    let given = given.map(|given| head_bytes(given, GIVEN_BYTES).to_owned());
     given.unwrap_or_else(|| hygiene::line(&text_of(node, VALUE_BYTES, budget), 300))
 }

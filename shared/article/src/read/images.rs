@@ -2,8 +2,8 @@
 
 use crate::read::dom::attr;
 use crate::read::gate::Limits;
-use crate::text::head;
 use curlew_text::html::{Piece, Pieces};
+use curlew_text::hygiene::head_bytes;
 use ego_tree::NodeRef;
 use scraper::Node;
 use scraper::node::Element;
@@ -57,7 +57,7 @@ pub(crate) fn without_scripts<'a>(noscript: NodeRef<'a, Node>) -> impl Iterator<
     /// Maximum length that is read, in bytes: an element may belong to many items.
     const BYTES: usize = 8 * 1_024;
     noscript.children().filter_map(|child| child.value().as_text()).flat_map(|text| {
-        let mut pieces = Pieces::new(head(text, BYTES), Limits::default().attributes);
+        let mut pieces = Pieces::new(head_bytes(text, BYTES), Limits::default().attributes);
         let mut found = Vec::new();
         while let Some(piece) = pieces.next_without_tree() {
             let attributes = || pieces.attributes().iter().copied();

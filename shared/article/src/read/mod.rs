@@ -10,6 +10,7 @@ pub(crate) mod gate;
 pub(crate) mod images;
 pub(crate) mod links;
 pub(crate) mod outline;
+pub(crate) mod place;
 pub(crate) mod scan_head;
 mod shadow;
 pub(crate) mod sink;

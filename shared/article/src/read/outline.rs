@@ -4,6 +4,7 @@
 //! candidate for the article is a [`Span`], and so is a part of the page that does not belong to it.
 
 use crate::read::gate::Limits;
+use crate::read::place::Surroundings;
 use ego_tree::NodeId;
 use std::cell::{Cell, OnceCell};
 use url::Url;
@@ -32,10 +33,9 @@ pub(crate) struct Block {
     pub(crate) names_section: OnceCell<Option<Section>>,
     /// Cached answer: whether it repeats the page's headline.
     pub(crate) repeats_headline: OnceCell<bool>,
-    /// Cached answers: whether it ends like a sentence, is a label before a link, and is a headline that leads elsewhere.
+    /// Cached answers: whether it ends like a sentence, and is a label before a link.
     pub(crate) ends_as_sentence: OnceCell<bool>,
     pub(crate) labels_link: OnceCell<bool>,
-    pub(crate) heads_teaser: OnceCell<bool>,
 }
 
 impl Block {
@@ -302,6 +302,8 @@ pub(crate) struct Outline<'a> {
     /// Addresses of the site's icons.
     pub(crate) icons: Vec<&'a str>,
     pub(crate) blocks: Vec<Block>,
+    /// Surroundings of each block.
+    pub(crate) places: Vec<Surroundings>,
     /// Every element that holds text, in the order in which they end.
     pub(crate) spans: Vec<Span>,
     pub(crate) marks: Vec<(Mark, Span, NodeId)>,
@@ -313,8 +315,6 @@ pub(crate) struct Outline<'a> {
     pub(crate) steps: u64,
     /// Number of lines and words that rules have looked at again and again, such as those below each heading.
     looks: Cell<u64>,
-    /// Cached answer: true for each block of the page's table of contents.
-    pub(crate) contents: OnceCell<Vec<bool>>,
     /// Cached answer: the number of blocks before the `<main>` that begins with the article.
     pub(crate) before_main: OnceCell<usize>,
     /// Cache of [`Outline::own_box`].
@@ -361,13 +361,13 @@ impl<'a> Outline<'a> {
             image_src: None,
             icons: Vec::new(),
             blocks: Vec::new(),
+            places: Vec::new(),
             spans: Vec::new(),
             marks: Vec::new(),
             parts: Vec::new(),
             is_paywalled: false,
             steps: 0,
             looks: Cell::new(0),
-            contents: OnceCell::new(),
             before_main: OnceCell::new(),
             boxes: OnceCell::new(),
         }

@@ -4,9 +4,9 @@ use crate::read::gate::{Limits, Unreadable, admit};
 use crate::read::images::is_undecoded;
 use crate::read::links::{is_ornament, resolve};
 use crate::read::stored::may_tell;
-use crate::text::head;
 use curlew_text::html::{Piece, Pieces, Tag, TextKind};
-use curlew_text::{hygiene::line, references};
+use curlew_text::hygiene::{head_bytes, line};
+use curlew_text::references;
 use std::borrow::Cow;
 use std::ops::Range;
 use url::Url;
@@ -241,7 +241,7 @@ impl Scan {
             }
             Reading::Rsl => {
                 let room = RSL_BYTES.saturating_sub(self.rsl.len());
-                self.rsl.push_str(head(text, room));
+                self.rsl.push_str(head_bytes(text, room));
             }
             // In a drawing, tags may follow that are hidden here.
             Reading::Style if kind == TextKind::RawText => self.programs.push(place),

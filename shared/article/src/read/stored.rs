@@ -7,7 +7,8 @@
 
 use crate::read::dom::attr;
 use crate::read::elements::is_mute;
-use crate::text::{self, head};
+use crate::text;
+use curlew_text::hygiene::head_bytes;
 use ego_tree::NodeRef;
 use memchr::memmem;
 use scraper::{Html, Node};
@@ -71,7 +72,7 @@ pub(crate) fn read(tree: &Html) -> [Stored; 2] {
     let strings = prose(&scripts, &mut data.steps);
     for string in mostly(&strings) {
         let left = HTML_BYTES.saturating_sub(data.html.len());
-        write(&mut data.html, head(string, left));
+        write(&mut data.html, head_bytes(string, left));
     }
     [noscript, data]
 }
@@ -120,7 +121,7 @@ fn streamed(code: &str) -> Option<String> {
 fn rows(stream: &str) -> Vec<Value> {
     /// Maximum length of a number and a colon, or of a length and a comma, in bytes.
     const SHORT: usize = 12;
-    let before = |text: &str, mark| text.get(..text.floor_char_boundary(SHORT)).and_then(|start| start.find(mark));
+    let before = |text: &str, mark| head_bytes(text, SHORT).find(mark);
     let mut out = Vec::new();
     let mut rest = stream;
     while !rest.is_empty() && out.len() < STRINGS {
@@ -217,7 +218,7 @@ fn is_dictionary(object: &Map<String, Value>) -> bool {
 
 /// True for programs and style sheets.
 fn is_code(string: &str) -> bool {
-    let start = text::head(string, 400);
+    let start = head_bytes(string, 400);
     start.contains("function(")
         || start.contains("=>")
         || start.contains("{\"")

@@ -3,7 +3,7 @@
 mod statements;
 
 use crate::read::attributes::Attributes;
-use crate::read::boilerplate::Names;
+use crate::read::boilerplate::{ElementNames, Names, kind};
 use crate::read::boxes::Contents;
 use crate::read::dom::{attr, is_inline, text_of};
 use crate::read::elements::{
@@ -14,6 +14,7 @@ use crate::read::gate::{Limits, Unreadable, is_formatting};
 use crate::read::images::{is_large, is_photo, pairs, sources, without_scripts};
 use crate::read::links;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Span, Tag};
+use crate::read::place::{Around, Surroundings, words_of};
 use crate::text;
 use curlew_text::hygiene;
 use ego_tree::iter::Edge;
@@ -26,6 +27,8 @@ use url::Url;
 struct OpenElement {
     serial: usize,
     start: usize,
+    /// True if it is within a line of text.
+    is_inline: bool,
     /// Length in bytes of the current line when the element began, and true if it had more than white space.
     line: usize,
     line_says: bool,
@@ -34,6 +37,7 @@ struct OpenElement {
     /// True if it begins an item of microdata.
     item: bool,
     contents: Contents,
+    around: Around,
 }
 
 /// An open table.
@@ -223,7 +227,8 @@ impl<'a> Walk<'a> {
         if matches!(tag, "table" | "tr") {
             self.joined = tag == "tr" && is_short_row(node, &mut self.looks);
         }
-        if !self.stays_in_line(tag) {
+        let is_inline = is_inline(tag);
+        if !self.stays_in_line(tag, is_inline) {
             self.flush();
         }
         if tag == "a" {
@@ -244,11 +249,12 @@ impl<'a> Walk<'a> {
         if matches!(tag, "td" | "th") && self.line_says && self.silent.is_none() {
             self.line.push_str(" | ");
         }
-        let attributes = Attributes::of(element);
+        let attributes = Attributes::read(element);
         let is_seen =
             || is_pictured_formula(node) || (attributes.is_unspoken && !attributes.conceals && is_initial(node));
-        let kind = self.names.kind(tag, &attributes).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
-        self.annotations(node, element, &attributes);
+        let names = self.names.of_element(&attributes);
+        let kind = kind(tag, &attributes, &names).filter(|(kind, _)| *kind != Kind::Hidden || !is_seen());
+        self.annotations(node, element, &attributes, &names);
         if let Some(level) = heading(tag) {
             self.heading(node, level);
         }
@@ -260,7 +266,7 @@ impl<'a> Walk<'a> {
             self.picture(vec![address], true);
         }
         let is_hidden = self.silent.is_none() && matches!(kind, Some((Kind::Hidden, _)));
-        if is_hidden && self.stays_in_line(tag) && self.is_short(node) {
+        if is_hidden && self.stays_in_line(tag, is_inline) && self.is_short(node) {
             self.silent = Some(self.next);
         }
         self.beside += usize::from(is_beside(kind));
@@ -270,15 +276,24 @@ impl<'a> Walk<'a> {
             self.out.items.push(node.id());
         }
         let (start, line, line_says) = (self.out.blocks.len(), self.line.len(), self.line_says);
-        let mark = mark(tag, &attributes, &mut self.names);
+        let mark = mark(tag, &attributes, &names);
         let (serial, contents) = (self.next, Contents::default());
-        self.open.push(OpenElement { serial, start, line, line_says, kind, mark, item, contents });
+        let around = self.around(tag, &attributes, &names, is_inline);
+        self.open.push(OpenElement { serial, start, is_inline, line, line_says, kind, mark, item, contents, around });
+    }
+
+    /// Returns what is known of the elements around a block in this one, which is about to be opened.
+    fn around(&self, tag: &str, attributes: &Attributes<'a>, names: &ElementNames, is_inline: bool) -> Around {
+        let words = names.class.words | names.id.words | words_of(attributes.role) | words_of(attributes.itemprop);
+        let serial = if is_inline { 0 } else { self.next };
+        let outer = self.open.last().map(|open| open.around).unwrap_or_default();
+        outer.inner(tag, words, names.class.hash, serial)
     }
 
     /// True if an element begins no new block: an inline element, one whose text is left out, or a cell of a row that
     /// is read as one line.
-    fn stays_in_line(&self, tag: &str) -> bool {
-        is_inline(tag) || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
+    fn stays_in_line(&self, tag: &str, is_inline: bool) -> bool {
+        is_inline || self.silent.is_some() || (self.joined && matches!(tag, "td" | "th"))
     }
 
     /// True if an element has no more text than a tooltip or a label for screen readers; a script may show longer text.
@@ -292,7 +307,8 @@ impl<'a> Walk<'a> {
 
     fn close(&mut self, node: NodeRef<'a, Node>, element: &'a Element) {
         let tag = element.name();
-        let in_line = self.stays_in_line(tag);
+        let is_inline = self.open.last().is_some_and(|open| open.is_inline);
+        let in_line = self.stays_in_line(tag, is_inline);
         self.links -= usize::from(tag == "a");
         if !in_line {
             self.flush();
@@ -435,6 +451,8 @@ impl<'a> Walk<'a> {
                 open.start += usize::from(open.line_says);
                 open.line_says = false;
             }
+            let level = if let Tag::Heading(level) = tag { level } else { 0 };
+            self.out.places.push(Surroundings::within(self.open.iter().map(|open| &open.around), level));
             self.out.blocks.push(Block {
                 text,
                 chars,
@@ -447,7 +465,6 @@ impl<'a> Walk<'a> {
                 repeats_headline: OnceCell::new(),
                 ends_as_sentence: OnceCell::new(),
                 labels_link: OnceCell::new(),
-                heads_teaser: OnceCell::new(),
             });
         }
     }

@@ -191,7 +191,7 @@ fn an_explanation_tells_what_was_weighed_and_why_lines_are_left_out() {
     let chosen: Vec<_> = why.candidates.iter().filter(|extractor| extractor.chosen).collect();
     assert_eq!(chosen.iter().map(|extractor| extractor.from).collect::<Vec<_>>(), [article.from]);
     assert!(why.candidates.iter().any(|extractor| extractor.from == "density" && extractor.agreement > 0.0));
-    let left_out = |part: &str| why.lines.iter().find(|line| line.text.contains(part)).unwrap().left_out;
+    let left_out = |part: &str| why.lines.iter().find(|line| line.text.contains(part)).unwrap().left_out.as_deref();
     assert_eq!(left_out("시민에게 문을"), None);
     assert_eq!(left_out("무단 전재"), Some("about the page, not of its matter"));
 }

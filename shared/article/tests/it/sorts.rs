@@ -274,27 +274,6 @@ fn what_is_hidden_besides_accordions_stays_out() {
 }
 
 #[test]
-fn sections_side_by_side_below_the_headline_are_one_text() {
-    let rows: String = (0..6).map(|n| format!("<tr><th>Measure {n}</th><td>{n}0 mm</td></tr>")).collect();
-    let cards: String = (0..6)
-        .map(|n| format!("<div class=card><a href=/{n}><h3>Lantern number {n} of the series</h3></a></div>"))
-        .collect();
-    let page = format!(
-        "<nav><a href=/>Home</a> <a href=/shop>Shop</a></nav><div class=product><div class=info><h1>Harbour lantern</h1>\
-         <span class=price>49 €</span><button>Add to cart</button><p>A lantern for every pier, made in one piece.</p></div>\
-         <div class=desc><h2>Description</h2><p>{}</p><p>{}</p></div>\
-         <div class=specs><h2>Specifications</h2><table>{rows}</table></div>\
-         <div class=more><h2>Further lanterns</h2>{cards}</div></div><footer>© Harbour shop</footer>",
-        WALK[0], WALK[1]
-    );
-    assert_text(
-        &page,
-        &["A lantern for every pier", "Description", WALK[0], WALK[1], "Specifications", "Measure 3"],
-        &["Add to cart", "Lantern number", "Harbour shop"],
-    );
-}
-
-#[test]
 fn what_stands_before_the_main_element_is_no_article_however_long() {
     let choice = "We and our partners store information on your device and read it there, for measurement of our audience and for \
                   advertisements that fit your interests.";
@@ -316,25 +295,6 @@ fn an_article_before_a_main_element_without_a_headline_is_read() {
         .collect();
     let page = format!("<div><h1>A walk along the weir</h1>{text}</div><main><h2>More walks</h2>{teasers}</main>");
     assert_text(&page, &WALK, &[]);
-}
-
-#[test]
-fn what_a_section_above_the_text_lists_belongs_to_it() {
-    let steps = WALK.map(|text| format!("<div><p>{text}</p></div>")).concat();
-    let listed = "<div><div><div><span>300 g of rye flour</span></div></div><div><span>4 pears</span></div><div><span>a pinch of salt</span></div></div>";
-    let page = |heading: &str, lines: &str| {
-        format!(
-            "<main><h1>A walk with pears</h1><div>easy</div><div>cheap</div>{heading}{lines}<h2>Steps</h2>{steps}</main>"
-        )
-    };
-    let lines = ["300 g of rye flour", "4 pears", "a pinch of salt"];
-    assert_text(&page("<h2>Ingredients</h2>", listed), &[&lines[..], &WALK].concat(), &["easy", "cheap"]);
-    let sold = format!("{listed}<p><a href=/shop>Shop all of this</a></p>");
-    assert_text(&page("<h2>Ingredients</h2>", &sold), &[&lines[..], &WALK].concat(), &["easy", "Shop all"]);
-    // Without a heading they are labels, as are links below one.
-    assert_text(&page("", listed), &WALK, &lines);
-    let linked = listed.replace("<span>4 pears</span>", "<a href=/pears>4 pears</a>");
-    assert_text(&page("<h2>Ingredients</h2>", &linked), &WALK, &["300 g"]);
 }
 
 #[test]
@@ -362,40 +322,6 @@ fn posts_that_repeat_the_headline_in_a_link_are_no_teasers() {
     let page =
         format!("<title>A walk along the weir</title><main><h2>A walk along the weir</h2>{long}{answers}</main>");
     assert_text(&page, &["on day 1", "on day 4"], &[]);
-}
-
-/// Cards of a shop's goods, each a name in a link, a price and a line.
-fn goods() -> String {
-    let card = |n: usize| {
-        format!(
-            "<li class=card><a href=/goods/{n}><strong>Lantern number {n} in brass</strong></a><div>{n}9 €</div>\
-             <div>Burns for {n} nights on one filling of oil</div><button>Add to cart</button></li>"
-        )
-    };
-    format!("<ul class=grid>{}</ul>", (1..7).map(card).collect::<String>())
-}
-
-#[test]
-fn the_lists_that_a_page_without_an_article_consists_of_are_its_text() {
-    let page = |head: &str, text: &str| {
-        format!(
-            "<head>{head}<title>Lanterns</title></head><nav><a href=/>Home</a> <a href=/shop>Shop</a></nav><main>\
-             <h1>Lanterns</h1>{text}{}</main><footer>© Harbour shop</footer>",
-            goods()
-        )
-    };
-    let lead = "<p>All lanterns are made in our own yard by the harbour, in two weeks each.</p>";
-    let (name, line) = ("Lantern number 3 in brass", "Burns for 5 nights");
-    assert_text(&page("", lead), &["made in our own yard", name, line], &["Add to cart", "Harbour shop"]);
-    // Below an article, on a page that is dated, or under such a heading they are about other pages.
-    let dated = "<meta property=article:published_time content=2026-05-01T09:00:00Z>";
-    let more = format!("<p>{}</p><h2>Related posts</h2>", WALK[0]);
-    let timed = format!("<p><time datetime=2026-05-01>1 May</time></p>{lead}");
-    let long = walk() + &walk().replace("weir", "quay");
-    for other in [page("", &long), page(dated, lead), page("", &timed), page("", &more)] {
-        let article = read(&other);
-        assert!(article.from != "entries", "{other}");
-    }
 }
 
 #[test]

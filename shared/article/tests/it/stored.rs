@@ -89,6 +89,20 @@ fn the_elements_of_a_stream_are_read_as_the_markup_that_they_make() {
 }
 
 #[test]
+fn children_of_a_stream_that_begin_with_text_are_one_paragraph() {
+    let rows = WALK.iter().zip(["old ", "keeper ", "closed "]).zip(1..).map(|((line, word), number)| {
+        let (before, after) = line.split_once(word).unwrap();
+        let [before, after] = [before, after].map(quoted);
+        format!(
+            r#"{number}:["$","$L3",null,{{"children":[{before},["$","em",null,{{"children":"{word}"}}],{after}]}}]"#
+        )
+    });
+    let data = rows.collect::<Vec<_>>().join("\n");
+    let article = read(&format!("<title>A walk</title><script>self.__next_f.push([1,{}])</script>", quoted(&data)));
+    assert_eq!((article.from, article.text), ("data", WALK.join("\n\n")));
+}
+
+#[test]
 fn words_of_menus_in_data_are_no_text() {
     let words = (0..60).map(|n| format!("\"k{n}\":{}", quoted(&format!("{n} {MENU}")))).collect::<Vec<_>>().join(",");
     let html = format!(

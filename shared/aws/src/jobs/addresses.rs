@@ -1,25 +1,25 @@
 //! The addresses of queues, requested once and only when they are needed.
 
 use super::{Jobs, place};
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use tokio::sync::OnceCell;
 
-/// Addresses of the queues and of the dead queues, in the order of [`Stage::ALL`].
+/// Addresses of the queues and of the dead queues, in the order of [`QueueName::ALL`].
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
-    live: [OnceCell<String>; Stage::ALL.len()],
-    dead: [OnceCell<String>; Stage::ALL.len()],
+    live: [OnceCell<String>; QueueName::ALL.len()],
+    dead: [OnceCell<String>; QueueName::ALL.len()],
 }
 
 impl Jobs {
     /// Returns the address of a stage's queue.
-    pub(super) async fn address(&self, stage: Stage) -> Result<&str, PortError> {
+    pub(super) async fn address(&self, stage: QueueName) -> Result<&str, PortError> {
         self.ask(&self.addresses.live[place(stage)], self.names.queue(stage)).await
     }
 
     /// Returns the address of a stage's dead-letter queue.
-    pub(super) async fn dead_address(&self, stage: Stage) -> Result<&str, PortError> {
+    pub(super) async fn dead_address(&self, stage: QueueName) -> Result<&str, PortError> {
         self.ask(&self.addresses.dead[place(stage)], self.names.dead_queue(stage)).await
     }
 

@@ -8,7 +8,7 @@ use crate::error::corrupt;
 use aws_sdk_sqs::types::{
     ChangeMessageVisibilityBatchRequestEntry, Message, MessageAttributeValue, MessageSystemAttributeName,
 };
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::{Dead, PortError, Receipt};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ impl Jobs {
     ///
     /// # Errors
     /// Transport errors; the caller must then not delete the message.
-    pub async fn give_up(&self, stage: Stage, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
+    pub async fn give_up(&self, stage: QueueName, body: &str, error: &str, now: Timestamp) -> Result<(), PortError> {
         let name = self.names.dead_queue(stage);
         let message = self.outgoing(stage, body.to_owned(), now).await?;
         let send = self
@@ -53,7 +53,7 @@ impl Jobs {
     /// Reads all dead-letter queues and puts the messages back.
     pub(super) async fn list_dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
         let mut dead = Vec::new();
-        for stage in Stage::ALL.into_iter().filter(|_| limit > 0) {
+        for stage in QueueName::ALL.into_iter().filter(|_| limit > 0) {
             let (seen, _) = self.look(stage, |_| false).await?;
             dead.extend(seen.iter().map(|message| read(stage, message)));
             self.show_again(stage, &seen).await?;
@@ -79,7 +79,7 @@ impl Jobs {
     }
 
     /// Receives a message of a dead-letter queue by its name.
-    async fn find_dead(&self, receipt: &Receipt) -> Result<(Stage, Message), PortError> {
+    async fn find_dead(&self, receipt: &Receipt) -> Result<(QueueName, Message), PortError> {
         let missing = || PortError::NotFound(format!("the job {}", receipt.0));
         let (stage, id) = name(receipt).ok_or_else(missing)?;
         let (seen, found) = self.look(stage, |message| message.message_id() == Some(id)).await?;
@@ -91,7 +91,7 @@ impl Jobs {
     /// one.
     async fn look(
         &self,
-        stage: Stage,
+        stage: QueueName,
         wanted: impl Fn(&Message) -> bool,
     ) -> Result<(Vec<Message>, Option<Message>), PortError> {
         let address = self.dead_address(stage).await?;
@@ -121,7 +121,7 @@ impl Jobs {
     }
 
     /// Makes messages that were read visible again. If that fails, they become visible a little later anyway.
-    async fn show_again(&self, stage: Stage, seen: &[Message]) -> Result<(), PortError> {
+    async fn show_again(&self, stage: QueueName, seen: &[Message]) -> Result<(), PortError> {
         let address = self.dead_address(stage).await?;
         let name = self.names.dead_queue(stage);
         for batch in seen.chunks(BATCH) {
@@ -158,9 +158,9 @@ fn reason(error: &str) -> String {
 }
 
 /// Returns the stage and the message's id.
-fn name(receipt: &Receipt) -> Option<(Stage, &str)> {
+fn name(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, id) = receipt.0.strip_prefix(DEAD)?.split_once('/')?;
-    Some((Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))
+    Some((QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)?, id))
 }
 
 /// Returns the job's text of a message.
@@ -168,7 +168,7 @@ fn text_of(message: &Message) -> String {
     attachments::text_of(message.body().unwrap_or_default().to_owned(), message.message_attributes())
 }
 
-fn read(stage: Stage, message: &Message) -> Dead {
+fn read(stage: QueueName, message: &Message) -> Dead {
     let attribute = |name| message.message_attributes()?.get(name)?.string_value();
     let sent = message.attributes().and_then(|a| a.get(&MessageSystemAttributeName::SentTimestamp));
     let sent = sent.and_then(|ms| ms.parse().ok()).map(Timestamp::from_millis);

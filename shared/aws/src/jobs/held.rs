@@ -3,7 +3,7 @@
 //! A receipt of SQS names a delivery but does not return its text, which giving a message up needs. And SQS may accept
 //! an expired receipt; here one has no effect.
 
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::Receipt;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A message that was received.
 #[derive(Clone, Debug)]
 pub(super) struct ReceivedMessage {
-    pub(super) stage: Stage,
+    pub(super) stage: QueueName,
     pub(super) body: String,
     /// End of its visibility timeout.
     pub(super) until: Timestamp,

@@ -7,7 +7,7 @@ use super::receive::BATCH;
 use super::{Jobs, ReadError};
 use async_trait::async_trait;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName, QueueAttributeName};
-use curlew_model::{Millis, Stage, Timestamp};
+use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, QueueCount, Receipt, Waiting};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Inbox for Jobs {
     /// Returns deliveries in no promised order. `now` is ignored: SQS goes by its own clock.
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         _now: Timestamp,
@@ -82,9 +82,9 @@ impl Inbox for Jobs {
 
     /// Returns approximate numbers, as SQS gives them. Jobs that were put back count as handed out, and `now` is
     /// ignored. The rows of all parked jobs are read once.
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         let mut counts = BTreeMap::new();
-        for stage in Stage::ALL {
+        for stage in QueueName::ALL {
             counts.insert(stage, self.glance(stage, now).await?);
         }
         for stage in self.parked_facts().await?.into_iter().filter_map(|facts| facts.stage) {
@@ -94,7 +94,7 @@ impl Inbox for Jobs {
     }
 
     /// Leaves out parked jobs: each of them would be read.
-    async fn glance(&self, stage: Stage, _now: Timestamp) -> Result<QueueCount, PortError> {
+    async fn glance(&self, stage: QueueName, _now: Timestamp) -> Result<QueueCount, PortError> {
         let live = self.counts(&self.names.queue(stage), self.address(stage).await?).await?;
         let dead = self.counts(&self.names.dead_queue(stage), self.dead_address(stage).await?).await?;
         Ok(QueueCount { ready: live[0], waiting: live[2], in_flight: live[1], dead: dead[0] + dead[1] })
@@ -141,7 +141,7 @@ impl Jobs {
     ///
     /// # Errors
     /// Transport errors; the mapping then deletes it. An expired handle is no error.
-    pub async fn delete_message(&self, stage: Stage, handle: &str) -> Result<(), PortError> {
+    pub async fn delete_message(&self, stage: QueueName, handle: &str) -> Result<(), PortError> {
         self.delete(stage, self.address(stage).await?, handle).await
     }
 
@@ -150,7 +150,7 @@ impl Jobs {
     ///
     /// # Errors
     /// Transport errors; it is then handed out again when its visibility timeout ends. An expired handle is no error.
-    pub async fn put_back_message(&self, stage: Stage, handle: &str, due: Timestamp) -> Result<(), PortError> {
+    pub async fn put_back_message(&self, stage: QueueName, handle: &str, due: Timestamp) -> Result<(), PortError> {
         self.hide(stage, handle, self.seconds_until(due, LONGEST_HIDING)).await
     }
 
@@ -158,7 +158,7 @@ impl Jobs {
     ///
     /// # Errors
     /// Transport errors.
-    pub async fn messages(&self, stage: Stage) -> Result<u64, PortError> {
+    pub async fn messages(&self, stage: QueueName) -> Result<u64, PortError> {
         Ok(self.counts(&self.names.queue(stage), self.address(stage).await?).await?.into_iter().sum())
     }
 
@@ -182,7 +182,7 @@ impl Jobs {
     }
 
     /// Returns a message as a delivery, and stores it until its visibility timeout ends.
-    async fn delivery(&self, stage: Stage, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
+    async fn delivery(&self, stage: QueueName, message: Message, until: Timestamp) -> Result<Delivery, PortError> {
         let body = attachments::text_of(message.body.unwrap_or_default(), message.message_attributes.as_ref());
         let receipt = Receipt(format!("{}{BETWEEN}{}", stage.as_str(), message.receipt_handle.unwrap_or_default()));
         let count = MessageSystemAttributeName::ApproximateReceiveCount;
@@ -198,7 +198,7 @@ impl Jobs {
 
     async fn park_instead(
         &self,
-        stage: Stage,
+        stage: QueueName,
         handle: &str,
         kept: &ReceivedMessage,
         due: Timestamp,
@@ -222,8 +222,8 @@ impl Jobs {
 }
 
 /// Returns the stage and SQS's receipt handle; a text that is no receipt names no delivery.
-fn read(receipt: &Receipt) -> Option<(Stage, &str)> {
+fn read(receipt: &Receipt) -> Option<(QueueName, &str)> {
     let (name, handle) = receipt.0.split_once(BETWEEN)?;
-    let stage = Stage::ALL.into_iter().find(|stage| stage.as_str() == name)?;
+    let stage = QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)?;
     (!handle.is_empty()).then_some((stage, handle))
 }

@@ -8,7 +8,7 @@ use super::Jobs;
 use super::attachments::{self, Attachments};
 use crate::chance::long_name;
 use crate::error::corrupt;
-use curlew_model::{Job, Stage, Timestamp};
+use curlew_model::{Job, QueueName, Timestamp};
 use curlew_ports::{Blobs, PortError};
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ impl Jobs {
 
     /// Puts a text into a queue as it is.
     #[cfg(test)]
-    pub(crate) async fn send_text(&self, stage: Stage, text: &str, due: Timestamp) -> Result<(), PortError> {
+    pub(crate) async fn send_text(&self, stage: QueueName, text: &str, due: Timestamp) -> Result<(), PortError> {
         if due > (self.now)() + super::LONGEST_DELAY {
             return self.park(vec![(stage, text.to_owned(), due)]).await;
         }
@@ -96,7 +96,7 @@ impl Jobs {
     /// Returns a message of a length that SQS accepts.
     pub(super) async fn outgoing(
         &self,
-        stage: Stage,
+        stage: QueueName,
         text: String,
         due: Timestamp,
     ) -> Result<OutgoingMessage, PortError> {
@@ -104,7 +104,7 @@ impl Jobs {
     }
 
     /// Returns the text, or a claim check for it if it is longer than `most`.
-    pub(super) async fn claimed(&self, stage: Stage, text: String, most: usize) -> Result<String, PortError> {
+    pub(super) async fn claimed(&self, stage: QueueName, text: String, most: usize) -> Result<String, PortError> {
         if text.len() <= most || text.starts_with(CLAIM) {
             return Ok(text);
         }

@@ -34,7 +34,7 @@ use crate::table::Table;
 use addresses::Addresses;
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{PortError, Queue};
 use futures::future::{try_join, try_join_all};
 use held::Held;
@@ -57,7 +57,7 @@ pub struct Jobs {
     objects: Arc<Objects>,
     names: Names,
     addresses: Addresses,
-    together: [Together; Stage::ALL.len()],
+    together: [Together; QueueName::ALL.len()],
     held: Held,
     /// The true time. SQS counts delays from the moment at which it accepts a message, so they must be computed from it.
     now: fn() -> Timestamp,
@@ -101,18 +101,18 @@ impl Queue for Jobs {
     /// call leaves nothing running; messages that it has sent by then stay sent.
     async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
         let horizon = (self.now)() + LONGEST_DELAY;
-        let mut soon: [Vec<OutgoingMessage>; Stage::ALL.len()] = Default::default();
+        let mut soon: [Vec<OutgoingMessage>; QueueName::ALL.len()] = Default::default();
         let mut later = Vec::new();
         for (job, due) in jobs {
             let text = message::text(job)?;
             if *due > horizon {
-                later.push((job.stage(), text, *due));
+                later.push((job.work.queue(), text, *due));
             } else {
-                soon[place(job.stage())].push(self.outgoing(job.stage(), text, *due).await?);
+                soon[place(job.work.queue())].push(self.outgoing(job.work.queue(), text, *due).await?);
             }
         }
         let mut sends = Vec::new();
-        for (stage, messages) in Stage::ALL.into_iter().zip(soon).filter(|(_, messages)| !messages.is_empty()) {
+        for (stage, messages) in QueueName::ALL.into_iter().zip(soon).filter(|(_, messages)| !messages.is_empty()) {
             sends.push(self.together[place(stage)].send(self, stage, messages));
         }
         try_join(try_join_all(sends), self.park(later)).await.map(drop)
@@ -125,7 +125,7 @@ pub(crate) fn wall_clock() -> Timestamp {
     Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// Returns the index of a stage in [`Stage::ALL`].
-fn place(stage: Stage) -> usize {
+/// Returns the index of a stage in [`QueueName::ALL`].
+fn place(stage: QueueName) -> usize {
     stage as usize
 }

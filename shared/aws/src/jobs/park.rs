@@ -7,7 +7,7 @@ use crate::item::{Item, STATE, number, number_of, state, text, text_of};
 use crate::pack::{pack_text, size, unpack_text};
 use crate::table::Span;
 use aws_sdk_dynamodb::types::{DeleteRequest, PutRequest, WriteRequest};
-use curlew_model::{Stage, Timestamp};
+use curlew_model::{QueueName, Timestamp};
 use curlew_ports::PortError;
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub(super) struct Parked {
     /// Key of the parked job.
     pub(super) key: Item,
-    pub(super) stage: Stage,
+    pub(super) stage: QueueName,
     /// The message.
     pub(super) body: String,
     pub(super) due: Timestamp,
@@ -45,7 +45,7 @@ pub(super) struct Parked {
 
 impl Jobs {
     /// Parks messages until they are due.
-    pub(crate) async fn park(&self, messages: Vec<(Stage, String, Timestamp)>) -> Result<(), PortError> {
+    pub(crate) async fn park(&self, messages: Vec<(QueueName, String, Timestamp)>) -> Result<(), PortError> {
         let mut writes = Vec::with_capacity(messages.len());
         for (stage, text, due) in messages {
             let item = self.row(stage, text, due).await?;
@@ -55,7 +55,7 @@ impl Jobs {
         self.write_rows("park jobs", writes).await
     }
 
-    async fn row(&self, stage: Stage, body: String, due: Timestamp) -> Result<Item, PortError> {
+    async fn row(&self, stage: QueueName, body: String, due: Timestamp) -> Result<Item, PortError> {
         let length = body.len();
         let mut packed = pack_text(body.clone());
         if length > MOST_UNPACKED || size(&packed) > MOST_INSIDE {
@@ -134,7 +134,7 @@ impl Jobs {
 pub(super) struct Facts {
     pub(super) minute: Option<i64>,
     pub(super) due: Option<Timestamp>,
-    pub(super) stage: Option<Stage>,
+    pub(super) stage: Option<QueueName>,
 }
 
 /// Returns the key of a row.
@@ -143,9 +143,9 @@ pub(super) fn key_of(row: &Item) -> Item {
     parts.collect()
 }
 
-fn stage_of(row: &Item) -> Option<Stage> {
+fn stage_of(row: &Item) -> Option<QueueName> {
     let name = text_of(row, STAGE)?;
-    Stage::ALL.into_iter().find(|stage| stage.as_str() == name)
+    QueueName::ALL.into_iter().find(|stage| stage.as_str() == name)
 }
 
 impl Parked {

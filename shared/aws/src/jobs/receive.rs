@@ -3,7 +3,7 @@
 use super::Jobs;
 use aws_sdk_sqs::error::ProvideErrorMetadata;
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 
 /// Maximum number of messages of one answer, by SQS's quotas.
@@ -13,7 +13,7 @@ impl Jobs {
     /// Receives at most ten messages of a queue, hidden from others for `hidden` seconds.
     pub(super) async fn some(
         &self,
-        stage: Stage,
+        stage: QueueName,
         address: &str,
         max: usize,
         hidden: i32,
@@ -37,7 +37,7 @@ impl Jobs {
     }
 
     /// Deletes a delivery; an expired one is no error.
-    pub(super) async fn delete(&self, stage: Stage, address: &str, handle: &str) -> Result<(), PortError> {
+    pub(super) async fn delete(&self, stage: QueueName, address: &str, handle: &str) -> Result<(), PortError> {
         let name = self.names.queue(stage);
         match self.sqs.delete_message().queue_url(address).receipt_handle(handle).send().await {
             Err(error) if !is_run_out(&error) => Err(self.asked("acknowledge a job", &name).failed(error)),
@@ -45,7 +45,7 @@ impl Jobs {
         }
     }
 
-    pub(super) async fn hide(&self, stage: Stage, handle: &str, seconds: i32) -> Result<(), PortError> {
+    pub(super) async fn hide(&self, stage: QueueName, handle: &str, seconds: i32) -> Result<(), PortError> {
         let name = self.names.queue(stage);
         let change = self.sqs.change_message_visibility().queue_url(self.address(stage).await?).receipt_handle(handle);
         match change.visibility_timeout(seconds).send().await {

@@ -7,7 +7,7 @@ use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use super::park::{Parked, key_of};
 use super::{Jobs, place};
 use crate::item::Item;
-use curlew_model::{Millis, Stage, Timestamp};
+use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_ports::{Marks, PortError, Version};
 use futures::future::try_join_all;
 
@@ -81,7 +81,7 @@ impl Jobs {
 
     /// Sends rows and deletes those that were sent; returns their number.
     async fn release(&self, rows: Vec<Item>) -> Result<usize, PortError> {
-        let mut by_stage: [Vec<(Item, OutgoingMessage)>; Stage::ALL.len()] = Default::default();
+        let mut by_stage: [Vec<(Item, OutgoingMessage)>; QueueName::ALL.len()] = Default::default();
         for row in &rows {
             match Parked::read(row) {
                 Ok(parked) => {
@@ -98,7 +98,7 @@ impl Jobs {
             }
         }
         let mut released = 0;
-        for (stage, rows) in Stage::ALL.into_iter().zip(by_stage) {
+        for (stage, rows) in QueueName::ALL.into_iter().zip(by_stage) {
             let (keys, outgoing): (Vec<Item>, Vec<OutgoingMessage>) = rows.into_iter().unzip();
             let results = self.send_messages(stage, &outgoing).await;
             let sent = keys.into_iter().zip(&results).filter(|(_, result)| result.is_ok()).map(|(key, _)| key);

@@ -5,7 +5,7 @@ use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use super::{Jobs, LONGEST_DELAY};
 use crate::error::{again, corrupt};
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use futures::StreamExt;
 use std::time::Duration;
@@ -24,7 +24,11 @@ type Entry<'a> = (usize, &'a OutgoingMessage);
 
 impl Jobs {
     /// Sends the messages in as few requests as possible; returns the outcome of each.
-    pub(super) async fn send_messages(&self, stage: Stage, messages: &[OutgoingMessage]) -> Vec<Result<(), PortError>> {
+    pub(super) async fn send_messages(
+        &self,
+        stage: QueueName,
+        messages: &[OutgoingMessage],
+    ) -> Vec<Result<(), PortError>> {
         if messages.is_empty() {
             return Vec::new();
         }
@@ -47,7 +51,7 @@ impl Jobs {
     }
 
     /// Sends one request, and again what was left unprocessed; returns the entries that failed for good.
-    async fn request(&self, stage: Stage, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
+    async fn request(&self, stage: QueueName, address: &str, entries: Vec<Entry<'_>>) -> Vec<(usize, PortError)> {
         let name = self.names.queue(stage);
         let asked = self.asked("send jobs", &name);
         let mut failed = Vec::new();

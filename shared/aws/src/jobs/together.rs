@@ -8,7 +8,7 @@ use super::Jobs;
 use super::message::{OutgoingMessage, REQUEST_LIMIT};
 use super::send::BATCH;
 use crate::error::again;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -49,7 +49,7 @@ impl Together {
     pub(super) async fn send(
         &self,
         jobs: &Jobs,
-        stage: Stage,
+        stage: QueueName,
         messages: Vec<OutgoingMessage>,
     ) -> Result<(), PortError> {
         loop {
@@ -88,11 +88,11 @@ impl Together {
         (number, told)
     }
 
-    async fn gather(&self, stage: Stage) {
+    async fn gather(&self, stage: QueueName) {
         if self.waiting().is_enough() {
             return;
         }
-        let longest = if stage == Stage::Extract { GATHER_PAGES } else { GATHER };
+        let longest = if stage == QueueName::Extract { GATHER_PAGES } else { GATHER };
         // A permit that is left over from an earlier gathering only makes this one shorter.
         let _ = tokio::time::timeout(longest, self.enough.notified()).await;
     }
@@ -120,7 +120,7 @@ impl Waiting {
 }
 
 /// Sends for all, and gives each caller its outcome.
-async fn send_for_all(jobs: &Jobs, stage: Stage, groups: Vec<Group>) {
+async fn send_for_all(jobs: &Jobs, stage: QueueName, groups: Vec<Group>) {
     let mut messages = Vec::new();
     let mut answers = Vec::new();
     // A caller that has gone away in the meantime no longer wants its messages sent.

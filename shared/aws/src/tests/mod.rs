@@ -9,7 +9,7 @@ mod server;
 use crate::chance::long_name;
 use crate::{Connection, Jobs, Names, Store, provision};
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
 use curlew_ports::PortError;
 use curlew_testkit::conformance::queue::{Pass, SendRaw};
 
@@ -38,7 +38,7 @@ impl Stack {
 
 #[async_trait]
 impl SendRaw for Jobs {
-    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         self.send_text(stage, message, due).await
     }
 }
@@ -68,5 +68,5 @@ impl Pass for RealTime {
 /// Returns a job for the poll queue, identified by its number.
 fn poll(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob::new(feed, format!("https://example.org/feed/{n}")))
+    Job::new(PollJob::new(feed, format!("https://example.org/feed/{n}")))
 }

@@ -2,7 +2,7 @@
 
 use super::{Stack, poll};
 use crate::jobs::{Jobs, wall_clock};
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
 use curlew_ports::{Inbox, Marks, Queue, QueueCount, Version};
 use futures::future::join_all;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ async fn park(jobs: &Jobs, count: u64, wait: Millis) {
 
 /// Returns all messages that are in the queue now, and the number of deliveries.
 async fn received(jobs: &Jobs) -> (BTreeSet<String>, usize) {
-    let received = jobs.receive(Stage::Poll, 10_000, HOUR, Timestamp::EPOCH).await.expect("receives");
+    let received = jobs.receive(QueueName::Poll, 10_000, HOUR, Timestamp::EPOCH).await.expect("receives");
     let count = received.len();
     (received.into_iter().filter_map(|d| d.job.ok().and_then(|job: Job| job.to_message().ok())).collect(), count)
 }
@@ -30,11 +30,11 @@ async fn parked_jobs_come_when_they_are_due() {
     park(&jobs, 60, HOUR).await;
     let now = wall_clock();
     assert_eq!(jobs.release_parked(&*marks, now).await.expect("releases"), 0);
-    assert_eq!(jobs.counts(now).await.expect("counts")[&Stage::Poll].waiting, 60);
+    assert_eq!(jobs.counts(now).await.expect("counts")[&QueueName::Poll].waiting, 60);
     // An hour later; SQS goes by the true clock and delays them until then, as long as it can.
     let later = now + HOUR;
     assert_eq!(jobs.release_parked(&*marks, later).await.expect("releases"), 60);
-    let count = jobs.counts(later).await.expect("counts")[&Stage::Poll];
+    let count = jobs.counts(later).await.expect("counts")[&QueueName::Poll];
     assert_eq!((count.waiting, jobs.all_parked(100).await.expect("lists").len()), (60, 0));
     assert_eq!(marks.load("parked").await.expect("loads").0.map(Timestamp::minute), Some(later.minute()));
 }
@@ -42,7 +42,7 @@ async fn parked_jobs_come_when_they_are_due() {
 /// Writes a row as an earlier call has written it, due a while ago.
 async fn overdue(jobs: &Jobs, count: u64, ago: Millis) {
     let due = wall_clock() - ago;
-    let rows = (0..count).map(|n| (Stage::Poll, poll(n).to_message().expect("a message"), due)).collect();
+    let rows = (0..count).map(|n| (QueueName::Poll, poll(n).to_message().expect("a message"), due)).collect();
     jobs.park(rows).await.expect("parks");
 }
 
@@ -132,7 +132,7 @@ async fn a_crash_between_sending_and_deleting_only_sends_twice() {
 /// Returns a job of more than a mebibyte, which compresses to almost nothing.
 fn very_long() -> Job {
     let feed = SourceKey::new(&format!("{:032x}", 1)).expect("a key");
-    Job::Poll(PollJob::new(feed, format!("https://example.org/{}", "\\".repeat(600_000))))
+    Job::new(PollJob::new(feed, format!("https://example.org/{}", "\\".repeat(600_000))))
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn a_job_longer_than_a_message_is_released_though_it_compresses_to_almost_
     let (jobs, marks) = (stack.store.jobs(), stack.store.marks());
     overdue(&jobs, 3, Millis::from_mins(2)).await;
     let due = wall_clock() - Millis::from_mins(2);
-    jobs.park(vec![(Stage::Poll, very_long().to_message().expect("a message"), due)]).await.expect("parks");
+    jobs.park(vec![(QueueName::Poll, very_long().to_message().expect("a message"), due)]).await.expect("parks");
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 4);
     assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 0);
     let (messages, _) = received(&jobs).await;
@@ -168,6 +168,6 @@ async fn a_row_that_cannot_be_read_or_sent_stays_and_stops_nobody() {
         .expect("writes");
     assert_eq!(jobs.release_parked(&*marks, wall_clock()).await.expect("releases"), 3);
     assert_eq!(jobs.all_parked(100).await.expect("lists").len(), 2);
-    let count = jobs.counts(wall_clock()).await.expect("counts")[&Stage::Poll];
+    let count = jobs.counts(wall_clock()).await.expect("counts")[&QueueName::Poll];
     assert_eq!(count, QueueCount { ready: 3, waiting: 1, ..QueueCount::default() });
 }

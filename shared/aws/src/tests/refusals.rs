@@ -4,7 +4,7 @@ use super::poll;
 use super::server::{Answer, Server};
 use crate::{Connection, Functions, KNOWN_VERSION, MissingRight, Names, SmokeAnswer, Store};
 use bytes::Bytes;
-use curlew_model::{HostKey, HostState, Millis, PageId, SourceKey, Stage, Timestamp};
+use curlew_model::{HostKey, HostState, Millis, PageId, QueueName, SourceKey, Timestamp};
 use curlew_ports::{Blobs, HostLedger, Inbox, Pages, PortError, Queue, Sources, Version};
 use std::error::Error;
 
@@ -269,7 +269,9 @@ async fn nothing_is_asked_before_it_is_needed() {
     let store = store(&server).await;
     let (jobs, _) = (store.jobs(), store.objects());
     jobs.send(&[]).await.expect("sends nothing");
-    assert!(jobs.receive(Stage::Poll, 0, Millis::ZERO, Timestamp::EPOCH).await.expect("asks for nothing").is_empty());
+    assert!(
+        jobs.receive(QueueName::Poll, 0, Millis::ZERO, Timestamp::EPOCH).await.expect("asks for nothing").is_empty()
+    );
     assert_eq!(server.asked().len(), 0);
 }
 

@@ -6,7 +6,7 @@ use crate::jobs::{Jobs, ReadError};
 use crate::{Connection, Names, Store};
 use bytes::Bytes;
 use curlew_model::{
-    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Stage, StatedPreferences, Timestamp, Validators,
+    EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, QueueName, StatedPreferences, Timestamp, Validators,
 };
 use curlew_ports::{Blobs, Inbox, PortError, Queue};
 use futures::future::join_all;
@@ -18,7 +18,7 @@ const LONG: Millis = Millis::from_mins(5);
 
 /// Returns a job of about `bytes` bytes.
 fn extract(n: u64, bytes: usize, title: &str) -> Job {
-    Job::Extract(Box::new(ExtractJob {
+    Job::new(ExtractJob {
         page: PageId::new(&format!("{n:032x}")).expect("an id"),
         host: HostKey::new("example.org").expect("a host key"),
         url: "https://example.org/a".into(),
@@ -38,8 +38,7 @@ fn extract(n: u64, bytes: usize, title: &str) -> Job {
         exchange: None,
         is_without_row: false,
         replaces: None,
-        trace: None,
-    }))
+    })
 }
 
 async fn jobs_at(server: &Server) -> Arc<Jobs> {
@@ -193,7 +192,7 @@ async fn characters_that_queues_refuse_arrive() {
     let jobs = stack.store.jobs();
     let job = extract(1, 10, "a \u{fffe} b \u{ffff} c \u{1}");
     jobs.send(&[(job.clone(), Timestamp::MIN)]).await.expect("sends");
-    let received = jobs.receive(Stage::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
+    let received = jobs.receive(QueueName::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
     assert_eq!(received[0].job, Ok(job));
 }
 
@@ -207,7 +206,7 @@ async fn a_message_that_is_too_long_goes_through_the_bucket() {
     assert_eq!(claims.len(), 1);
     let message = format!(r#"{{"claim":"{}"}}"#, claims[0]);
     assert!(jobs.read_message(&message).await.expect("reads") == long);
-    let received = jobs.receive(Stage::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
+    let received = jobs.receive(QueueName::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
     assert!(received[0].job == Ok(long.clone()));
 
     // After it was given up and redriven, the job is still the same.
@@ -215,7 +214,7 @@ async fn a_message_that_is_too_long_goes_through_the_bucket() {
     let dead = jobs.dead(1).await.expect("lists");
     assert_eq!(dead[0].message, message);
     jobs.redrive(&dead[0].receipt, Timestamp::EPOCH).await.expect("redrives");
-    let received = jobs.receive(Stage::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
+    let received = jobs.receive(QueueName::Extract, 1, LONG, Timestamp::EPOCH).await.expect("receives");
     assert!(received[0].job == Ok(long));
 
     objects.delete(&claims[0]).await.expect("deletes");
@@ -240,7 +239,7 @@ async fn what_is_given_up_keeps_any_message_and_any_reason() {
     let stack = Stack::new().await;
     let jobs = stack.store.jobs();
     for reason in ["", "\0\u{1}", "a\0b", &"é".repeat(20_000)] {
-        jobs.give_up(Stage::Fetch, "not JSON", reason, Timestamp::EPOCH).await.expect("gives up");
+        jobs.give_up(QueueName::Fetch, "not JSON", reason, Timestamp::EPOCH).await.expect("gives up");
     }
     let dead = jobs.dead(10).await.expect("lists");
     assert_eq!(dead.len(), 4);

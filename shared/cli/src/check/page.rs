@@ -138,7 +138,7 @@ fn dated(by: &str) -> &'static str {
 /// left out.
 fn in_words(article: &Article, explanation: &Explanation, sentences: &[String]) -> Value {
     let left_out = explanation.lines.iter().filter_map(|line| {
-        let why = line.left_out?;
+        let why = line.left_out.as_ref()?;
         Some(json!({"line": shortened(&line.text), "why": why}))
     });
     let candidates = explanation.candidates.iter().map(|candidate| {
@@ -181,7 +181,7 @@ fn place(candidate: &str) -> Option<&'static str> {
         "content" => "the container that is named as a post's text (such as entry-content)",
         "article" => "the <article> element",
         "main" => "the <main> element",
-        "entries" => "the lists that the page consists of",
+        "learned" => "the blocks that are like the text of labelled pages",
         "density" => "the part of the page with the most text and the fewest links",
         "readability" => "the part that the readability rules find",
         "jsonld" => "the articleBody or the steps of the JSON-LD, for the page itself shows much less",

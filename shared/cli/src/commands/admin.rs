@@ -16,7 +16,7 @@ pub(super) async fn run(world: &World, what: AdminWhat) -> Result<()> {
         AdminWhat::Login { name } => login(world, &sessions, &name).await,
         AdminWhat::Logout => {
             let ended = sessions.end_all().await.map_err(explain)?;
-            world.actions.log.add(COMMAND_LINE, Act::new("end_sessions", "all")).await?;
+            world.desk.actions.log.add(COMMAND_LINE, Act::new("end_sessions", "all")).await?;
             Ok(output::line(&format!("{} ended", output::count_are(ended as u64, "session")))?)
         }
     }
@@ -27,7 +27,7 @@ async fn login(world: &World, sessions: &Sessions, name: &str) -> Result<()> {
     let random = random_secret().context("no random bytes can be had")?;
     let secret = web_secret(world.ports.blobs.as_ref()).await?;
     sessions.issue(&random, name).await.map_err(explain)?;
-    world.actions.log.add(COMMAND_LINE, Act::new("login_token", name)).await?;
+    world.desk.actions.log.add(COMMAND_LINE, Act::new("login_token", name)).await?;
     let base = world.config.web.base_url.as_deref().map_or("", |base| base.trim_end_matches('/'));
     output::line(&format!(
         "Paste this on the page {base}/admin of the running server, within {} minutes. It is good once; the session \

@@ -5,7 +5,7 @@ use crate::commands::rows::why;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_model::Job;
+use curlew_model::{Job, Work};
 use curlew_policy::address::without_credentials;
 use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
 use curlew_stages::operator::descriptions::page_state;
@@ -99,9 +99,11 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
 /// Returns the number of jobs about a subject.
 async fn jobs(world: &World, subject: &Subject, report: &AuditReport) -> Result<usize> {
     let is_about = |job: &Job| match (subject, job) {
-        (Subject::Host(host), Job::Fetch(visit)) => visit.host.as_str() == host,
-        (_, Job::Fetch(visit)) => visit.items.iter().any(|item| report.pages.iter().any(|page| page.id == item.page)),
-        (_, Job::Extract(job)) => report.pages.iter().any(|page| page.id == job.page),
+        (Subject::Host(host), Job { work: Work::Fetch(visit), .. }) => visit.host.as_str() == host,
+        (_, Job { work: Work::Fetch(visit), .. }) => {
+            visit.items.iter().any(|item| report.pages.iter().any(|page| page.id == item.page))
+        }
+        (_, Job { work: Work::Extract(job), .. }) => report.pages.iter().any(|page| page.id == job.page),
         _ => false,
     };
     let waiting = world.ports.inbox.waiting(world.clock.now(), JOBS).await?;

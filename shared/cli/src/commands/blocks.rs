@@ -17,7 +17,7 @@ pub(super) fn explain(error: StageError) -> anyhow::Error {
 }
 
 pub(super) async fn block(world: &World, host: &str) -> Result<()> {
-    let key = world.actions.block(COMMAND_LINE, host).await.map_err(explain)?;
+    let key = world.desk.actions.block(COMMAND_LINE, host).await.map_err(explain)?;
     output::line(&format!(
         "{host} is blocked: it is not called from the next call on, and its pages are not found (host key {key})"
     ))?;
@@ -25,7 +25,7 @@ pub(super) async fn block(world: &World, host: &str) -> Result<()> {
 }
 
 pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
-    if world.actions.unblock(COMMAND_LINE, host).await.map_err(explain)? {
+    if world.desk.actions.unblock(COMMAND_LINE, host).await.map_err(explain)? {
         output::line(&format!("{host} is no longer blocked"))?;
     } else {
         output::line(&format!("{host} was not blocked"))?;
@@ -34,14 +34,14 @@ pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
 }
 
 pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()> {
-    let key = world.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
+    let key = world.desk.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
     let (state, _) = world.ports.ledger.load(&key).await?;
     let until = state.hold_at(world.clock.now()).map(|hold| format!("until {}, ", hold.until)).unwrap_or_default();
     Ok(output::line(&format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))?)
 }
 
 pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
-    let said = match world.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
+    let said = match world.desk.actions.lift_hold(COMMAND_LINE, host).await.map_err(explain)? {
         HoldLift::Lifted => format!("{host} is no longer held; what waits for it goes on within an hour"),
         HoldLift::WasNone => format!("{host} was not held"),
         HoldLift::OthersRemain(until) => {
@@ -54,13 +54,13 @@ pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
 pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
     let mut count = 0;
     for name in names {
-        if !world.actions.redrive(COMMAND_LINE, name).await? {
+        if !world.desk.actions.redrive(COMMAND_LINE, name).await? {
             bail!("there is no job '{name}' that was given up");
         }
         count += 1;
     }
     if names.is_empty() {
-        count = world.actions.redrive_all(COMMAND_LINE).await?;
+        count = world.desk.actions.redrive_all(COMMAND_LINE).await?;
     }
     output::line(&format!("{} back in the queues; the next crawl runs them", output::count_are(count, "job")))?;
     Ok(())
@@ -68,7 +68,7 @@ pub(super) async fn redrive(world: &World, names: &[String]) -> Result<()> {
 
 pub(super) async fn discard(world: &World, names: &[String]) -> Result<()> {
     for name in names {
-        if !world.actions.discard(COMMAND_LINE, name).await? {
+        if !world.desk.actions.discard(COMMAND_LINE, name).await? {
             bail!("there is no job '{name}' that was given up");
         }
     }

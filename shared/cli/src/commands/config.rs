@@ -38,7 +38,6 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
             tell_of_base_url(&config)
         }
         ConfigWhat::Show { output } => show(&config::load(shared, std::env::vars())?.effective, output.json),
-        ConfigWhat::Init(args) => init(args),
         ConfigWhat::Set { .. } | ConfigWhat::Pause | ConfigWhat::Resume => Err(usage(
             "this changes the settings of a stack: say --aws; on this machine, edit the file and start curlew again",
         )),
@@ -65,7 +64,6 @@ pub(super) async fn on_stack(what: &ConfigWhat, config: &Config, stack: &str) ->
             tell_of_base_url(&stated)
         }
         ConfigWhat::Show { output } => show(&on_top(config, blobs.as_ref()).await?.effective, output.json),
-        ConfigWhat::Init(args) => init(args),
         ConfigWhat::Set { file } => {
             let name = file.display().to_string();
             let text = std::fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;

@@ -45,7 +45,7 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
         return Err(usage(NOTHING_NAMED));
     }
     // Due work of the schedule goes first: newly named sources get jobs of their own.
-    world.dispatch.tick().await?;
+    world.crawler.dispatch.tick().await?;
     let (keys, left_out) = named.take(&world).await?;
     history::begin(&world, &args, &keys).await?;
     let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop_on_signal()).await?;
@@ -104,7 +104,7 @@ pub(super) async fn until_end(
         world.publish().await?;
         match ran {
             // Matches are known once their pages are published, and their receivers are told by the same queues.
-            Ok(()) if !world.watches.list().await?.is_empty() => {
+            Ok(()) if !world.desk.watches.list().await?.is_empty() => {
                 let told = Runner::new(world.clone(), stop).run(end).await;
                 world.publish().await?;
                 told
@@ -147,7 +147,7 @@ impl Named {
         let from_flags = |why: RefusedAddress| usage(shown(&why.to_string(), REFUSAL));
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
         for part in self.sites.chunks(PART) {
-            for (site, outcome) in part.iter().zip(world.suggest.sites(part).await?) {
+            for (site, outcome) in part.iter().zip(world.desk.suggest.sites(part).await?) {
                 match outcome {
                     Err(why) if self.sites.len() > 1 => left_out.push(LeftOut::told("the site", site, &why)),
                     other => drop(keys.insert(other.map_err(from_flags)?.key)),
@@ -163,6 +163,7 @@ impl Named {
         for feed in &self.feeds {
             keys.insert(
                 world
+                    .desk
                     .suggest
                     .feed(feed, true)
                     .await
@@ -174,7 +175,7 @@ impl Named {
             );
         }
         for part in self.from_opml.chunks(PART) {
-            for (feed, outcome) in part.iter().zip(world.suggest.feeds(part).await?) {
+            for (feed, outcome) in part.iter().zip(world.desk.suggest.feeds(part).await?) {
                 match outcome {
                     Ok(named) => drop(keys.insert(named.key)),
                     Err(why) => left_out.push(LeftOut::told("the feed", &feed.url, &why)),

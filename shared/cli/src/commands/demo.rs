@@ -43,7 +43,7 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
     }
     let world = Arc::new(exclusive(config).await?);
     for site in farm.sites() {
-        world.suggest.site(&site.start_url, true).await?;
+        world.desk.suggest.site(&site.start_url, true).await?;
     }
     let stop = stop_on_signal();
     let (summary, ran) = until_end(&world, (Until::Idle, &BTreeSet::new()), quiet, stop.clone()).await?;
@@ -147,7 +147,7 @@ async fn vanish(world: &Arc<World>, web: &Running) -> Result<String> {
         return Ok(String::new());
     }
     let hosts: Vec<HostKey> = changed.iter().filter_map(|host| HostKey::new(&judge::registrable(host)).ok()).collect();
-    let sent = world.sample.run(HowMany::OfHosts(hosts)).await?.indexed;
+    let sent = world.crawler.sample.run(HowMany::OfHosts(hosts)).await?.indexed;
     Runner::new(world.clone(), Arc::default()).run(End::Idle(None)).await?;
     let counts = world.tally.counts();
     let removed: u64 = counts.removed.values().sum();

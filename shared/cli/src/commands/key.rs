@@ -28,9 +28,9 @@ pub(super) async fn run(world: &World, args: &KeyArgs) -> Result<()> {
         }
     };
     if !matches!(args.what, KeyWhat::Show)
-        && let Some(signer) = &world.politeness.signer
+        && let Some(signer) = &world.crawler.politeness.signer
     {
-        let published = signer.publish(world.ports.blobs.as_ref(), now, world.politeness.seeds.next()).await;
+        let published = signer.publish(world.ports.blobs.as_ref(), now, world.crawler.politeness.seeds.next()).await;
         published
             .context("the key was made; its directory follows when the crawler runs, since it cannot be stored now")?;
     }

@@ -120,12 +120,12 @@ pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
         let state = feed_state(feed);
         let title = feed.title.as_deref().unwrap_or("-");
         let line = || format!("{}  {}  {}", shown(&feed.url, ADDRESS), shown(title, 50), shown(&state, ADDRESS));
-        view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.politeness.rules, now))
+        view.row(&[feed.key.as_str(), &feed.url], line, || whole_feed(feed, &world.crawler.politeness.rules, now))
     })
     .await?;
     match (view.key, &meant[..]) {
         (Some(key), [feed]) if !view.found => {
-            view.row(&[key], String::new, || whole_feed(feed, &world.politeness.rules, now))?;
+            view.row(&[key], String::new, || whole_feed(feed, &world.crawler.politeness.rules, now))?;
         }
         (Some(key), [_, _, ..]) if !view.found => {
             return which("feed", key, &meant.iter().map(|feed| feed.url.clone()).collect::<Vec<_>>());
@@ -240,7 +240,7 @@ pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
     let mut view = View::of(args);
     for waiting in world.ports.inbox.waiting(world.clock.now(), MOST).await? {
         let (stage, about) = match &waiting.job {
-            Ok(job) => (job.stage().as_str(), job_subject(job)),
+            Ok(job) => (job.work.queue().as_str(), job_subject(job)),
             Err(why) => ("?", why.clone()),
         };
         let line = || format!("{}  {stage:8}  {}", waiting.due, shown(&about, ADDRESS));

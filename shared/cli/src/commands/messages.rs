@@ -24,7 +24,7 @@ pub(super) async fn run(world: &World, args: MessagesArgs) -> Result<()> {
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
-    let all = world.messages.list().await.map_err(explain)?;
+    let all = world.desk.messages.list().await.map_err(explain)?;
     if all.is_empty() && !json {
         output::line("There is no message.")?;
     }
@@ -41,7 +41,9 @@ async fn list(world: &World, json: bool) -> Result<()> {
 }
 
 async fn show(world: &World, name: &str, json: bool) -> Result<()> {
-    let Some(kept) = world.messages.get(name).await.map_err(explain)? else { bail!("there is no message '{name}'") };
+    let Some(kept) = world.desk.messages.get(name).await.map_err(explain)? else {
+        bail!("there is no message '{name}'")
+    };
     if json {
         return Ok(output::json(&named(name, &kept))?);
     }
@@ -59,7 +61,7 @@ async fn show(world: &World, name: &str, json: bool) -> Result<()> {
 }
 
 async fn close(world: &World, name: &str, json: bool) -> Result<()> {
-    if !world.actions.close_message(COMMAND_LINE, name).await.map_err(explain)? {
+    if !world.desk.actions.close_message(COMMAND_LINE, name).await.map_err(explain)? {
         bail!("there is no message '{name}'");
     }
     if json {

@@ -27,7 +27,7 @@ pub(super) async fn run(world: &World, args: OverrideArgs) -> Result<()> {
 }
 
 async fn list(world: &World, json: bool) -> Result<()> {
-    let all = world.overrides.list().await.map_err(explain)?;
+    let all = world.desk.overrides.list().await.map_err(explain)?;
     if all.is_empty() && !json {
         output::line("There is no override.")?;
     }
@@ -62,8 +62,8 @@ async fn give(
     (verdict, topics, note): (Verdict, Vec<Topic>, Option<String>),
     json: bool,
 ) -> Result<()> {
-    let scope = world.overrides.scope(target).await.map_err(explain)?;
-    let followed = world.overrides.give(COMMAND_LINE, &scope, verdict, topics, note).await.map_err(explain)?;
+    let scope = world.desk.overrides.scope(target).await.map_err(explain)?;
+    let followed = world.desk.overrides.give(COMMAND_LINE, &scope, verdict, topics, note).await.map_err(explain)?;
     let what = match verdict {
         Verdict::Pass => format!("{scope} is let through"),
         Verdict::Reject => format!("{scope} is kept out"),
@@ -72,8 +72,8 @@ async fn give(
 }
 
 async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
-    let scope = world.overrides.scope(target).await.map_err(explain)?;
-    match world.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
+    let scope = world.desk.overrides.scope(target).await.map_err(explain)?;
+    match world.desk.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
         None => tell(&scope, &format!("there was no override about {scope}"), &OverrideEffect::default(), json),
     }

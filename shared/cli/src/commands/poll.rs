@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub(super) async fn run(names: &[String], output: Output, config: Config, place: &Place) -> Result<()> {
     let world = place.beside(config.clone()).await?;
-    let requested = world.actions.poll(COMMAND_LINE, names).await.map_err(plainly)?;
+    let requested = world.desk.actions.poll(COMMAND_LINE, names).await.map_err(plainly)?;
     drop(world);
     let is_sent = requested.iter().any(PollAnswer::is_sent);
     if !output.json {

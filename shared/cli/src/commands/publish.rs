@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 pub(super) async fn index(world: &World, year: Option<i16>, json: bool) -> Result<()> {
     let done: Vec<(i16, PublishReport)> = match year {
-        Some(year) if !world.index.years().await?.contains(&year) => {
+        Some(year) if !world.library.index.years().await?.contains(&year) => {
             bail!("there is no page of {year}; `curlew status` lists what there is")
         }
-        Some(year) => vec![(year, world.refresh(year).await?)],
+        Some(year) => vec![(year, world.library.refresh(year).await?)],
         None => world.publish().await?,
     };
     if json {
@@ -48,7 +48,7 @@ fn how_many(count: usize, all: bool) -> HowMany {
 
 /// Sends the re-checks of a stack, which then makes them by itself.
 pub(super) async fn sample_only(world: &World, place: &Place, (count, all): (usize, bool), json: bool) -> Result<()> {
-    let sent = world.sample.run(how_many(count, all)).await?;
+    let sent = world.crawler.sample.run(how_many(count, all)).await?;
     if json {
         return Ok(output::json(&json!({ "sampled": sent.indexed, "second_looks": sent.second_looks }))?);
     }
@@ -62,7 +62,7 @@ pub(super) async fn sample_only(world: &World, place: &Place, (count, all): (usi
 }
 
 pub(super) async fn sample(world: Arc<World>, count: usize, all: bool, json: bool) -> Result<()> {
-    let Sampled { indexed: sent, second_looks } = world.sample.run(how_many(count, all)).await?;
+    let Sampled { indexed: sent, second_looks } = world.crawler.sample.run(how_many(count, all)).await?;
     {
         let _progress = Progress::start(world.tally.clone(), json);
         Runner::new(world.clone(), stop_on_signal()).run(End::Idle(None)).await?;

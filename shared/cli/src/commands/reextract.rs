@@ -13,9 +13,10 @@ const NAMED: usize = 20;
 
 pub(super) async fn run(world: &World, args: ReextractArgs) -> Result<()> {
     let ReextractArgs { since, site, dry_run, remove, output } = args;
-    let site = site.map(|site| world.blocks.name(&site).map_err(explain)).transpose()?.map(|(name, _)| name);
+    let site = site.map(|site| world.desk.blocks.name(&site).map_err(explain)).transpose()?.map(|(name, _)| name);
     let request = ReextractRequest { since: since.unwrap_or(Timestamp::EPOCH), site, dry_run, remove };
-    let reextract = Reextract { extract: &world.extract, raw: &world.raw, removal: &world.removal };
+    let reextract =
+        Reextract { extract: &world.crawler.extract, raw: &world.library.raw, removal: &world.library.removal };
     let report = reextract.run(&request).await?;
     if report.revised > 0 && !dry_run {
         world.publish().await?;

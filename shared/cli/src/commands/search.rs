@@ -26,12 +26,12 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     };
     // Cursors are for the API of this store's server, so they need its secret.
     if json && let Some(secret) = web_secret(world.ports.blobs.as_ref()).await? {
-        world.finder.sign_cursors(secret);
+        world.library.finder.sign_cursors(secret);
     }
     let query = query.join(" ");
     let found = match explain {
-        true => world.finder.explain(&query, limit).await,
-        false => world.finder.find(&query, Start::Offset(0), limit).await,
+        true => world.library.finder.explain(&query, limit).await,
+        false => world.library.finder.find(&query, Start::Offset(0), limit).await,
     };
     let found = match found {
         Ok(found) => found,
@@ -48,7 +48,7 @@ pub(super) async fn run(world: &World, words: &[String], limit: usize, explain: 
     for line in not_searched(&found) {
         output::line(&line)?;
     }
-    if found.total == 0 && world.index.years().await?.is_empty() {
+    if found.total == 0 && world.library.index.years().await?.is_empty() {
         output::line(EMPTY)?;
     }
     for word in &found.unknown {

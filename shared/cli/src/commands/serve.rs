@@ -80,8 +80,9 @@ pub(super) async fn pages(
 ) -> Result<()> {
     let addr = listener.local_addr()?;
     let secret = web_secret(world.ports.blobs.as_ref()).await.context("the page's secret cannot be had")?;
-    world.finder.sign_cursors(secret);
-    let mut services = Services::of(&world, Arc::new(LiveStatus(world.clone())));
+    world.library.finder.sign_cursors(secret);
+    let mut services =
+        Services::new(&world.library, &world.desk, world.crawler.pushes.clone(), Arc::new(LiveStatus(world.clone())));
     services.admin = admin(&world, addr);
     let stopped = stopped(&world, stop);
     let app = router(services, world.config.pages(secret));
@@ -121,7 +122,7 @@ fn admin(world: &World, listen: SocketAddr) -> Option<AdminServices> {
         value: setting.value.to_string(),
         origin: setting.origin.to_string(),
     });
-    Some(AdminServices::of(world, trusted_header, settings.collect()))
+    Some(AdminServices::new(&world.desk, trusted_header, settings.collect()))
 }
 
 /// Runs on the local clock the schedules that EventBridge runs in the cloud. The last run of each is kept in the store,
@@ -208,7 +209,7 @@ impl Schedule {
             return Ok(false);
         }
         self.next_look = monotonic + LOOK_FOR_NEWS;
-        Ok(world.has_unpublished().await?)
+        Ok(world.library.has_unpublished().await?)
     }
 }
 
@@ -217,7 +218,7 @@ impl Work {
         match self {
             Work::Dispatch | Work::Sample if world.config.paused => {}
             Work::Dispatch => {
-                let sent = world.dispatch.tick().await?;
+                let sent = world.crawler.dispatch.tick().await?;
                 tracing::debug!(polls = sent.polls, discoveries = sent.discoveries, "what is due was sent");
             }
             Work::Publish => {
@@ -226,8 +227,8 @@ impl Work {
                 }
             }
             Work::Sign => {
-                let Some(signer) = &world.politeness.signer else { return Ok(()) };
-                let (now, unique) = (world.clock.now(), world.politeness.seeds.next());
+                let Some(signer) = &world.crawler.politeness.signer else { return Ok(()) };
+                let (now, unique) = (world.clock.now(), world.crawler.politeness.seeds.next());
                 signer.publish(world.ports.blobs.as_ref(), now, unique).await?;
                 tracing::debug!("the directory of keys was signed anew");
             }
@@ -236,7 +237,7 @@ impl Work {
                 tracing::info!(pages = indexed, second_looks, "a sample of pages is re-checked");
             }
             Work::Archive => {
-                for (year, done) in world.archive().await? {
+                for (year, done) in world.library.archive().await? {
                     tracing::info!(year, purged = done.purged, "the index of an older year was merged");
                 }
             }

@@ -11,7 +11,7 @@ use url::Url;
 
 /// Shows a host; returns false if nothing is known of it.
 pub(super) async fn show(world: &World, name: &str, as_json: bool) -> Result<bool> {
-    let Some(report) = world.lookup.site(name).await? else { return Ok(false) };
+    let Some(report) = world.desk.lookup.site(name).await? else { return Ok(false) };
     if as_json {
         output::json(&report)?
     } else {

@@ -7,7 +7,9 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
-use curlew_model::{BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp};
+use curlew_model::{
+    BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work,
+};
 use curlew_stages::operator::outcomes;
 use curlew_wiring::Counts;
 use serde::Serialize;
@@ -67,7 +69,7 @@ impl Summary {
         let Counts { entries_seen, pages_fetched, accepted, rejected, calls, calls_by_kind, bytes, aliases, .. } =
             world.tally.counts();
         let none_accepted = if rejected.is_empty() { BTreeMap::new() } else { none_accepted(world, named).await? };
-        let (sites, feeds) = world.stats.sources().await?;
+        let (sites, feeds) = world.desk.stats.sources().await?;
         // Jobs that are due count too: they were left when the time was over.
         let waiting = world.ports.inbox.waiting(Timestamp::MIN, MOST_WAITING).await?;
         let now = world.clock.now();
@@ -79,7 +81,7 @@ impl Summary {
             pages_fetched,
             accepted,
             rejected,
-            held: world.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
+            held: world.desk.stats.held().await?.into_iter().map(|(why, hosts)| (why.as_str(), hosts)).collect(),
             parked: waiting.iter().map(|w| parked_in(w.job.as_ref().ok())).sum(),
             dead: queues.values().map(|count| count.dead).sum(),
             calls,
@@ -179,12 +181,12 @@ async fn failed(
     (since, now): (Timestamp, Timestamp),
 ) -> Result<Vec<Failed>> {
     let (holds, pauses) = left_alone(world, now).await?;
-    let is_offline = world.politeness.outage.is_down();
+    let is_offline = world.crawler.politeness.outage.is_down();
     let mut failed = Vec::new();
     each_source(world, |source| {
         let is_meant = if named.is_empty() { matches!(source, Source::Site(_)) } else { named.contains(source.key()) };
         if is_meant {
-            let host = Url::parse(source.url()).ok().and_then(|url| world.politeness.key_of(&url).ok());
+            let host = Url::parse(source.url()).ok().and_then(|url| world.crawler.politeness.key_of(&url).ok());
             let hold = host.and_then(|host| {
                 let pause = || pauses.get(&host).filter(|_| !was_read(source));
                 holds.get(&host).filter(|hold| hold.since < since || !was_read(source)).or_else(pause)
@@ -229,7 +231,7 @@ fn was_read(source: &Source) -> bool {
 /// Returns the number of pages, sites or feeds that wait in a job.
 fn parked_in(job: Option<&Job>) -> u64 {
     match job {
-        Some(Job::Fetch(visit)) => visit.items.len() as u64,
+        Some(Job { work: Work::Fetch(visit), .. }) => visit.items.len() as u64,
         _ => 1,
     }
 }

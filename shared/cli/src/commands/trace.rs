@@ -61,7 +61,7 @@ pub(super) async fn run(world: &World, page: &str, log: Option<&Path>, json: boo
         output::line(&format!("{at:<24}  {what}"))?;
     }
     match traces.as_slice() {
-        [] => output::line("There is no trace id: it was taken up by an older version.")?,
+        [] => output::line("There is no trace id.")?,
         ids => ids.iter().try_for_each(|id| output::line(&format!("trace {id}")))?,
     }
     for line in lines.into_iter().flatten() {

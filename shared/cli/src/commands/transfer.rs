@@ -27,7 +27,7 @@ pub(super) async fn export(world: &World, what: Export) -> Result<()> {
 }
 
 async fn records(world: &World, args: RecordsArgs) -> Result<()> {
-    let site = args.site.as_deref().map(|site| world.blocks.name(site).map_err(explain)).transpose()?;
+    let site = args.site.as_deref().map(|site| world.desk.blocks.name(site).map_err(explain)).transpose()?;
     // Subtags after the primary language, as in `en-GB`, are dropped.
     let language = args.lang.as_deref().and_then(|code| code.split(['-', '_']).next()).map(str::to_ascii_lowercase);
     let filter = RecordFilter { since: args.since, site: site.map(|(name, _)| name), language };
@@ -73,7 +73,7 @@ fn exported(feed: &FeedSource) -> Value {
 }
 
 pub(super) async fn import_opml(world: &World, file: &Path, as_json: bool) -> Result<()> {
-    let ImportReport { new, known, refused } = world.actions.import(COMMAND_LINE, &named::opml(file)?).await?;
+    let ImportReport { new, known, refused } = world.desk.actions.import(COMMAND_LINE, &named::opml(file)?).await?;
     let left_out: Vec<LeftOut> = refused.iter().map(|(url, why)| LeftOut::told("the feed", url, why)).collect();
     if as_json {
         return Ok(output::json(&serde_json::json!({"new": new, "known": known, "left_out": left_out}))?);

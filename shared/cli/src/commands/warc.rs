@@ -35,7 +35,7 @@ const NAMED: usize = 20;
 
 /// Writes the pages that are kept raw as a WARC file, each record compressed by itself.
 pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
-    let site = args.site.as_deref().map(|site| world.blocks.name(site).map_err(explain)).transpose()?;
+    let site = args.site.as_deref().map(|site| world.desk.blocks.name(site).map_err(explain)).transpose()?;
     let mut out = Destination::open(args.output.as_deref())?;
     let now = world.clock.now().to_string();
     let software = concat!("software: Curlew/", env!("CARGO_PKG_VERSION"), "\r\nformat: WARC File Format 1.1\r\n");
@@ -53,8 +53,8 @@ pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
     write(&mut first, &info);
     out.write(&member(&first)?)?;
     let since = args.since.unwrap_or(Timestamp::EPOCH);
-    for (key, segment) in world.raw.objects(since).await? {
-        for page in world.raw.shown(&key, &segment, world.ports.pages.as_ref()).await? {
+    for (key, segment) in world.library.raw.objects(since).await? {
+        for page in world.library.raw.shown(&key, &segment, world.ports.pages.as_ref()).await? {
             let record = &page.record;
             let is_of_site = site.as_ref().is_none_or(|(site, _)| is_at_or_below(&record.host, site));
             if let Some(raw) = page.unpack().filter(|_| is_of_site && record.fetched_at >= since) {
@@ -131,8 +131,11 @@ async fn file(world: &World, path: &Path, report: &mut ImportReport) -> Result<R
     let (send, mut items) = mpsc::channel(AHEAD);
     let path_read = path.to_owned();
     let reading = tokio::task::spawn_blocking(move || read(&path_read, max_bytes, &send));
-    let foreign =
-        ForeignPages { extract: &world.extract, politeness: &world.politeness, keeps_raw: world.config.raw.keep };
+    let foreign = ForeignPages {
+        extract: &world.crawler.extract,
+        politeness: &world.crawler.politeness,
+        keeps_raw: world.config.raw.keep,
+    };
     let (mut batch, mut bytes, mut named) = (Vec::new(), 0, 0);
     while let Some(Item { offset, page }) = items.recv().await {
         match page {

@@ -22,7 +22,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
         None | Some(WatchWhat::List) => list(world, json).await,
         Some(WatchWhat::Add { query, to }) => add(world, &query, &to, json).await,
         Some(WatchWhat::Remove { name }) => {
-            if !world.actions.remove_watch(COMMAND_LINE, &name).await.map_err(explain)? {
+            if !world.desk.actions.remove_watch(COMMAND_LINE, &name).await.map_err(explain)? {
                 bail!("there is no watch '{name}'");
             }
             if json {
@@ -34,7 +34,7 @@ pub(super) async fn run(world: &World, args: WatchArgs) -> Result<()> {
 }
 
 async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> {
-    let watch = match world.actions.add_watch(COMMAND_LINE, query, to, &random_secret()?).await {
+    let watch = match world.desk.actions.add_watch(COMMAND_LINE, query, to, &random_secret()?).await {
         Ok(watch) => watch,
         Err(WatchError::Refused(why)) => return Err(usage(shown(&why, REFUSAL))),
         Err(WatchError::Stage(error)) => return Err(explain(error)),
@@ -48,7 +48,7 @@ async fn add(world: &World, query: &str, to: &str, as_json: bool) -> Result<()> 
 }
 
 async fn list(world: &World, as_json: bool) -> Result<()> {
-    let all = world.watches.list().await.map_err(explain)?;
+    let all = world.desk.watches.list().await.map_err(explain)?;
     if all.is_empty() && !as_json {
         output::line("There is no watch.")?;
     }
@@ -65,15 +65,11 @@ async fn list(world: &World, as_json: bool) -> Result<()> {
 
 fn line(watch: &Watch) -> String {
     let receiver = &watch.receiver;
-    let kind = match &watch.subscription {
-        Some(subscription) => subscription.until.map_or(" (unconfirmed)".to_owned(), |at| format!(" (until {at})")),
-        None => String::new(),
-    };
     let state = match (receiver.given_up, receiver.retry_at, &receiver.error) {
         (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` tries again"),
         (false, Some(at), Some(error)) => format!("{error}; tried again at {at}"),
         _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {at}")),
     };
     let (query, to) = (shown(&watch.query, QUERY), shown(&watch.to, ADDRESS));
-    format!("{}  {query}  {to}{kind}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
+    format!("{}  {query}  {to}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))
 }

@@ -4,7 +4,7 @@ use super::checks::{TICKS_LATE, judged};
 use super::facts::{Facts, FunctionFacts, MappingFacts, QuotaFacts, SmokeReport, StackFacts};
 use super::finding::Finding;
 use crate::output::count;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use std::collections::BTreeMap;
 
 /// Executions that a function wants which no queue wakes.
@@ -138,7 +138,7 @@ pub(super) fn mappings(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Returns the finding about a mapping that is off although messages wait in its queue.
-fn unasked(facts: &Facts, stage: Stage, mapping: &MappingFacts) -> Option<Finding> {
+fn unasked(facts: &Facts, stage: QueueName, mapping: &MappingFacts) -> Option<Finding> {
     let (_, queue) = facts.queues.iter().find(|(of, _)| *of == stage)?;
     let waiting = queue.as_ref().ok()?.count.ready;
     if mapping.state != "Disabled" || waiting == 0 || facts.is_paused() {

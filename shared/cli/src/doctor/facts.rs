@@ -4,7 +4,7 @@
     allow(dead_code, reason = "a build that works on no stack has no facts about one")
 )]
 
-use curlew_model::{HoldReason, Stage, Timestamp, Year};
+use curlew_model::{HoldReason, QueueName, Timestamp, Year};
 use curlew_ports::QueueCount;
 use curlew_stages::operator::messages::OpenMessages;
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub(crate) struct Facts {
     pub(crate) has_sources: Option<Fact<bool>>,
     /// Time until which everything due was sent; `None` if nothing ever was.
     pub(crate) sent_until: Option<Fact<Option<Timestamp>>>,
-    pub(crate) queues: Vec<(Stage, Fact<QueueFacts>)>,
+    pub(crate) queues: Vec<(QueueName, Fact<QueueFacts>)>,
     pub(crate) index: Option<Fact<IndexFacts>>,
     pub(crate) messages: Option<Fact<OpenMessages>>,
     /// Sites and held hosts, if they were counted.
@@ -142,7 +142,7 @@ pub(crate) struct StackFacts {
     pub(crate) own_version: u32,
     pub(crate) functions: Vec<FunctionFacts>,
     /// The mapping of each queue.
-    pub(crate) mappings: Fact<Vec<(Stage, Fact<MappingFacts>)>>,
+    pub(crate) mappings: Fact<Vec<(QueueName, Fact<MappingFacts>)>>,
     pub(crate) quota: Fact<QuotaFacts>,
     /// Time until which parked jobs were given back to their queues; `None` if none ever were.
     pub(crate) released_until: Fact<Option<Timestamp>>,

@@ -4,7 +4,7 @@ use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, Qu
 use crate::optional;
 use crate::process::free_bytes;
 use crate::world::World;
-use curlew_model::Stage;
+use curlew_model::QueueName;
 use curlew_ports::PortError;
 use curlew_stages::catalog::indexed_years::indexed_years;
 use curlew_stages::operator::stats::stored_stats;
@@ -41,8 +41,8 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
     let (ports, now) = (&world.ports, facts.now);
     let first = ports.sources.list(None, 1).await;
     facts.has_sources = Some(fact(first.map(|rows| !rows.is_empty()), "dynamodb:Scan"));
-    facts.sent_until = Some(fact_of_stage(world.dispatch.sent_until().await, "dynamodb:GetItem"));
-    for stage in Stage::ALL {
+    facts.sent_until = Some(fact_of_stage(world.crawler.dispatch.sent_until().await, "dynamodb:GetItem"));
+    for stage in QueueName::ALL {
         let queue = fact(ports.inbox.glance(stage, now).await, "sqs:GetQueueAttributes");
         let due_since = match world.store() {
             Some(store) => fact(store.due_since(stage, now).await, ""),
@@ -57,7 +57,7 @@ pub(crate) async fn rows(world: &World, facts: &mut Facts) {
 pub(crate) async fn objects(world: &World, facts: &mut Facts) {
     let blobs = world.ports.blobs.as_ref();
     facts.index = Some(fact_of_stage(index(world).await, "s3:GetObject"));
-    facts.messages = Some(fact_of_stage(world.messages.open().await, "s3:GetObject"));
+    facts.messages = Some(fact_of_stage(world.desk.messages.open().await, "s3:GetObject"));
     let counted = match world.store() {
         Some(_) => counted(world).await.map(Some),
         None => stored_stats(blobs).await.map(|stored| {
@@ -66,7 +66,7 @@ pub(crate) async fn objects(world: &World, facts: &mut Facts) {
     };
     facts.counted = Some(fact(counted, "s3:GetObject"));
     if world.store().is_some() {
-        facts.ahead = Some(fact(world.stats.ahead(&world.politeness.rules).await, ""));
+        facts.ahead = Some(fact(world.desk.stats.ahead(&world.crawler.politeness.rules).await, ""));
     }
     facts.free_bytes = world.store().and_then(|_| free_bytes(&world.config.data));
 }
@@ -76,12 +76,12 @@ async fn index(world: &World) -> Result<IndexFacts, StageError> {
     Ok(IndexFacts {
         pages: years.iter().map(|year| year.pages).sum(),
         published: years.iter().filter_map(|year| year.published).max(),
-        has_unpublished: world.has_unpublished().await?,
+        has_unpublished: world.library.has_unpublished().await?,
         newer: years.iter().find(|year| year.is_newer).map(|year| year.year),
     })
 }
 
 async fn counted(world: &World) -> Result<HoldCount, PortError> {
-    let (sites, _) = world.stats.sources().await?;
-    Ok(HoldCount { at: None, sites, held: world.stats.held().await? })
+    let (sites, _) = world.desk.stats.sources().await?;
+    Ok(HoldCount { at: None, sites, held: world.desk.stats.held().await? })
 }

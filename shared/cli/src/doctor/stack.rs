@@ -9,7 +9,7 @@ use crate::optional;
 use crate::world::{World, stack_settings};
 use anyhow::Result;
 use curlew_aws::{Connection, DeployedFunction, Functions, MAPPINGS, Mappings, Names, Store, mapping_ids};
-use curlew_model::{PageId, SourceKey, Stage, Timestamp};
+use curlew_model::{PageId, QueueName, SourceKey, Timestamp};
 use curlew_ports::{Blobs, PortError};
 use curlew_stages::stage::with_causes;
 use curlew_wiring::{Flags, STACK_SETTINGS, Settings as Config};
@@ -121,14 +121,14 @@ async fn mappings(
     connection: &Connection,
     stack: &str,
     environment: Option<&BTreeMap<String, String>>,
-) -> Fact<Vec<(Stage, Fact<MappingFacts>)>> {
+) -> Fact<Vec<(QueueName, Fact<MappingFacts>)>> {
     let failed = |why: &str| MissingFact::Failed(why.to_owned());
     let environment =
         environment.ok_or_else(|| failed("the environment of dispatch cannot be read, which names them"))?;
     let named = environment.get(MAPPINGS).and_then(|text| mapping_ids(text)).filter(|ids| !ids.is_empty());
     let ids = named.ok_or_else(|| failed("the environment of dispatch names none"))?;
     let mappings = Mappings::new(connection, stack);
-    let read = async |(stage, id): (Stage, String)| {
+    let read = async |(stage, id): (QueueName, String)| {
         let mapping = fact(mappings.read(&id).await, "lambda:GetEventSourceMapping");
         let facts = |found: curlew_aws::Mapping| MappingFacts {
             id,

@@ -7,7 +7,7 @@ use super::facts::{
     QuotaFacts, SmokeReport, StackFacts, StatedSettings,
 };
 use super::finding::{Finding, Level};
-use curlew_model::{HoldReason, Millis, Stage, Timestamp};
+use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::operator::messages::OpenMessages;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn machine() -> Facts {
         free_bytes: Some(50 << 30),
         has_sources: Some(Ok(true)),
         sent_until: Some(Ok(Some(NOW - Millis::from_mins(2)))),
-        queues: Stage::ALL.map(|stage| (stage, Ok(QueueFacts::default()))).into(),
+        queues: QueueName::ALL.map(|stage| (stage, Ok(QueueFacts::default()))).into(),
         index: Some(Ok(IndexFacts { pages: 7, published, has_unpublished: false, newer: None })),
         messages: Some(Ok(OpenMessages::default())),
         counted: Some(Ok(Some(HoldCount { at: None, sites: 9, held }))),
@@ -51,7 +51,7 @@ fn stack() -> Facts {
             version: Ok(Some(2)),
             own_version: 2,
             functions: FUNCTIONS.map(function).into(),
-            mappings: Ok(Stage::ALL.map(mapping).into()),
+            mappings: Ok(QueueName::ALL.map(mapping).into()),
             quota: Ok(QuotaFacts { all: 1_000, unreserved: 980 }),
             released_until: Ok(Some(NOW - Millis::from_mins(2))),
             dead_events: Ok(0),

@@ -50,6 +50,7 @@ impl Destination {
     ///
     /// # Errors
     /// The system's.
+    #[cfg(feature = "parquet")]
     pub(crate) fn file(&self) -> Result<File> {
         self.file.try_clone().context(CANNOT)
     }

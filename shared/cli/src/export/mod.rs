@@ -9,7 +9,6 @@ mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
 
-use crate::failure::usage;
 use crate::world::World;
 use anyhow::{Result, anyhow};
 use clap::ValueEnum;
@@ -17,8 +16,7 @@ use columns::{COLUMNS, Column};
 use curlew_model::Record;
 use curlew_stages::catalog::export::RecordFilter;
 use destination::Destination;
-use std::fs::File;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, channel};
@@ -37,24 +35,6 @@ pub(crate) enum ExportFormat {
     Parquet,
 }
 
-/// Writes records in a form that needs more than one portion at a time.
-trait RecordWriter {
-    /// Takes the next records.
-    ///
-    /// # Errors
-    /// The destination's.
-    fn write(&mut self, records: Vec<Record>) -> Result<()>;
-
-    /// Writes what is still held, and the end of the file.
-    ///
-    /// # Errors
-    /// The destination's.
-    fn finish(&mut self) -> Result<()>;
-}
-
-/// Opens a [`RecordWriter`] over a file.
-type OpenWriter = fn(File, &[&'static Column]) -> Result<Box<dyn RecordWriter>>;
-
 /// Writes the records that a filter takes to a file, or to standard output; all columns, if none is chosen.
 pub(crate) async fn records(
     world: &World,
@@ -64,65 +44,38 @@ pub(crate) async fn records(
 ) -> Result<()> {
     let columns = if columns.is_empty() { COLUMNS.iter().collect() } else { columns };
     let columns: Arc<[&'static Column]> = columns.into();
-    let chosen = columns.clone();
     match format {
-        ExportFormat::Jsonl => {
-            let encode = move |records: Vec<Record>| lines::json(&chosen, &records);
-            let mut destination = Destination::open(output)?;
-            stream(world, filter, encode, move |mut parts| {
-                while let Some(part) = next(&mut parts)? {
-                    destination.write(&part?)?;
-                }
-                destination.finish()
-            })
-            .await
-        }
+        ExportFormat::Jsonl => text(world, filter, Vec::new(), lines::json, columns, output).await,
         ExportFormat::Csv => {
-            let encode = move |records: Vec<Record>| lines::csv(&chosen, &records);
-            let mut destination = Destination::open(output)?;
-            stream(world, filter, encode, move |mut parts| {
-                destination.write(&lines::csv_header(&columns)?)?;
-                while let Some(part) = next(&mut parts)? {
-                    destination.write(&part?)?;
-                }
-                destination.finish()
-            })
-            .await
+            let header = lines::csv_header(&columns)?;
+            text(world, filter, header, lines::csv, columns, output).await
         }
-        ExportFormat::Parquet => {
-            let open = parquet_writer()?;
-            if output.is_none() && io::stdout().is_terminal() {
-                return Err(usage("Parquet is no text: name a file by --output FILE, or redirect standard output"));
-            }
-            let destination = Destination::open(output)?;
-            stream(
-                world,
-                filter,
-                |records| records,
-                move |mut parts| {
-                    let mut writer = open(destination.file()?, &columns)?;
-                    while let Some(records) = next(&mut parts)? {
-                        writer.write(records)?;
-                    }
-                    writer.finish()?;
-                    destination.finish()
-                },
-            )
-            .await
-        }
+        #[cfg(feature = "parquet")]
+        ExportFormat::Parquet => parquet::export(world, filter, columns, output).await,
+        #[cfg(not(feature = "parquet"))]
+        ExportFormat::Parquet => Err(crate::optional::missing("--format parquet", "parquet")),
     }
 }
 
-#[cfg(feature = "parquet")]
-#[expect(clippy::unnecessary_wraps, reason = "the build that lacks the feature refuses")]
-fn parquet_writer() -> Result<OpenWriter> {
-    Ok(parquet::open)
-}
-
-/// Refuses Parquet: this build cannot write it.
-#[cfg(not(feature = "parquet"))]
-fn parquet_writer() -> Result<OpenWriter> {
-    Err(crate::optional::missing("--format parquet", "parquet"))
+/// Writes records as lines of text behind a header.
+async fn text(
+    world: &World,
+    filter: RecordFilter,
+    header: Vec<u8>,
+    encode: fn(&[&'static Column], &[Record]) -> io::Result<Vec<u8>>,
+    columns: Arc<[&'static Column]>,
+    output: Option<&Path>,
+) -> Result<()> {
+    let mut destination = Destination::open(output)?;
+    let encode = move |records: Vec<Record>| encode(&columns, &records);
+    stream(world, filter, encode, move |mut parts| {
+        destination.write(&header)?;
+        while let Some(part) = next(&mut parts)? {
+            destination.write(&part?)?;
+        }
+        destination.finish()
+    })
+    .await
 }
 
 /// Passes all records, encoded, to `write`, which runs on a thread of its own. The portion `None` is the end; a stream
@@ -136,7 +89,7 @@ async fn stream<T: Send + 'static>(
     let (sender, parts) = channel(WAITING);
     let writing = tokio::task::spawn_blocking(move || write(parts));
     let send = async |part| sender.send(part).await.map_err(|_| anyhow!("the export has ended"));
-    let export = world.export();
+    let export = world.library.export();
     let read = Box::pin(export.run(filter, encode, async |part| send(Some(part)).await)).await;
     let read = match read {
         Ok(()) => send(None).await,

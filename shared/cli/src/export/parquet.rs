@@ -1,9 +1,13 @@
 //! Records as Apache Parquet, by its low-level column writers.
 
-use super::RecordWriter;
 use super::columns::{Cell, Column, ColumnType, SCHEMA};
+use super::destination::Destination;
+use super::{next, stream};
+use crate::failure::usage;
+use crate::world::World;
 use anyhow::{Context, Result};
 use curlew_model::Record;
+use curlew_stages::catalog::export::RecordFilter;
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
@@ -12,7 +16,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::fs::File;
-use std::io;
+use std::io::{self, IsTerminal};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Bytes of texts after which a row group is written; a group is held in memory.
@@ -28,21 +33,44 @@ const WITHOUT_DICTIONARY: [&str; 7] = ["id", "url", "title", "text", "fetched_at
 /// Columns whose smallest and largest value help no query.
 const WITHOUT_STATISTICS: [&str; 4] = ["title", "text", "thumbnail", "simhash"];
 
+/// Writes the records that a filter takes to a file, or to standard output.
+pub(super) async fn export(
+    world: &World,
+    filter: RecordFilter,
+    columns: Arc<[&'static Column]>,
+    output: Option<&Path>,
+) -> Result<()> {
+    if output.is_none() && io::stdout().is_terminal() {
+        return Err(usage("Parquet is no text: name a file by --output FILE, or redirect standard output"));
+    }
+    let destination = Destination::open(output)?;
+    let write = move |mut parts| {
+        let mut table = Table::begin(destination.file()?, columns)?;
+        while let Some(records) = next(&mut parts)? {
+            table.write(records)?;
+        }
+        table.finish()?;
+        destination.finish()
+    };
+    stream(world, filter, |records| records, write).await
+}
+
+/// A file that is being written.
 struct Table {
-    columns: Vec<&'static Column>,
+    columns: Arc<[&'static Column]>,
     file: SerializedFileWriter<File>,
     rows: Vec<Record>,
     bytes: usize,
 }
 
-/// Begins a file.
-pub(super) fn open(file: File, columns: &[&'static Column]) -> Result<Box<dyn RecordWriter>> {
-    let file = SerializedFileWriter::new(file, schema(columns).map_err(cause)?, Arc::new(properties().map_err(cause)?));
-    let file = file.map_err(cause)?;
-    Ok(Box::new(Table { columns: columns.to_vec(), file, rows: vec![], bytes: 0 }))
-}
+impl Table {
+    fn begin(file: File, columns: Arc<[&'static Column]>) -> Result<Table> {
+        let (schema, properties) = (schema(&columns).map_err(cause)?, Arc::new(properties().map_err(cause)?));
+        let file = SerializedFileWriter::new(file, schema, properties).map_err(cause)?;
+        Ok(Table { columns, file, rows: vec![], bytes: 0 })
+    }
 
-impl RecordWriter for Table {
+    /// Takes the next records.
     fn write(&mut self, records: Vec<Record>) -> Result<()> {
         for record in records {
             self.bytes += record.text.len() + ROW_BYTES;
@@ -54,14 +82,13 @@ impl RecordWriter for Table {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<()> {
+    /// Writes the rows that are still held, and the end of the file.
+    fn finish(mut self) -> Result<()> {
         self.group()?;
         self.file.finish().map_err(cause)?;
         Ok(())
     }
-}
 
-impl Table {
     /// Writes the rows so far as one row group.
     fn group(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.rows);
@@ -70,7 +97,7 @@ impl Table {
             return Ok(());
         }
         let mut group = self.file.next_row_group().map_err(cause)?;
-        for column in &self.columns {
+        for column in self.columns.iter() {
             let mut writer = group.next_column().map_err(cause)?.context("a column has no writer")?;
             let written = match column.of {
                 ColumnType::Text => write::<ByteArrayType>(&mut writer, column, &rows, |cell| match cell {

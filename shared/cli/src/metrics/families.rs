@@ -145,7 +145,7 @@ impl Snapshot {
             "curlew_thumbnails" => whole(c.thumbnails),
             "curlew_jobs_put_off" => whole(c.put_off),
             "curlew_queue_jobs" => {
-                let states = |(stage, count, _): &(curlew_model::Stage, curlew_ports::QueueCount, Millis)| {
+                let states = |(stage, count, _): &(curlew_model::QueueName, curlew_ports::QueueCount, Millis)| {
                     let stage = stage.as_str();
                     let states = [("ready", count.ready), ("waiting", count.waiting), ("in_flight", count.in_flight)];
                     states.map(|(state, n)| (vec![("stage", stage), ("state", state)], Value::Whole(n)))

@@ -2,7 +2,7 @@
 
 use super::*;
 use curlew_embedded::Access;
-use curlew_model::{EntryHints, HostKey, PollJob, Purpose, Timestamp, VisitItem};
+use curlew_model::{EntryHints, HostKey, PollJob, Purpose, Timestamp, VisitItem, VisitJob, Work};
 use curlew_policy::address;
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
 use curlew_wiring::{Flags, Settings};
@@ -30,7 +30,7 @@ async fn world_that_is(paused: bool, dir: &Path) -> Arc<World> {
 
 /// A poll that is dropped as soon as it is run, since nobody knows its feed.
 fn poll(url: &str) -> Job {
-    Job::Poll(PollJob::new(address::source_key(&Url::parse(url).unwrap()), url.into()))
+    Job::new(PollJob::new(address::source_key(&Url::parse(url).unwrap()), url.into()))
 }
 
 fn visit(pages: usize) -> VisitJob {
@@ -44,7 +44,7 @@ fn visit(pages: usize) -> VisitJob {
 }
 
 /// Hands a job out to processes that die with it.
-async fn killed(dir: &Path, stage: Queue, times: u32) {
+async fn killed(dir: &Path, stage: QueueName, times: u32) {
     for _ in 0..times {
         let world = world(dir).await;
         let handed = world.ports.inbox.receive(stage, 1, VISIBILITY, world.clock.now()).await.unwrap();
@@ -75,12 +75,12 @@ async fn what_kills_its_process_each_time_is_given_up_and_the_rest_is_done() {
     let first = world(dir.path()).await;
     first.ports.queue.send(&[(poll("https://poison.example/"), Timestamp::EPOCH)]).await.unwrap();
     drop(first);
-    killed(dir.path(), Queue::Poll, MAX_HANDOUTS - 1).await;
+    killed(dir.path(), QueueName::Poll, MAX_HANDOUTS - 1).await;
     let last = world(dir.path()).await;
     last.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
     let dead = ended(&last).await;
     assert_eq!(dead, ["delivered 7 times without finishing; the last process died or was killed"]);
-    let left = last.ports.inbox.counts(last.clock.now()).await.unwrap()[&Queue::Poll];
+    let left = last.ports.inbox.counts(last.clock.now()).await.unwrap()[&QueueName::Poll];
     assert_eq!((left.ready, left.waiting, left.in_flight), (0, 0, 0));
 }
 
@@ -90,7 +90,7 @@ async fn a_job_may_outlive_more_deaths_than_failures() {
     let first = world(dir.path()).await;
     first.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
     drop(first);
-    killed(dir.path(), Queue::Poll, MAX_RECEIVES).await;
+    killed(dir.path(), QueueName::Poll, MAX_RECEIVES).await;
     assert!(ended(&world(dir.path()).await).await.is_empty());
 }
 
@@ -98,21 +98,21 @@ async fn a_job_may_outlive_more_deaths_than_failures() {
 async fn a_visit_that_never_ends_is_split_into_its_pages() {
     let dir = TempDir::new().unwrap();
     let world = world(dir.path()).await;
-    world.ports.queue.send(&[(Job::Fetch(visit(3)), Timestamp::EPOCH)]).await.unwrap();
+    world.ports.queue.send(&[(Job::new(visit(3)), Timestamp::EPOCH)]).await.unwrap();
     for receives in 1..=SUSPECT {
-        let mut handed = world.ports.inbox.receive(Queue::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
+        let mut handed = world.ports.inbox.receive(QueueName::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
         assert_eq!((handed.len(), handed[0].receives), (1, receives));
         if receives == SUSPECT {
-            run(&world, Queue::Fetch, handed, true).await.unwrap();
+            run(&world, QueueName::Fetch, handed, true).await.unwrap();
         } else {
             world.ports.inbox.put_back(&handed.remove(0).receipt, Timestamp::EPOCH).await.unwrap();
         }
     }
-    let handed = world.ports.inbox.receive(Queue::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let handed = world.ports.inbox.receive(QueueName::Fetch, 9, VISIBILITY, world.clock.now()).await.unwrap();
     let pages: Vec<_> = handed
         .iter()
         .map(|delivery| match &delivery.job {
-            Ok(Job::Fetch(visit)) => (delivery.receives, visit.items.len()),
+            Ok(Job { work: Work::Fetch(visit), .. }) => (delivery.receives, visit.items.len()),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -130,12 +130,12 @@ async fn suspects_are_handed_out_one_at_a_time() {
     drop(first);
     for _ in 1..SUSPECT {
         let world = world(dir.path()).await;
-        let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+        let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
         assert_eq!(handed.len(), 4);
     }
     let last = world(dir.path()).await;
     let mut runner = Runner::new(last.clone(), Arc::default());
-    let in_flight = async || last.ports.inbox.counts(last.clock.now()).await.unwrap()[&Queue::Poll].in_flight;
+    let in_flight = async || last.ports.inbox.counts(last.clock.now()).await.unwrap()[&QueueName::Poll].in_flight;
     for _ in 0..4 {
         while runner.start_what_is_due().await.unwrap() == 0 {}
         assert!(in_flight().await <= 1);
@@ -151,7 +151,7 @@ async fn a_job_that_is_interrupted_has_not_failed() {
     let dir = TempDir::new().unwrap();
     let world = world(dir.path()).await;
     world.ports.queue.send(&[(poll("https://example.org/"), Timestamp::EPOCH)]).await.unwrap();
-    let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
     let mut runner = Runner::new(world.clone(), Arc::new(AtomicBool::new(true)));
     runner.under_way.add(&handed);
     let (clock, is_ending) = (world.clock.clone(), runner.ending.subscribe());
@@ -160,7 +160,7 @@ async fn a_job_that_is_interrupted_has_not_failed() {
         Ok(())
     });
     runner.finish().await;
-    let handed = world.ports.inbox.receive(Queue::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
+    let handed = world.ports.inbox.receive(QueueName::Poll, 9, VISIBILITY, world.clock.now()).await.unwrap();
     assert_eq!(handed.iter().map(|delivery| delivery.receives).collect::<Vec<_>>(), [1]);
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use curlew_embedded::{Access, BackupError, OpenError, Store, backup, restore};
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp, Work};
 use curlew_ports::{Blobs, Inbox, Queue};
 use std::fs;
 use std::path::Path;
@@ -26,15 +26,15 @@ fn open(dir: &Path) -> Store {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob::new(feed, String::new()))
+    Job::new(PollJob::new(feed, String::new()))
 }
 
 /// Returns the numbers of the jobs of a store.
 async fn jobs(store: &Store) -> Vec<u64> {
     let hour = Millis::from_hours(1);
-    let received = store.jobs().receive(Stage::Poll, 1_000_000, hour, NOW).await.expect("receives");
+    let received = store.jobs().receive(QueueName::Poll, 1_000_000, hour, NOW).await.expect("receives");
     let number = |job| match job {
-        Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+        Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
         other => panic!("{other:?}"),
     };
     received.into_iter().map(|delivery| number(delivery.job)).collect()
@@ -71,8 +71,8 @@ async fn a_backup_beside_writers_has_everything_that_its_rows_name() {
                     store.jobs().send(&[(job(n), Timestamp::EPOCH)]).await.expect("sends");
                     store.objects().put(&key, body).await.expect("writes again");
                     let hour = Millis::from_hours(1);
-                    for done in store.jobs().receive(Stage::Poll, 1, hour, NOW).await.expect("receives") {
-                        let Ok(Job::Poll(job)) = done.job else { panic!("no job") };
+                    for done in store.jobs().receive(QueueName::Poll, 1, hour, NOW).await.expect("receives") {
+                        let Ok(Job { work: Work::Poll(job), .. }) = done.job else { panic!("no job") };
                         let n = u64::from_str_radix(job.feed.as_str(), 16).expect("a number");
                         store.jobs().ack(&done.receipt).await.expect("is done");
                         store.objects().delete(&format!("o/{n}")).await.expect("deletes");
@@ -224,9 +224,9 @@ async fn what_is_no_whole_backup_of_this_version_is_refused() {
         format!(r#"{{"form":{form},"store":{store},"taken_at":"2026-11-23T09:00:00Z","files":1,"bytes":1{sums}}}"#)
     };
     assert!(matches!(refusal(Some("{")), BackupError::Altered { .. }));
-    assert!(matches!(refusal(Some(&seal(1, 2, ""))), BackupError::Unfinished { .. }));
-    assert!(matches!(refusal(Some(&seal(1, 99, r#","sums":"x""#))), BackupError::Newer { found: 99, known: 2, .. }));
-    assert!(matches!(refusal(Some(&seal(9, 2, r#","sums":"x""#))), BackupError::Newer { found: 9, known: 1, .. }));
+    assert!(matches!(refusal(Some(&seal(1, 1, ""))), BackupError::Unfinished { .. }));
+    assert!(matches!(refusal(Some(&seal(1, 99, r#","sums":"x""#))), BackupError::Newer { found: 99, known: 1, .. }));
+    assert!(matches!(refusal(Some(&seal(9, 1, r#","sums":"x""#))), BackupError::Newer { found: 9, known: 1, .. }));
     assert!(matches!(refusal(None), BackupError::NotABackup { .. }));
     assert!(!twin.exists());
 }
@@ -247,7 +247,7 @@ async fn a_backup_goes_into_a_new_folder_elsewhere() {
     backup(dir.path(), &copy, NOW).expect("is taken");
     let refused = backup(dir.path(), &copy, NOW).expect_err("is not empty");
     assert!(matches!(refused, BackupError::NotEmpty { .. }), "{refused}");
-    let unfinished = r#"{"form":1,"store":2,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
+    let unfinished = r#"{"form":1,"store":1,"taken_at":"2026-11-23T09:00:00Z","files":0,"bytes":0}"#;
     fs::write(copy.join("backup.json"), unfinished).expect("writes");
     let refused = backup(dir.path(), &copy, NOW).expect_err("is not finished");
     assert!(matches!(refused, BackupError::Unfinished { .. }), "{refused}");

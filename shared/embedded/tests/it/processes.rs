@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use curlew_embedded::{Access, Store};
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp, Work};
 use curlew_ports::{Blobs, Inbox, Queue};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -42,7 +42,7 @@ fn say(what: &str) {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob::new(feed, String::new()))
+    Job::new(PollJob::new(feed, String::new()))
 }
 
 /// The other process; as a test of its own it does nothing.
@@ -117,11 +117,11 @@ async fn what_a_killed_process_was_told_is_there() {
     }
     let store = Store::open(dir.path(), Access::Exclusive).expect("opens after it was killed");
     let hour = Millis::from_hours(1);
-    let received = store.jobs().receive(Stage::Poll, 100_000, hour, Timestamp::EPOCH).await.expect("receives");
+    let received = store.jobs().receive(QueueName::Poll, 100_000, hour, Timestamp::EPOCH).await.expect("receives");
     let jobs: BTreeSet<u64> = received
         .into_iter()
         .map(|delivery| match delivery.job {
-            Ok(Job::Poll(job)) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
+            Ok(Job { work: Work::Poll(job), .. }) => u64::from_str_radix(job.feed.as_str(), 16).expect("a number"),
             other => panic!("{other:?}"),
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use curlew_embedded::{Access, OpenError, Store};
-use curlew_model::{HostKey, HostState, Job, Millis, PollJob, SourceKey, Stage, Timestamp};
+use curlew_model::{HostKey, HostState, Job, Millis, PollJob, QueueName, SourceKey, Timestamp};
 use curlew_ports::{Blobs, HostLedger, Inbox, Marks, PortError, Queue, Version};
 use rusqlite::Connection;
 use std::fs;
@@ -33,7 +33,7 @@ fn host(name: &str) -> HostKey {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob::new(feed, String::new()))
+    Job::new(PollJob::new(feed, String::new()))
 }
 
 #[tokio::test]
@@ -133,14 +133,14 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     let store = open(dir.path());
     let hour = Millis::from_hours(1);
     store.jobs().send(&[(job(1), now), (job(2), now), (job(3), now + hour)]).await.expect("sends");
-    let before = store.jobs().receive(Stage::Poll, 1, hour, now).await.expect("receives");
+    let before = store.jobs().receive(QueueName::Poll, 1, hour, now).await.expect("receives");
     drop(store);
 
     let store = open(dir.path());
     assert_eq!(store.recover(now).await.expect("recovers"), 1);
     assert_eq!(store.recover(now).await.expect("recovers"), 0);
     store.jobs().ack(&before[0].receipt).await.expect("is harmless");
-    let received = store.jobs().receive(Stage::Poll, 10, hour, now).await.expect("receives");
+    let received = store.jobs().receive(QueueName::Poll, 10, hour, now).await.expect("receives");
     let jobs: Vec<_> = received.iter().map(|d| (d.job.clone().expect("a job"), d.receives)).collect();
     assert_eq!(jobs, [(job(1), 2), (job(2), 1)], "the job that was handed out comes first");
     drop(store);
@@ -148,7 +148,7 @@ async fn jobs_of_a_process_that_is_no_more_are_ready_again() {
     let store = open(dir.path());
     store.jobs().send(&[(job(4), Timestamp::EPOCH)]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 2);
-    let received = store.jobs().receive(Stage::Poll, 2, hour, now).await.expect("receives");
+    let received = store.jobs().receive(QueueName::Poll, 2, hour, now).await.expect("receives");
     let receives: Vec<_> = received.iter().map(|d| d.receives).collect();
     assert_eq!(receives, [3, 2], "and the one that was handed out most often before the others");
 }
@@ -160,7 +160,7 @@ async fn jobs_that_a_wrong_clock_put_off_for_years_are_due_when_the_store_is_ope
     let store = open(dir.path());
     store.jobs().send(&[(job(1), now + days(7_300)), (job(2), now + days(28))]).await.expect("sends");
     assert_eq!(store.recover(now).await.expect("recovers"), 0);
-    let received = store.jobs().receive(Stage::Poll, 10, days(1), now).await.expect("receives");
+    let received = store.jobs().receive(QueueName::Poll, 10, days(1), now).await.expect("receives");
     assert_eq!(received.into_iter().map(|d| d.job.expect("a job")).collect::<Vec<_>>(), [job(1)]);
 }
 
@@ -173,7 +173,7 @@ fn a_store_of_a_later_version_is_left_alone() {
     drop(database);
     for access in [Access::Exclusive, Access::Shared] {
         let error = refusal(dir.path(), access);
-        assert!(matches!(error, OpenError::NewerVersion { found: 99, known: 2, .. }), "{error:?}");
+        assert!(matches!(error, OpenError::NewerVersion { found: 99, known: 1, .. }), "{error:?}");
         assert!(error.to_string().contains("use a newer curlew"), "{error}");
     }
     let database = Connection::open(dir.path().join(DATABASE)).expect("opens");
@@ -367,7 +367,7 @@ async fn many_use_one_store_at_once() {
     for task in tasks {
         task.await.expect("ends");
     }
-    assert_eq!(store.jobs().counts(Timestamp::EPOCH).await.expect("counts")[&Stage::Poll].ready, 200);
+    assert_eq!(store.jobs().counts(Timestamp::EPOCH).await.expect("counts")[&QueueName::Poll].ready, 200);
     assert_eq!(store.objects().list("o/", None, 1_000).await.expect("lists").len(), 200);
 }
 

@@ -16,7 +16,7 @@ use url::Url;
 impl<'a> Mender<'a> {
     /// Reads the text of an element and stores it according to its role.
     pub(super) fn leaf(&mut self, role: Role, tag: &Tag<'a>, ns: Ns, local: &str) -> Result<(), FeedError> {
-        let construct = Construct::of(tag, ns, self.atom);
+        let construct = Construct::from_tag(tag, ns, self.atom);
         let construct = match role {
             _ if !self.is_wanted(role) => Construct::Binary,
             Role::Title(_) | Role::Summary(_) | Role::Content(_) => construct,
@@ -112,7 +112,7 @@ impl<'a> Mender<'a> {
     fn generator(&mut self, text: &str, tag: &Tag<'_>) {
         let address = tag.attributes().take(self.limits.attributes);
         let address = address.filter(|(name, _)| matches!(*name, "uri" | "url") || name.ends_with("resource"));
-        let known = address.map(|(_, value)| value).chain([text]).find_map(Generator::of);
+        let known = address.map(|(_, value)| value).chain([text]).find_map(Generator::recognise);
         self.feed.generator = self.feed.generator.or(known);
     }
 

@@ -82,7 +82,7 @@ impl<'a> Mender<'a> {
         if self.in_page && !is_certain {
             return false;
         }
-        self.declared = Rc::new(Entities::of(self.tokens.subset));
+        self.declared = Rc::new(Entities::from_subset(self.tokens.subset));
         self.format = format;
         self.atom = matches!(format, Format::Atom | Format::Atom03);
         if !self.atom {

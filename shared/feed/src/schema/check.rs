@@ -223,7 +223,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
                             offset,
                             code,
                             format_args!("'{name}' of {}", quoted(tag.name)),
-                            shown(code, &value),
+                            without_address(code, &value),
                         );
                     }
                 }
@@ -328,7 +328,7 @@ impl<'a> XsdChecker<'a, '_, '_> {
             None => quoted(name).to_string(),
         };
         if let Some(code) = kind.text.as_ref().filter(|t| !t.takes_all()).and_then(|t| t.fault(&self.value)) {
-            self.notes.add(frame.offset, code, at(), shown(code, &self.value));
+            self.notes.add(frame.offset, code, at(), without_address(code, &self.value));
         }
         self.value.clear();
         for (child, seen) in kind.children.iter().zip(frame.seen) {
@@ -415,6 +415,6 @@ impl fmt::Display for TagName<'_> {
 }
 
 /// Returns the part of a wrong value that may be shown: nothing if it may be a person's address.
-fn shown(code: FaultCode, value: &str) -> &str {
+fn without_address(code: FaultCode, value: &str) -> &str {
     if code == FaultCode::BadMailAddress { "" } else { value }
 }

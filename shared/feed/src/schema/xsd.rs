@@ -237,7 +237,7 @@ impl XsdNode {
         self.attributes.iter().find(|(n, _)| n == name).map_or("", |(_, v)| v)
     }
 
-    fn of(tag: &Tag<'_>) -> Result<XsdNode, String> {
+    fn from_tag(tag: &Tag<'_>) -> Result<XsdNode, String> {
         let Some(name) = tag.name.strip_prefix("xs:") else { return Err(format!("<{}>", tag.name)) };
         let attributes = tag.attributes().map(|(n, v)| (n.to_owned(), references::decode(v).into_owned())).collect();
         Ok(XsdNode { name: name.to_owned(), attributes, children: Vec::new() })
@@ -250,9 +250,9 @@ fn tree(text: &str) -> Result<XsdNode, String> {
     let mut open: Vec<XsdNode> = vec![XsdNode::default()];
     while let Some(token) = tokens.next() {
         let closed = match token {
-            Token::Start(tag) if tag.empty => Some(XsdNode::of(&tag)?),
+            Token::Start(tag) if tag.empty => Some(XsdNode::from_tag(&tag)?),
             Token::Start(tag) => {
-                open.push(XsdNode::of(&tag)?);
+                open.push(XsdNode::from_tag(&tag)?);
                 None
             }
             Token::End(_) => open.pop(),

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod deleted;
+mod documents;
+mod elements;
 mod faults;
 mod hostile;
 mod linear;

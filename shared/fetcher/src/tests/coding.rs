@@ -245,7 +245,7 @@ async fn c07_windows_over_8_mib_are_refused() {
 fn t13_empty_pieces_change_nothing() {
     for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
         let mut decoder =
-            Decoder::new(coding, 1 << 20, &timed(Millis::from_secs(2)), Room::of(0, 1 << 20).share()).unwrap();
+            Decoder::new(coding, 1 << 20, &timed(Millis::from_secs(2)), Room::with_limits(0, 1 << 20).share()).unwrap();
         for byte in encode(&text()) {
             decoder.push(&[byte]).unwrap();
             (0..20).for_each(|_| decoder.push(&[]).unwrap());
@@ -265,7 +265,8 @@ async fn c06_bytes_after_a_whole_gzip_member_are_not_the_documents() {
         assert!(page_coded("gzip", &body).await.unwrap().body == document, "{after:?}");
         // Wherever the pieces end.
         let mut decoder =
-            Decoder::new(Coding::Gzip, 1 << 20, &timed(Millis::from_secs(2)), Room::of(0, 1 << 20).share()).unwrap();
+            Decoder::new(Coding::Gzip, 1 << 20, &timed(Millis::from_secs(2)), Room::with_limits(0, 1 << 20).share())
+                .unwrap();
         body.iter().for_each(|byte| decoder.push(&[*byte]).unwrap());
         assert!(decoder.finish().unwrap().0 == document, "{after:?}");
     }
@@ -348,7 +349,7 @@ async fn coded_bytes_that_bring_hardly_anything_end_after_a_megabyte_in_every_co
     ];
     for (name, coding, body) in cases {
         let config = timed(Millis::from_secs(60));
-        let mut decoder = Decoder::new(coding, 10 << 20, &config, Room::of(0, 20 << 20).share()).unwrap();
+        let mut decoder = Decoder::new(coding, 10 << 20, &config, Room::with_limits(0, 20 << 20).share()).unwrap();
         let taken = body.chunks(1 << 10).take_while(|piece| decoder.push(piece).is_ok()).count();
         assert_eq!(taken, 1 << 10, "{name}: KiB");
         let result = fetch_coded(CallKind::Feed, name, &body).await;
@@ -386,14 +387,15 @@ async fn large_bodies_are_decoded_in_the_pool_and_small_ones_where_they_are_read
 #[tokio::test]
 async fn the_processor_time_of_a_whole_body_is_limited() {
     for (coding, (name, encode)) in [Coding::Gzip, Coding::Brotli, Coding::Zstd].into_iter().zip(codings()) {
-        let mut decoder = Decoder::new(coding, 1 << 20, &timed(Millis::ZERO), Room::of(0, 1 << 20).share()).unwrap();
+        let mut decoder =
+            Decoder::new(coding, 1 << 20, &timed(Millis::ZERO), Room::with_limits(0, 1 << 20).share()).unwrap();
         let end = decoder.push(&encode(&text()));
         assert!(matches!(end, Err(DecodeError::Limit(Broken::Time))), "{name}: {end:?}");
     }
     // Time adds up over the pieces: no one of these takes as long.
     let body = brotli_tables(512 << 10);
     let brief = timed(Millis(10));
-    let mut decoder = Decoder::new(Coding::Brotli, 1 << 20, &brief, Room::of(0, 1 << 20).share()).unwrap();
+    let mut decoder = Decoder::new(Coding::Brotli, 1 << 20, &brief, Room::with_limits(0, 1 << 20).share()).unwrap();
     assert!(body.chunks(1 << 10).any(|piece| matches!(decoder.push(piece), Err(DecodeError::Limit(Broken::Time)))));
     let server = Server::saying(ok("Content-Type: text/html\r\nContent-Encoding: br\r\n", &body)).await;
     let fetcher = HttpFetcher::new(Config { decode_time: Millis(10), ..server.config() }).unwrap();

@@ -107,7 +107,7 @@ async fn read(mut share: Share, length: usize, finished: &AtomicUsize) {
 /// Each has a part of the room, and waits for what the others have.
 #[tokio::test]
 async fn bodies_that_grow_side_by_side_never_wait_for_each_other_for_ever() {
-    let (room, finished) = (Room::of(4 * LARGE, 2 * LARGE), Arc::default());
+    let (room, finished) = (Room::with_limits(4 * LARGE, 2 * LARGE), Arc::default());
     let bodies: Vec<_> = (0..64)
         .map(|_| {
             let (share, finished) = (room.share(), Arc::clone(&finished));

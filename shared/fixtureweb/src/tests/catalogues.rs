@@ -84,7 +84,7 @@ async fn new_articles_appear_in_the_first_document_only() {
 
 #[tokio::test]
 async fn every_page_of_a_site_without_a_feed_is_in_one_of_its_sitemaps() {
-    let running = running(Farm::catalogues(&[(Catalogue::Sitemap, 2_500)])).await;
+    let running = running(Farm::catalogues(&[(Catalogue::Sitemap, 625)])).await;
     let host = "http://catalogue-sitemap.test";
     let robots = get(&running, &format!("{host}/robots.txt")).await.unwrap().text().await.unwrap();
     let index = all(&robots, "Sitemap: ", '\n')[0].to_owned();
@@ -101,7 +101,7 @@ async fn every_page_of_a_site_without_a_feed_is_in_one_of_its_sitemaps() {
         assert_eq!(text.contains("<news:title>"), map.ends_with("-1.xml"));
         found.extend(all(&text, "<url><loc>", '<').into_iter().map(str::to_owned));
     }
-    assert_eq!(found, article_urls(Catalogue::Sitemap, 2_500));
+    assert_eq!(found, article_urls(Catalogue::Sitemap, 625));
     for missing in ["/feed.xml", "/sitemap-4.xml.gz", "/sitemap-1.xml.gz", "/sitemap-0.xml.gz"] {
         assert_eq!(get(&running, &format!("{host}{missing}")).await.unwrap().status(), 404, "{missing}");
     }

@@ -1,27 +1,70 @@
 //! Sentence banks, and the articles composed from them. The same bank and seed always give the same article.
 
-mod english;
-mod italian;
-mod others;
-
-pub(crate) use english::{BIRDS, CYCLING, HARBOUR, ORCHARD, WALKS, WORKSHOP};
-pub(crate) use italian::{BORGO, CUCINA, GIARDINO, LIBRI, MONTAGNA, STRADE};
-pub(crate) use others::{LITTORAL, PATIO, WALD, YAMAMICHI};
-
 use serde::Serialize;
+use std::sync::LazyLock;
 
 /// Sentences in one language on one subject. `{p}` stands for a place, `{a}` for a person, `{m}` for a month,
 /// `{n}` for a small number.
 #[derive(Debug)]
 pub(crate) struct Bank {
     pub(crate) lang: &'static str,
-    pub(crate) titles: &'static [&'static str],
-    pub(crate) openings: &'static [&'static str],
-    pub(crate) body: &'static [&'static str],
-    pub(crate) closings: &'static [&'static str],
-    pub(crate) places: &'static [&'static str],
-    pub(crate) people: &'static [&'static str],
-    pub(crate) months: &'static [&'static str; 12],
+    titles: Vec<&'static str>,
+    openings: Vec<&'static str>,
+    body: Vec<&'static str>,
+    closings: Vec<&'static str>,
+    places: Vec<&'static str>,
+    people: Vec<&'static str>,
+    months: Vec<&'static str>,
+}
+
+impl Bank {
+    /// Parses a file of `banks/`: each section is a line with its name and the lines up to the next empty line.
+    fn parse(file: &'static str) -> Bank {
+        let section = |name: &str| -> Vec<&'static str> {
+            file.lines().skip_while(|line| *line != name).skip(1).take_while(|line| !line.is_empty()).collect()
+        };
+        Bank {
+            lang: section("lang").first().copied().unwrap_or(""),
+            titles: section("titles"),
+            openings: section("openings"),
+            body: section("body"),
+            closings: section("closings"),
+            places: section("places"),
+            people: section("people"),
+            months: section("months"),
+        }
+    }
+}
+
+/// Declares the banks and their list, by the subject's name, which is also the name of the file.
+macro_rules! banks {
+    ($($name:ident: $subject:literal,)*) => {
+        $(
+            pub(crate) static $name: LazyLock<Bank> =
+                LazyLock::new(|| Bank::parse(include_str!(concat!("banks/", $subject, ".txt"))));
+        )*
+        /// All banks, by the subject's name.
+        static SUBJECTS: &[(&str, &LazyLock<Bank>)] = &[$(($subject, &$name)),*];
+    };
+}
+
+banks! {
+    HARBOUR: "harbour",
+    MONTAGNA: "montagna",
+    BIRDS: "birds",
+    CUCINA: "cucina",
+    CYCLING: "cycling",
+    BORGO: "borgo",
+    WORKSHOP: "workshop",
+    GIARDINO: "giardino",
+    ORCHARD: "orchard",
+    LIBRI: "libri",
+    WALKS: "walks",
+    STRADE: "strade",
+    WALD: "wald",
+    LITTORAL: "littoral",
+    PATIO: "patio",
+    YAMAMICHI: "yamamichi",
 }
 
 /// A title and its paragraphs, as plain text.
@@ -48,26 +91,6 @@ impl Prose {
         self.paragraphs.iter().map(|p| p.split_whitespace().count()).sum()
     }
 }
-
-/// All banks, by the subject's name.
-const SUBJECTS: [(&str, &Bank); 16] = [
-    ("harbour", &HARBOUR),
-    ("montagna", &MONTAGNA),
-    ("birds", &BIRDS),
-    ("cucina", &CUCINA),
-    ("cycling", &CYCLING),
-    ("borgo", &BORGO),
-    ("workshop", &WORKSHOP),
-    ("giardino", &GIARDINO),
-    ("orchard", &ORCHARD),
-    ("libri", &LIBRI),
-    ("walks", &WALKS),
-    ("strade", &STRADE),
-    ("wald", &WALD),
-    ("littoral", &LITTORAL),
-    ("patio", &PATIO),
-    ("yamamichi", &YAMAMICHI),
-];
 
 /// An article without a site around it.
 #[derive(Clone, Debug, Serialize)]
@@ -137,19 +160,19 @@ pub(crate) fn longer_article(bank: &Bank, seed: u64, n: usize, rounds: usize) ->
     let place = bank.places.get((n + cycle + seed as usize % 7) % bank.places.len().max(1)).copied().unwrap_or("");
     let pattern = bank.titles.get((n * 3 + seed as usize % 5) % bank.titles.len().max(1)).copied().unwrap_or("");
     let title = fill(pattern, bank, place, &mut mixer);
-    let author = mixer.pick(bank.people).to_owned();
+    let author = mixer.pick(&bank.people).to_owned();
     let mut paragraphs = Vec::new();
     for round in 0..rounds.max(1) {
-        let mut order: Vec<&str> = bank.body.to_vec();
+        let mut order: Vec<&str> = bank.body.clone();
         shuffle(&mut order, &mut mixer);
         order.truncate(8 + mixer.below(4));
         let mut sentences: Vec<String> = Vec::new();
         if round == 0 {
-            sentences.push(fill(mixer.pick(bank.openings), bank, place, &mut mixer));
+            sentences.push(fill(mixer.pick(&bank.openings), bank, place, &mut mixer));
         }
         sentences.extend(order.iter().map(|sentence| fill(sentence, bank, place, &mut mixer)));
         if round + 1 == rounds.max(1) {
-            sentences.push(fill(mixer.pick(bank.closings), bank, place, &mut mixer));
+            sentences.push(fill(mixer.pick(&bank.closings), bank, place, &mut mixer));
         }
         let glue = if bank.lang == "ja" { "" } else { " " };
         paragraphs.extend(sentences.chunks(4).map(|chunk| chunk.join(glue)));
@@ -172,9 +195,9 @@ fn fill(pattern: &str, bank: &Bank, place: &str, mixer: &mut Mixer) -> String {
         let (slot, behind) = after.split_once('}').unwrap_or((after, ""));
         match slot {
             "p" => out.push_str(place),
-            "q" => out.push_str(mixer.pick(bank.places)),
-            "a" => out.push_str(mixer.pick(bank.people)),
-            "m" => out.push_str(mixer.pick(bank.months)),
+            "q" => out.push_str(mixer.pick(&bank.places)),
+            "a" => out.push_str(mixer.pick(&bank.people)),
+            "m" => out.push_str(mixer.pick(&bank.months)),
             "n" => out.push_str(&(3 + mixer.below(38)).to_string()),
             _ => {}
         }
@@ -221,14 +244,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    const BANKS: [&Bank; 16] = [
-        &BIRDS, &CYCLING, &HARBOUR, &ORCHARD, &WALKS, &WORKSHOP, &BORGO, &CUCINA, &GIARDINO, &LIBRI, &MONTAGNA,
-        &STRADE, &LITTORAL, &PATIO, &WALD, &YAMAMICHI,
-    ];
-
     #[test]
     fn articles_are_long_enough_and_differ() {
-        for bank in BANKS {
+        for (subject, bank) in SUBJECTS {
+            assert_eq!(bank.months.len(), 12, "{subject}");
             let mut texts = BTreeSet::new();
             let mut titles = BTreeSet::new();
             for n in 0..14 {

@@ -2,7 +2,7 @@
 //! all memory or breaks a library, and would do it again.
 
 use super::{Batch, Message, MessageQueue, Outcome};
-use curlew_model::{Job, Millis, Timestamp};
+use curlew_model::{Millis, Timestamp, Work};
 use curlew_policy::delivery::after_cut_off;
 use curlew_stages::stage::with_causes;
 use curlew_stages::worker::Stages;
@@ -101,13 +101,14 @@ impl Batch {
     /// Sends the pages of a visit that has ended a process one by one, so that only the one that does it is given up in the end.
     /// Returns false if there is nothing to split, or it could not be sent.
     async fn split(&self, n: usize) -> bool {
-        let Some(Job::Fetch(visit)) = self.jobs[n].as_ref().filter(|_| self.deaths[n] > 0) else { return false };
+        let Some(job) = self.jobs[n].as_ref().filter(|_| self.deaths[n] > 0) else { return false };
+        let Work::Fetch(visit) = &job.work else { return false };
         if visit.items.len() < 2 {
             return false;
         }
         tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that ends its process is split into its pages");
         let now = self.clock.now();
-        let pages: Vec<_> = visit.singles().map(|single| (Job::Fetch(single), now)).collect();
+        let pages: Vec<_> = visit.singles().map(|single| (job.with(single).into_job(), now)).collect();
         if let Err(error) = self.queue.send(&pages).await {
             tracing::warn!(error = %with_causes(&error), "a visit could not be split");
             return false;

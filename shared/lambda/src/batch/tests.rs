@@ -7,13 +7,14 @@ use super::*;
 use crate::test_world::{TestWorld, page, stored, visit};
 use curlew_model::{
     Challenge, DiscoverJob, Gone, OwnJob, OwnerRequest, RemovalJob, SiteSource, SiteState, Slot, Source, SourceKey,
+    Work,
 };
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES, RETRY};
 use curlew_ports::{Delivery, Inbox, Queue};
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
     let old = good.replacen("\"v\":1", "\"v\":7", 1);
     let other = page("https://example.org/b").to_message().unwrap();
@@ -29,7 +30,7 @@ async fn what_cannot_be_read_is_given_up_with_the_reason_and_the_rest_is_done() 
 
 #[tokio::test(start_paused = true)]
 async fn what_killed_its_function_time_and_again_is_given_up_without_another_run() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let poison = visit("poison.example", &["https://poison.example/a"]).to_message().unwrap();
     let good = visit("example.org", &["https://example.org/a"]).to_message().unwrap();
     let summary = world.run(&[(&poison, MAX_HANDOUTS), (&good, MAX_HANDOUTS - 1)]).await;
@@ -40,7 +41,7 @@ async fn what_killed_its_function_time_and_again_is_given_up_without_another_run
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_one_visit_fails_that_visit_alone() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let jobs = ["a.example", "panic.example", "b.example"]
         .map(|host| visit(host, &[&format!("https://{host}/page")]).to_message().unwrap());
     let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
@@ -55,7 +56,7 @@ async fn a_panic_in_one_visit_fails_that_visit_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_in_one_page_fails_that_page_alone() {
-    let world = TestWorld::new(Stage::Extract);
+    let world = TestWorld::new(QueueName::Extract);
     let pages = [page("https://a.example/"), stored("bodies/panic"), page("https://b.example/")];
     let messages = pages.map(|job| job.to_message().unwrap());
     let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
@@ -65,7 +66,7 @@ async fn a_panic_in_one_page_fails_that_page_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_again() {
-    let world = TestWorld::new(Stage::Extract);
+    let world = TestWorld::new(QueueName::Extract);
     let messages = [stored("bodies/gone"), stored("bodies/later"), page("https://a.example/")];
     let messages = messages.map(|job| job.to_message().unwrap());
     let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
@@ -82,7 +83,7 @@ async fn a_body_that_is_gone_is_given_up_and_one_that_is_out_of_reach_is_tried_a
 
 #[tokio::test(start_paused = true)]
 async fn w12_a_message_that_comes_twice_leaves_what_it_left_once_and_one_that_is_no_job_is_given_up() {
-    let world = TestWorld::new(Stage::Extract);
+    let world = TestWorld::new(QueueName::Extract);
     let message = page("https://a.example/").to_message().unwrap();
     for _ in 0..2 {
         assert_eq!(world.run(&[(&message, 1)]).await.failures, Vec::<String>::new());
@@ -95,7 +96,7 @@ async fn w12_a_message_that_comes_twice_leaves_what_it_left_once_and_one_that_is
 
 #[tokio::test(start_paused = true)]
 async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
-    let world = TestWorld::new(Stage::Extract);
+    let world = TestWorld::new(QueueName::Extract);
     let messages: Vec<String> = (0..5).map(|n| page(&format!("https://a.example/{n}")).to_message().unwrap()).collect();
     let deliveries: Vec<(&str, u32)> =
         messages.iter().enumerate().map(|(n, job)| (job.as_str(), if n == 4 { 2 } else { 1 })).collect();
@@ -105,29 +106,29 @@ async fn pages_of_one_batch_share_a_segment_but_for_those_that_failed_before() {
 
 #[tokio::test(start_paused = true)]
 async fn removals_run_a_few_at_a_time_and_a_look_for_a_proof_is_none() {
-    let world = TestWorld::new(Stage::Remove);
+    let world = TestWorld::new(QueueName::Remove);
     let job = |n: usize| {
         let url = format!("https://h{n}.example/a");
         let page = address::page_id(&url::Url::parse(&url).unwrap());
-        Job::Remove(RemovalJob::remove(page, url, Gone::NotFound, world.clock.now())).to_message().unwrap()
+        Job::new(RemovalJob::remove(page, url, Gone::NotFound, world.clock.now())).to_message().unwrap()
     };
     let challenge = Challenge::new(&"a".repeat(Challenge::DIGITS)).unwrap();
     let own =
-        |request| Job::Own(OwnJob::new("example.org".to_owned(), challenge.clone(), request)).to_message().unwrap();
+        |request| Job::new(OwnJob::new("example.org".to_owned(), challenge.clone(), request)).to_message().unwrap();
     let mut messages: Vec<String> = (0..20).map(job).collect();
     messages.extend([own(OwnerRequest::Report), own(OwnerRequest::Look)]);
     let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
     let summary = world.run(&deliveries).await;
     assert_eq!((summary.done, summary.given_up, summary.slots), (21, 1, REMOVALS_AT_ONCE));
     assert!(world.reasons().await[0].contains("it is one for discover"));
-    assert!(world.bounds.least_time(Stage::Remove) < Millis::from_mins(1), "the shortest timeout has room for one");
+    assert!(world.bounds.least_time(QueueName::Remove) < Millis::from_mins(1), "the shortest timeout has room for one");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.slots = 1;
-    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1_500);
+    world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1_500);
     let names: Vec<String> = (0..5).map(|n| format!("host{n}.example")).collect();
     let messages: Vec<String> = names
         .iter()
@@ -147,16 +148,16 @@ async fn what_cannot_be_begun_any_more_is_sent_again_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_hangs_is_cut_off_before_the_deadline_and_comes_again_when_its_lease_has_run_out() {
-    let mut world = TestWorld::new(Stage::Fetch);
-    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
+    let mut world = TestWorld::new(QueueName::Fetch);
+    world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
     let good = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
     let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
     let summary = world.run(&[(&hangs, 1), (&good, 1)]).await;
     assert_eq!((summary.done, summary.failures.as_slice()), (1, ["message-0".to_owned()].as_slice()));
     assert!(world.clock.monotonic() < world.bounds.deadline);
     let lease_ends = world.clock.now() + world.bounds.rules.lease_length();
-    let early = world.jobs.receive(Stage::Fetch, 10, Millis(1), lease_ends).await.unwrap();
-    let soon = world.jobs.receive(Stage::Fetch, 10, Millis(1), lease_ends + RETRY).await.unwrap();
+    let early = world.jobs.receive(QueueName::Fetch, 10, Millis(1), lease_ends).await.unwrap();
+    let soon = world.jobs.receive(QueueName::Fetch, 10, Millis(1), lease_ends + RETRY).await.unwrap();
     let receives: Vec<u32> = soon.iter().filter(|delivery| delivery.job.is_ok()).map(|d| d.receives).collect();
     assert!(early.iter().all(|delivery| delivery.job.as_ref().unwrap().to_message().unwrap() == good), "{early:?}");
     assert!(receives.contains(&2), "it counts as handed out, and so runs alone: {soon:?}");
@@ -164,23 +165,23 @@ async fn a_visit_that_hangs_is_cut_off_before_the_deadline_and_comes_again_when_
 
 #[tokio::test(start_paused = true)]
 async fn what_was_not_begun_when_time_ran_out_is_sent_again_and_no_failure() {
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     world.bounds.slots = 1;
-    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
+    world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
     let hangs = visit("hang.example", &["https://hang.example/a", "https://hang.example/b"]).to_message().unwrap();
     let behind = visit("hang.example", &["https://hang.example/c"]).to_message().unwrap();
     let other = visit("a.example", &["https://a.example/a"]).to_message().unwrap();
     let summary = world.run(&[(&hangs, 1), (&behind, 1), (&other, 1)]).await;
     assert_eq!((summary.deferred, summary.failures.as_slice()), (2, ["message-0".to_owned()].as_slice()));
-    let now = world.jobs.receive(Stage::Fetch, 10, Millis(1), world.clock.now()).await.unwrap();
+    let now = world.jobs.receive(QueueName::Fetch, 10, Millis(1), world.clock.now()).await.unwrap();
     let first = |delivery: Delivery| (delivery.job.unwrap().to_message().unwrap(), delivery.receives);
     assert_eq!(now.into_iter().map(first).collect::<Vec<_>>(), [(behind, 1), (other, 1)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
-    let mut world = TestWorld::new(Stage::Fetch);
-    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis(1);
+    let mut world = TestWorld::new(QueueName::Fetch);
+    world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis(1);
     world.put_backs_hang = true;
     let hangs = visit("hang.example", &["https://hang.example/a"]).to_message().unwrap();
     let summary = world.run(&[(&hangs, 1)]).await;
@@ -190,7 +191,7 @@ async fn a_queue_that_hangs_does_not_keep_an_invocation_beyond_its_deadline() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_whose_job_cannot_be_sent_again_is_handed_out_when_the_job_is_due() {
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     world.sends_fail = true;
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
     let until = world.clock.now() + Millis::from_mins(5);
@@ -201,7 +202,7 @@ async fn a_message_whose_job_cannot_be_sent_again_is_handed_out_when_the_job_is_
 
 #[tokio::test(start_paused = true)]
 async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let jobs: Vec<String> =
         (0..4).map(|n| visit("a.example", &[&format!("https://a.example/{n}")]).to_message().unwrap()).collect();
     let deliveries: Vec<(&str, u32)> = jobs.iter().map(|job| (job.as_str(), 1)).collect();
@@ -211,7 +212,7 @@ async fn visits_of_one_host_follow_each_other_and_none_is_told_that_it_is_busy()
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
     let politeness = world.politeness.clone();
     let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
@@ -223,22 +224,22 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let summary = world.run(&[(&job, 4)]).await;
     assert_eq!((summary.deferred, summary.failures.len(), summary.given_up), (1, 0, 0));
     let [again] = world.sent_again().await.try_into().unwrap();
-    let Ok(Job::Fetch(again)) = Job::from_message(&again) else { panic!("{again}") };
-    assert_eq!((again.waits, again.items[0].url.as_str()), (1, "https://a.example/1"));
+    let Ok(Job { work: Work::Fetch(visit), waits, .. }) = Job::from_message(&again) else { panic!("{again}") };
+    assert_eq!((waits, visit.items[0].url.as_str()), (1, "https://a.example/1"));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
     // The job's host is in use, there was no time to begin the job, or crawling is paused.
     for case in ["busy", "late", "paused"] {
-        let mut world = TestWorld::new(Stage::Discover);
+        let mut world = TestWorld::new(QueueName::Discover);
         let host = curlew_model::HostKey::new("a.example").unwrap();
         let politeness = world.politeness.clone();
         let _other = politeness.open(&host, "somebody else").await.unwrap();
         let mut messages = Vec::new();
         for n in [1, 2] {
             let (key, url) = (SourceKey::new(&format!("{n:032x}")).unwrap(), "https://a.example/".to_owned());
-            messages.push(Job::Discover(DiscoverJob::new(key.clone(), url.clone())).to_message().unwrap());
+            messages.push(Job::new(DiscoverJob::new(key.clone(), url.clone())).to_message().unwrap());
             let site = SiteSource {
                 key,
                 slot: Slot::of(0),
@@ -263,8 +264,9 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
             world.sent_again().await.iter().map(|message| Job::from_message(message).unwrap()).collect();
         // Messages that the mapping has not deleted yet are among them.
         let is_sent = |n: u8, again: bool| {
-            let is_it = |job: &DiscoverJob| job.site.as_str().ends_with(&n.to_string()) && job.is_again == again;
-            sent.iter().any(|job| matches!(job, Job::Discover(job) if is_it(job)))
+            let is_it = |job: &DiscoverJob| job.site.as_str().ends_with(&n.to_string());
+            let is_sent = |job: &Job| matches!(&job.work, Work::Discover(site) if is_it(site)) && job.is_again == again;
+            sent.iter().any(is_sent)
         };
         assert!(is_sent(1, true) && is_sent(2, false) && !is_sent(2, true), "{case}: {sent:?}");
     }
@@ -272,7 +274,7 @@ async fn what_is_sent_again_knows_that_an_earlier_delivery_did_not_end() {
 
 #[tokio::test(start_paused = true)]
 async fn while_paused_nothing_is_called_and_nothing_is_lost() {
-    let world = TestWorld::new(Stage::Fetch);
+    let world = TestWorld::new(QueueName::Fetch);
     let job = visit("a.example", &["https://a.example/1"]).to_message().unwrap();
     let batch = world.open(&[(&job, 1), ("nonsense", 1)]).await;
     let until = world.clock.now() + Millis::from_mins(15);
@@ -284,22 +286,22 @@ async fn while_paused_nothing_is_called_and_nothing_is_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_batch_is_no_trouble() {
-    let summary = TestWorld::new(Stage::Poll).run(&[]).await;
+    let summary = TestWorld::new(QueueName::Poll).run(&[]).await;
     assert_eq!(summary, Summary::default());
     assert_eq!(summary.utilisation(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_job_that_ends_the_process_costs_itself_alone_once_it_is_handed_out_again() {
-    for stage in [Stage::Fetch, Stage::Extract] {
+    for stage in [QueueName::Fetch, QueueName::Extract] {
         let mut world = TestWorld::new(stage);
         let message = |name: &str| {
             let url = format!("https://{name}.example/a");
-            let job = if stage == Stage::Fetch { visit(&format!("{name}.example"), &[&url]) } else { page(&url) };
+            let job = if stage == QueueName::Fetch { visit(&format!("{name}.example"), &[&url]) } else { page(&url) };
             job.to_message().unwrap()
         };
         let poison = match stage {
-            Stage::Extract => stored("bodies/hang").to_message().unwrap(),
+            QueueName::Extract => stored("bodies/hang").to_message().unwrap(),
             _ => message("hang"),
         };
         let [new, first, last] = ["new", "first", "last"].map(message);
@@ -364,7 +366,7 @@ async fn of_many_jobs_those_that_end_the_process_are_given_up_and_all_others_are
 
 async fn judge_poisons(poisons: usize, times: &str, died: u32) {
     const GOOD: usize = 5;
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     let began = world.clock.now();
     let names = (0..poisons * GOOD).map(|n| if n % GOOD == 2 { format!("hang{n}") } else { format!("good{n}") });
     for name in names {
@@ -389,7 +391,7 @@ async fn judge_poisons(poisons: usize, times: &str, died: u32) {
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_ends_the_process_is_split_and_only_its_page_is_given_up() {
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     let urls = ["https://pages.example/a", "https://pages.example/hang//hang", "https://pages.example/c"];
     world.jobs.send(&[(visit("pages.example", &urls), world.clock.now())]).await.unwrap();
     run_to_the_end(&mut world).await;
@@ -403,7 +405,7 @@ async fn a_visit_that_ends_the_process_is_split_and_only_its_page_is_given_up() 
 
 #[tokio::test(start_paused = true)]
 async fn a_job_that_fails_by_itself_ends_no_process() {
-    let mut world = TestWorld::new(Stage::Fetch);
+    let mut world = TestWorld::new(QueueName::Fetch);
     let job = visit("panic.example", &["https://panic.example/page"]).to_message().unwrap();
     for receives in 2..MAX_RECEIVES {
         assert_eq!(world.run(&[(&job, receives)]).await.failures.len(), 1);
@@ -417,8 +419,8 @@ async fn a_job_that_fails_by_itself_ends_no_process() {
 
 #[tokio::test(start_paused = true)]
 async fn jobs_that_are_run_alone_leave_half_of_the_time_to_the_others() {
-    let mut world = TestWorld::new(Stage::Fetch);
-    world.bounds.deadline = world.bounds.least_time(Stage::Fetch) + Millis::from_mins(5);
+    let mut world = TestWorld::new(QueueName::Fetch);
+    world.bounds.deadline = world.bounds.least_time(QueueName::Fetch) + Millis::from_mins(5);
     let host = |n: usize| format!("h{n}.example");
     let again: Vec<String> =
         (0..200).map(|n| visit(&host(n), &[&format!("https://{}/", host(n))]).to_message().unwrap()).collect();

@@ -14,7 +14,7 @@ fn visit(items: usize) -> Job {
     let page = PageId::new("0123456789abcdef0123456789abcdef").unwrap();
     let item = VisitItem { url: "https://example.org/a".into(), page, purpose: Purpose::Recheck };
     let host = HostKey::new("example.org").unwrap();
-    Job::Fetch(VisitJob::new(host, vec![item; items]))
+    Job::new(VisitJob::new(host, vec![item; items]))
 }
 
 #[test]

@@ -44,7 +44,7 @@ mod tests {
         at(read(page).map(|at| PageDate { at, confidence }), read(feed)).map(|at| at.to_string())
     }
 
-    fn told(page: &str, feed: &str) -> Option<String> {
+    fn published_at_any_confidence(page: &str, feed: &str) -> Option<String> {
         let answers = [Confidence::Medium, Confidence::High].map(|confidence| published(page, confidence, feed));
         assert_eq!(answers[0], answers[1], "{page} {feed}");
         answers.into_iter().next().flatten()
@@ -62,14 +62,18 @@ mod tests {
     fn the_feeds_instant_counts_where_the_page_names_its_day_alone() {
         let day = "2026-10-29T00:00:00Z";
         for same in ["2026-10-29T05:30:00Z", "2026-10-28T10:00:00Z", "2026-10-30T13:59:59Z", day] {
-            assert_eq!(told(day, same).as_deref(), Some(same));
+            assert_eq!(published_at_any_confidence(day, same).as_deref(), Some(same));
         }
         for other in ["2026-10-28T09:59:59Z", "2026-10-30T14:00:00Z", "2025-10-29T05:30:00Z", ""] {
-            assert_eq!(told(day, other).as_deref(), Some(day), "{other}");
+            assert_eq!(published_at_any_confidence(day, other).as_deref(), Some(day), "{other}");
         }
         let exact = "2026-10-29T08:15:00Z";
-        assert_eq!(told(exact, "2026-10-29T05:30:00Z").as_deref(), Some(exact), "the page knows best");
-        assert_eq!(told("", exact).as_deref(), Some(exact));
-        assert_eq!(told("", ""), None);
+        assert_eq!(
+            published_at_any_confidence(exact, "2026-10-29T05:30:00Z").as_deref(),
+            Some(exact),
+            "the page knows best"
+        );
+        assert_eq!(published_at_any_confidence("", exact).as_deref(), Some(exact));
+        assert_eq!(published_at_any_confidence("", ""), None);
     }
 }

@@ -28,23 +28,39 @@ pub(crate) const CLOCKS_DIFFER: Millis = Millis::from_mins(1);
 /// lifted.
 const OPERATOR_HOLD_RETRY: Millis = Millis::from_hours(1);
 
+/// A refusal to call now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotNow {
+    /// Time to ask again.
+    pub until: Timestamp,
+    /// Reason of the hold that is in force; `None` if another visit holds the lease, or the next call is too far away to wait for.
+    pub why: Option<HoldReason>,
+}
+
+impl NotNow {
+    /// Returns the refusal of a host key that is in use.
+    pub fn busy(until: Timestamp) -> NotNow {
+        NotNow { until, why: None }
+    }
+
+    /// Returns the refusal of a host key that is held.
+    pub fn held(until: Timestamp, why: HoldReason) -> NotNow {
+        NotNow { until, why: Some(why) }
+    }
+
+    /// True if the host key is neither held nor refuses us: it is in use, or rests for an hour.
+    pub fn is_brief(self) -> bool {
+        matches!(self.why, None | Some(HoldReason::Rest))
+    }
+}
+
 /// Answer to a visit that asks for a host key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// The visit may call, from [`HostState::not_before`] on, until the lease ends.
     Granted(Lease),
-    /// Another visit holds the lease, or the next call is too far away to wait for.
-    Busy {
-        /// Time to ask again.
-        until: Timestamp,
-    },
-    /// The host key is left alone.
-    Held {
-        /// End of the hold.
-        until: Timestamp,
-        /// Reason for the hold.
-        reason: HoldReason,
-    },
+    /// The host key must not be called now.
+    NotNow(NotNow),
     /// The whole host key is blocked.
     Blocked,
 }
@@ -65,7 +81,7 @@ pub fn admit(
     state = skew::host(state, rules, now);
     if let Some(hold) = &state.hold {
         if hold.until > now {
-            let answer = Admission::Held { until: hold.until, reason: hold.reason };
+            let answer = Admission::NotNow(NotNow::held(hold.until, hold.reason));
             return (state, answer);
         }
         state.hold = None;
@@ -73,24 +89,24 @@ pub fn admit(
     if let Some(until) = state.left_alone_until {
         if until > now {
             let until = until.min(now + OPERATOR_HOLD_RETRY);
-            return (state, Admission::Held { until, reason: HoldReason::Operator });
+            return (state, Admission::NotNow(NotNow::held(until, HoldReason::Operator)));
         }
         state.left_alone_until = None;
     }
     if let Some(lease) = &state.lease {
         if lease.until > now {
             let until = busy_until(lease.until, now, seed);
-            return (state, Admission::Busy { until });
+            return (state, Admission::NotNow(NotNow::busy(until)));
         }
         state = break_lease(state, rules, now, seed);
     }
     window::forget(&mut state.visited, rules, now);
     if let Some(until) = window::free_at(&state.visited, rules, rules.least_lease(), now) {
-        return (state, Admission::Held { until, reason: HoldReason::WindowSpent });
+        return (state, Admission::NotNow(NotNow::held(until, HoldReason::WindowSpent)));
     }
     let first_call = pace::next_call_at(&state, rules, now);
     if first_call > now + MAX_FIRST_WAIT {
-        return (state, Admission::Busy { until: first_call });
+        return (state, Admission::NotNow(NotNow::busy(first_call)));
     }
     state.last_token = state.last_token.saturating_add(1);
     let length = length.min(window::left(&state.visited, rules, now));

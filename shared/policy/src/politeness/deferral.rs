@@ -1,4 +1,5 @@
 //! Deferral of work that could not be done now: when it is tried again, and when it is given up.
+use crate::politeness::admission::NotNow;
 use crate::robots::UNREACHABLE_RETRY;
 use crate::rules::{BUSY_DOUBLINGS, BUSY_RETRY, BUSY_RETRY_MAX, Rules};
 use curlew_model::{HoldReason, Millis, Timestamp};
@@ -43,10 +44,8 @@ pub struct Remainder {
     pub done: usize,
     /// Calls that the visit made.
     pub calls: u32,
-    /// Time at which the rest may go on.
-    pub until: Timestamp,
-    /// Reason for the host's hold, if it was held.
-    pub held: Option<HoldReason>,
+    /// The reason why the visit ended.
+    pub not_now: NotNow,
 }
 
 /// True if waiting for this reason counts against a job. That the crawler's own hour on a site is used up is no fault of the
@@ -81,7 +80,7 @@ pub fn of_busy_host(waits: u8, until: Timestamp, now: Timestamp) -> Timestamp {
     until.max(now + longer)
 }
 
-/// A whole job waits, since its host is held until then for this reason.
+/// Returns the deferral of a whole job whose host is held until then for this reason.
 pub fn of_held_host(deferrals: u32, until: Timestamp, reason: HoldReason, rules: &Rules) -> Deferral {
     match counts_against_page(reason) {
         true if is_given_up(deferrals, rules) => Deferral::GivenUp,
@@ -105,20 +104,20 @@ pub fn of_items_apart(wait: ItemWait, deferrals: u32, until: Timestamp, rules: &
 
 /// Defers the rest of a visit.
 pub fn of_remainder(deferrals: u32, rest: Remainder, rules: &Rules, now: Timestamp) -> Deferral {
-    if rest.held.is_some_and(|reason| !counts_against_page(reason)) {
-        return Deferral::Again { at: rest.until, deferrals };
+    if rest.not_now.why.is_some_and(|reason| !counts_against_page(reason)) {
+        return Deferral::Again { at: rest.not_now.until, deferrals };
     }
     // An item that began and did not end within a visit may never end: unless it counted, it would begin again for
     // ever.
-    let held = rest.held.is_some() || (rest.done == 0 && rest.calls > 0);
+    let held = rest.not_now.why.is_some() || (rest.done == 0 && rest.calls > 0);
     if rest.done > 0 {
         // Progress starts the count anew: only a host that never lets anything through is given up.
-        return Deferral::Again { at: rest.until, deferrals: if held { 1 } else { deferrals } };
+        return Deferral::Again { at: rest.not_now.until, deferrals: if held { 1 } else { deferrals } };
     }
     if held && is_given_up(deferrals, rules) {
         return Deferral::GivenUp;
     }
-    let at = rest.until.max(now + least_wait(deferrals));
+    let at = rest.not_now.until.max(now + least_wait(deferrals));
     Deferral::Again { at, deferrals: deferrals.saturating_add(u32::from(held)) }
 }
 
@@ -133,7 +132,7 @@ mod tests {
     fn a_job_that_never_ends_waits_longer_each_time_and_is_given_up() {
         let rules = Rules::default();
         let (mut deferrals, mut waits) = (0, vec![]);
-        let nothing_done = Remainder { done: 0, calls: 1, until: NOW, held: None };
+        let nothing_done = Remainder { done: 0, calls: 1, not_now: NotNow::busy(NOW) };
         while let Deferral::Again { at, deferrals: next } = of_remainder(deferrals, nothing_done, &rules, NOW) {
             assert_eq!(next, deferrals + 1);
             waits.push(at.since(NOW));
@@ -156,10 +155,10 @@ mod tests {
     #[test]
     fn progress_starts_the_count_anew() {
         let rules = Rules::default();
-        let rest = Remainder { done: 1, calls: 3, until: NOW + Millis(5), held: Some(HoldReason::ServerError) };
+        let rest = Remainder { done: 1, calls: 3, not_now: NotNow::held(NOW + Millis(5), HoldReason::ServerError) };
         let again = Deferral::Again { at: NOW + Millis(5), deferrals: 1 };
         assert_eq!(of_remainder(rules.max_deferrals, rest, &rules, NOW), again);
-        let busy = Remainder { done: 0, calls: 0, held: None, ..rest };
+        let busy = Remainder { done: 0, calls: 0, not_now: NotNow::busy(NOW + Millis(5)) };
         assert!(
             matches!(of_remainder(rules.max_deferrals, busy, &rules, NOW), Deferral::Again { deferrals, .. } if deferrals == rules.max_deferrals),
             "a visit that was never begun is not given up"
@@ -184,7 +183,7 @@ mod tests {
         let again = Deferral::Again { at, deferrals: many };
         for reason in [HoldReason::Interstitial, HoldReason::Forbidden, HoldReason::TooManyRequests] {
             assert_eq!(of_held_host(many, at, reason, &rules), again);
-            let rest = Remainder { done: 0, calls: 2, until: at, held: Some(reason) };
+            let rest = Remainder { done: 0, calls: 2, not_now: NotNow::held(at, reason) };
             assert_eq!(of_remainder(many, rest, &rules, NOW), again);
         }
         assert_eq!(of_items_apart(ItemWait::Refused, many, at, &rules, NOW), again);

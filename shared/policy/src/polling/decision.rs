@@ -6,7 +6,7 @@ use crate::politeness::visit::CallEnd;
 use crate::polling::failure::Wrong;
 use crate::polling::schedule;
 use crate::rules::Rules;
-use curlew_model::{FeedSource, HoldReason, PollJob, Timestamp, Why};
+use curlew_model::{Envelope, FeedSource, HoldReason, PollJob, Timestamp, Why};
 
 /// Decision whether a job's poll takes place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub enum PollAdmission {
 }
 
 /// Decides whether the poll of a job takes place.
-pub fn admit(feed: &FeedSource, job: &PollJob, rules: &Rules, now: Timestamp) -> PollAdmission {
-    if job.on_request {
+pub fn admit(feed: &FeedSource, job: &Envelope<PollJob>, rules: &Rules, now: Timestamp) -> PollAdmission {
+    if job.work.on_request {
         let is_now = !feed.gone && schedule::on_request(feed, rules, now) <= now;
         let why = "the feed was polled a moment ago, or asks to be left alone";
         return if is_now { PollAdmission::Now } else { PollAdmission::Never(why) };
@@ -70,8 +70,8 @@ pub struct PutOff {
 
 impl PutOff {
     /// Puts the poll of a job off.
-    pub fn new(job: &PollJob, until: Timestamp, why: &str, rules: &Rules) -> PutOff {
-        let parks = !job.on_request && !deferral::is_given_up(job.deferrals, rules);
+    pub fn new(job: &Envelope<PollJob>, until: Timestamp, why: &str, rules: &Rules) -> PutOff {
+        let parks = !job.work.on_request && !deferral::is_given_up(job.deferrals, rules);
         PutOff { until, words: format!("the host is left alone: {why}"), parks }
     }
 
@@ -86,7 +86,7 @@ impl PutOff {
 /// Decides what follows from the `end` of a poll's visit, which has made this number of calls; `failure` says in words
 /// what went wrong in it.
 pub fn after_visit<R>(
-    job: &PollJob,
+    job: &Envelope<PollJob>,
     end: &CallEnd<R>,
     calls: u32,
     failure: Option<&str>,
@@ -194,10 +194,16 @@ pub enum RowWrite {
 }
 
 /// Decides whether a poll writes the feed's row, which was `before` and is to be `next`.
-pub fn row_write(before: &FeedSource, next: &FeedSource, job: &PollJob, rules: &Rules, now: Timestamp) -> RowWrite {
+pub fn row_write(
+    before: &FeedSource,
+    next: &FeedSource,
+    job: &Envelope<PollJob>,
+    rules: &Rules,
+    now: Timestamp,
+) -> RowWrite {
     let is_often = schedule::times_a_cycle(before.interval, rules) > 1;
     let was_put_off = job.deferrals > 0 || before.polling.why == Why::Held;
-    if job.on_request || is_often || was_put_off || !schedule::is_on_time(before, rules, now) {
+    if job.work.on_request || is_often || was_put_off || !schedule::is_on_time(before, rules, now) {
         RowWrite::WithTime
     } else if says_the_same(before, next, rules, now) {
         RowWrite::None

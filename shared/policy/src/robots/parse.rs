@@ -236,7 +236,7 @@ impl RuleSet {
             license: self.license,
             second: None,
         };
-        robots.tree = Tree::of(robots.rules.iter().map(|rule| robots.prefix(rule)));
+        robots.tree = Tree::from_prefixes(robots.rules.iter().map(|rule| robots.prefix(rule)));
         robots
     }
 }

@@ -30,7 +30,7 @@ impl Tree {
     pub(super) const BYTES_PER_RULE: usize = size_of::<Node>();
 
     /// Builds the tree of these prefixes; the rank of each is its position. Takes as long as sorting them.
-    pub(super) fn of<'a>(prefixes: impl Iterator<Item = &'a [u8]>) -> Tree {
+    pub(super) fn from_prefixes<'a>(prefixes: impl Iterator<Item = &'a [u8]>) -> Tree {
         let mut order: Vec<(&[u8], u32)> = prefixes.zip(0..).collect();
         order.sort_unstable();
         let mut open: Vec<(&[u8], u32)> = Vec::new();
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn met(prefixes: &[Vec<u8>], path: &[u8]) -> (Vec<u32>, u64) {
-        let tree = Tree::of(prefixes.iter().map(Vec::as_slice));
+        let tree = Tree::from_prefixes(prefixes.iter().map(Vec::as_slice));
         let mut steps = Steps::new(u64::MAX);
         let met = tree.met(path, &mut steps, |rank| &prefixes[rank as usize]).unwrap_or_default();
         (met, u64::MAX - steps.left())

@@ -39,7 +39,7 @@ pub enum GrantExtent {
 
 /// Reason why a request is not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotNow {
+pub enum RequestRefusal {
     /// The challenge was not found, or too long ago.
     Unproven,
     /// The request was made a moment ago; contains the time from which it may be made again.
@@ -127,10 +127,10 @@ pub fn ask(
     request: OwnerRequest,
     may_call: bool,
     now: Timestamp,
-) -> (Ownership, Result<GrantExtent, NotNow>) {
+) -> (Ownership, Result<GrantExtent, RequestRefusal>) {
     let known = claim(&all, challenge);
     if request != OwnerRequest::Look && known.and_then(|claim| proven_until(claim, now)).is_none() {
-        return (all, Err(NotNow::Unproven));
+        return (all, Err(RequestRefusal::Unproven));
     }
     let again = known.and_then(|claim| {
         let asked = *claim.asked.get(&request)?;
@@ -139,10 +139,10 @@ pub fn ask(
         (!may_be_lost).then_some(asked + if is_done { pause(request) } else { pause(request).min(LOST) })
     });
     if let Some(again) = again.filter(|again| *again > now) {
-        return (all, Err(NotNow::Until(again)));
+        return (all, Err(RequestRefusal::Until(again)));
     }
     let is_new = known.is_none();
-    let Some(claim) = place(&mut all, challenge, now) else { return (all, Err(NotNow::Full)) };
+    let Some(claim) = place(&mut all, challenge, now) else { return (all, Err(RequestRefusal::Full)) };
     claim.asked.insert(request, now);
     claim.unsent.insert(request);
     if request != OwnerRequest::Look {
@@ -311,12 +311,16 @@ mod tests {
             OwnerRequest::Forget,
         ] {
             let (after, granted) = ask(Ownership::default(), &challenge(1), request, true, T0);
-            assert_eq!((after, granted), (Ownership::default(), Err(NotNow::Unproven)));
-            assert_eq!(ask(proven(1), &challenge(2), request, true, T0).1, Err(NotNow::Unproven), "another's proof");
+            assert_eq!((after, granted), (Ownership::default(), Err(RequestRefusal::Unproven)));
+            assert_eq!(
+                ask(proven(1), &challenge(2), request, true, T0).1,
+                Err(RequestRefusal::Unproven),
+                "another's proof"
+            );
             assert_eq!(ask(proven(1), &challenge(1), request, true, T0).1, Ok(GrantExtent::Whole));
             assert_eq!(
                 ask(proven(1), &challenge(1), request, true, T0 + PROOF_LIFE).1,
-                Err(NotNow::Unproven),
+                Err(RequestRefusal::Unproven),
                 "too long ago"
             );
         }
@@ -329,7 +333,10 @@ mod tests {
         let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0);
         assert_eq!(again, Ok(GrantExtent::Whole), "its job was not sent");
         let all = sent(all, &challenge(1), OwnerRequest::Visit);
-        assert_eq!(ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0).1, Err(NotNow::Until(T0 + LOST)));
+        assert_eq!(
+            ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0).1,
+            Err(RequestRefusal::Until(T0 + LOST))
+        );
         let later = T0 + LOST;
         assert_eq!(
             ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, later).1,
@@ -338,7 +345,7 @@ mod tests {
         );
         let all = done(all, &challenge(1), OwnerRequest::Visit, T0, T0 + Millis::from_secs(1));
         let (all, again) = ask(all, &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_hours(23));
-        assert_eq!(again, Err(NotNow::Until(T0 + Millis::from_days(1))));
+        assert_eq!(again, Err(RequestRefusal::Until(T0 + Millis::from_days(1))));
         assert_eq!(
             ask(all.clone(), &challenge(1), OwnerRequest::Visit, true, T0 + Millis::from_days(1)).1,
             Ok(GrantExtent::Whole)
@@ -424,7 +431,7 @@ mod tests {
         for claim in &mut all.claims {
             claim.proof = Some((Way::Dns, T0));
         }
-        assert_eq!(ask(all.clone(), &challenge(99), OwnerRequest::Look, true, now).1, Err(NotNow::Full));
+        assert_eq!(ask(all.clone(), &challenge(99), OwnerRequest::Look, true, now).1, Err(RequestRefusal::Full));
         assert!(!is_over(&all, now) && is_over(&all, T0 + PROOF_LIFE + CLAIM_LIFE));
     }
 

@@ -31,7 +31,7 @@ pub struct SkinRegions;
 impl SkinRegions {
     /// Classifies an image in time proportional to its pixels: a millisecond for a thumbnail.
     pub fn look(image: &Rgb<'_>) -> Option<Detection> {
-        let patch = Grid::of(image).largest_region()?;
+        let patch = Grid::from_image(image).largest_region()?;
         let score = patch.score();
         if score <= 0.0 {
             return None;
@@ -90,7 +90,7 @@ impl Patch {
 }
 
 impl Grid {
-    fn of(image: &Rgb<'_>) -> Grid {
+    fn from_image(image: &Rgb<'_>) -> Grid {
         let side = image.width().max(image.height()).div_ceil(GRID).max(1);
         let (width, height) = (image.width().div_ceil(side), image.height().div_ceil(side));
         let mut sums = vec![([0.0_f32; 3], 0.0_f32); width * height];

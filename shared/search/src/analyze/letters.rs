@@ -28,7 +28,7 @@ pub(super) fn lower(word: &str, dotless_i: bool) -> String {
 
 /// Returns a lower-case word without accents, and with letters unified that Latin or Arabic scripts write in several
 /// ways.
-pub(super) fn without_accents(word: &str) -> String {
+pub(crate) fn without_accents(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }

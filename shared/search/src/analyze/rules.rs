@@ -1,5 +1,7 @@
 //! Language rules for words: stemmer, stop words, apostrophes.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use tantivy::tokenizer::{Language, StopWordFilter};
 
 /// Returns the language whose rules apply to a language: itself, or the empty string if there are no special rules for
@@ -17,7 +19,7 @@ pub(crate) fn rules(language: &str) -> &str {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Apostrophe {
     /// The part before it is dropped if it is one of these: `l'albero`, `qu'elle`.
-    Elides(&'static [&'static str]),
+    Elides(&'static str),
     /// A genitive `'s` is dropped, the rest is one word: `Anna's`, `don't`.
     Joins,
     /// An ending follows that is dropped: `İstanbul'da`.
@@ -30,27 +32,15 @@ impl Apostrophe {
     /// Returns the meaning of an apostrophe in a language.
     pub(super) fn of(language: &str) -> Apostrophe {
         match language {
-            "it" => Apostrophe::Elides(ITALIAN),
-            "fr" => Apostrophe::Elides(FRENCH),
-            "ca" => Apostrophe::Elides(CATALAN),
+            "it" => Apostrophe::Elides(include_str!("../../lists/elided.it.txt")),
+            "fr" => Apostrophe::Elides(include_str!("../../lists/elided.fr.txt")),
+            "ca" => Apostrophe::Elides(include_str!("../../lists/elided.ca.txt")),
             "en" => Apostrophe::Joins,
             "tr" | "az" => Apostrophe::Ends,
             _ => Apostrophe::Parts,
         }
     }
 }
-
-/// Elided words of Italian.
-const ITALIAN: &[&str] = &[
-    "l", "un", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "c",
-    "d", "m", "t", "s", "v", "n", "ch", "quell", "quest", "bell", "sant", "senz", "tutt", "mezz", "anch", "com", "dov",
-    "nient", "qualcun", "nessun", "ciascun", "alcun", "buon", "pover",
-];
-/// Elided words of French.
-const FRENCH: &[&str] =
-    &["l", "m", "t", "qu", "n", "s", "j", "d", "c", "jusqu", "quoiqu", "lorsqu", "puisqu", "quelqu", "presqu"];
-/// Elided words of Catalan.
-const CATALAN: &[&str] = &["d", "l", "m", "n", "s", "t"];
 
 /// Returns the stemmer for a primary language subtag (ISO 639).
 pub(super) fn stemmer_language(language: &str) -> Option<Language> {
@@ -77,65 +67,37 @@ pub(super) fn stemmer_language(language: &str) -> Option<Language> {
     })
 }
 
+/// Filters of stop words that were made. Making one takes longer than looking a word up.
+static STOP_WORDS: LazyLock<Mutex<HashMap<Language, Option<StopWordFilter>>>> = LazyLock::new(Mutex::default);
+
 /// Returns the stop words of a language, after Snowball. For English the engine has only Lucene's 33, without question
 /// words.
 pub(super) fn stop_words(language: Language) -> Option<StopWordFilter> {
-    if language == Language::English {
-        return Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned)));
-    }
-    StopWordFilter::new(language)
+    let make = || match language {
+        Language::English => Some(StopWordFilter::remove(ENGLISH_STOP_WORDS.split_whitespace().map(str::to_owned))),
+        _ => StopWordFilter::new(language),
+    };
+    STOP_WORDS.lock().unwrap_or_else(PoisonError::into_inner).entry(language).or_insert_with(make).clone()
 }
 
 /// Articles, pronouns, prepositions, conjunctions, auxiliary verbs, and question words.
-const ENGLISH_STOP_WORDS: &str = "a about after again all also am an and any are aren as at be because been before being \
-    between both but by can cannot could couldn did didn do does doesn doing don during each few for from further had hadn \
-    has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just let me \
-    more most much my myself no nor not of off on once only or other our ours ourselves out over own same shall she should \
-    shouldn so some such than that the their theirs them themselves then there these they this those through to too under \
-    until up upon us very via was wasn we were weren what when where which while who whom whose why will with without won \
-    would wouldn you your yours yourself yourselves";
+const ENGLISH_STOP_WORDS: &str = include_str!("../../lists/stop-words.en.txt");
 
-/// British and American endings, with the minimum number of letters before them.
-const ENDINGS: [(usize, &str, &str); 23] = [
-    (3, "ise", "ize"),
-    (3, "ised", "ized"),
-    (3, "ises", "izes"),
-    (3, "iser", "izer"),
-    (3, "isers", "izers"),
-    (3, "ising", "izing"),
-    (3, "isation", "ization"),
-    (3, "isations", "izations"),
-    (3, "isational", "izational"),
-    (3, "yse", "yze"),
-    (3, "ysed", "yzed"),
-    (3, "yses", "yzes"),
-    (3, "ysing", "yzing"),
-    (2, "tre", "ter"),
-    (2, "tres", "ters"),
-    (2, "bre", "ber"),
-    (2, "bres", "bers"),
-    (3, "ogue", "og"),
-    (3, "ogues", "ogs"),
-    (3, "elled", "eled"),
-    (3, "elling", "eling"),
-    (3, "eller", "eler"),
-    (3, "ellers", "elers"),
-];
-/// British and American words.
-const WORDS: [(&str, &str); 12] = [
-    ("aluminium", "aluminum"),
-    ("defence", "defense"),
-    ("grey", "gray"),
-    ("jewellery", "jewelry"),
-    ("kerb", "curb"),
-    ("licence", "license"),
-    ("mould", "mold"),
-    ("offence", "offense"),
-    ("plough", "plow"),
-    ("programme", "program"),
-    ("pyjama", "pajama"),
-    ("tyre", "tire"),
-];
+/// British and American endings, after the minimum number of letters before them.
+static ENDINGS: LazyLock<Vec<(usize, &str, &str)>> = LazyLock::new(|| {
+    let lines = include_str!("../../lists/american-endings.txt").lines();
+    lines
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(least, pair)| {
+            let (british, american) = pair.split_once(' ')?;
+            Some((least.parse().ok()?, british, american))
+        })
+        .collect()
+});
+/// American words by the British ones.
+static WORDS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    include_str!("../../lists/american-words.txt").lines().filter_map(|line| line.split_once(' ')).collect()
+});
 
 /// Writes a lower-case English word as Americans do. What it returns may be no word (`promize`), but is one for all
 /// spellings.
@@ -143,7 +105,7 @@ pub(super) fn american(word: String) -> String {
     if let Some(at) = word.find("our").filter(|at| *at >= 2) {
         return format!("{}or{}", &word[..at], &word[at + 3..]);
     }
-    for (least, british, american) in ENDINGS {
+    for (least, british, american) in ENDINGS.iter().copied() {
         // `revise` and `precise` are American, too, and `revision` and `precision` have their stems.
         let is_same = |stem: &str| stem.ends_with('v') || (stem.ends_with('c') && !stem.ends_with("ic"));
         let fits = |stem: &&str| stem.len() >= least && !(british.starts_with("is") && is_same(stem));
@@ -152,8 +114,8 @@ pub(super) fn american(word: String) -> String {
         }
     }
     let singular = word.strip_suffix('s').unwrap_or(&word);
-    match WORDS.iter().find(|(british, _)| *british == singular) {
-        Some((_, american)) => american.to_string() + &word[singular.len()..],
+    match WORDS.get(singular) {
+        Some(american) => american.to_string() + &word[singular.len()..],
         None => word,
     }
 }

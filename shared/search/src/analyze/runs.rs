@@ -3,11 +3,7 @@
 use super::{Mode, show_pairs};
 
 /// Question words of Chinese, Japanese and Thai. Answers have none of them, and a page that has answers something else.
-const QUESTION_WORDS: &str = "\
-    为什么 怎么办 怎么样 怎么 怎样 什么 这么 如何 哪里 哪些 哪个 多少 有没有 是不是 能不能 \
-    為什麼 怎麼辦 怎麼樣 怎麼 怎樣 什麼 這麼 哪裡 哪個 有沒有 \
-    どうすれば どうやって どうして どのように どんな どこで どこに どこへ なぜ でしょうか ましたか ませんか ですか ますか \
-    ทำไม เพราะอะไร อะไร ใคร ที่ไหน อย่างไร ยังไง เมื่อไร เมื่อไหร่ เท่าไร เท่าไหร่ หรือไม่ ได้ไหม";
+const QUESTION_WORDS: &str = include_str!("../../lists/question-words.txt");
 
 /// Returns the pairs of neighbouring characters of a run, as they are searched for: without those of its question words,
 /// unless it has nothing else.

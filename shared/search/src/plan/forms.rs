@@ -1,7 +1,7 @@
 //! Spellings of a word or a phrase: the forms under which pages may have it.
 
 use crate::analyze::{Analyzers, Mode, Word};
-use crate::pieces::{MAX_JOINED, MAX_UNIT, is_number, is_unparted};
+use crate::pieces::{is_number, joined_word};
 use crate::query::Clause;
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -62,36 +62,21 @@ fn other_umlauts(text: &str) -> Option<String> {
 /// written: those that a hyphen joins, and those beside a number.
 pub(super) fn joined_words(clauses: &[Clause]) -> BTreeMap<String, BTreeSet<String>> {
     let mut joined: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut join = |parts: &[&str]| {
-        let whole: String = parts.concat();
+    let mut join = |text: &str, parts: &[&str]| {
         for part in parts {
-            joined.entry(part.to_lowercase()).or_default().insert(whole.clone());
+            joined.entry(part.to_lowercase()).or_default().extend(joined_word(text));
         }
     };
-    let words = clauses.iter().filter(|clause| !clause.must);
-    for clause in words.clone() {
-        let parts: Vec<&str> = clause.text.split('-').collect();
-        if (2..=MAX_JOINED).contains(&parts.len())
-            && parts.iter().all(|part| is_plain(part))
-            && !parts.iter().all(|part| is_number(part))
-        {
-            join(&parts);
-        }
+    for clause in clauses.iter().filter(|clause| !clause.must) {
+        join(&clause.text, &clause.text.split('-').collect::<Vec<_>>());
     }
-    for pair in clauses.windows(2).filter(|pair| pair.iter().all(|clause| !clause.must && is_plain(&clause.text))) {
+    for pair in clauses.windows(2).filter(|pair| pair.iter().all(|clause| !clause.must)) {
         let [one, two] = [pair[0].text.as_str(), pair[1].text.as_str()];
-        let is_joined = match (is_number(one), is_number(two)) {
-            (true, false) => two.chars().count() <= MAX_UNIT,
-            (false, true) => true,
-            _ => false,
-        };
-        if is_joined {
-            join(&[one, two]);
+        match (is_number(one), is_number(two)) {
+            (true, false) => join(&format!("{one} {two}"), &[one, two]),
+            (false, true) => join(&format!("{one}-{two}"), &[one, two]),
+            _ => {}
         }
     }
     joined
-}
-
-fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() && !is_unparted(c))
 }

@@ -4,7 +4,6 @@
 mod bounds;
 mod built;
 mod hiding;
-mod leaves;
 mod oracle;
 mod pages;
 mod paging;
@@ -13,8 +12,8 @@ mod spellings;
 
 use curlew_model::{Millis, PageId, SnippetLimit, Timestamp};
 use curlew_search::{
-    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, OpenLeaf, Query, ReadBudget, Request, Results, Scope,
-    SearchError, Sort, Split, build_split, joined, merge_splits, search, suggest,
+    BuildBudget, CHUNK_BYTES, Cursor, Hidden, Manifest, Query, ReadBudget, Request, Results, Scope, SearchError, Sort,
+    Split, build_split, joined, merge_splits, search, suggest,
 };
 use pages::{Page, id, split, splits};
 use proptest::prelude::*;
@@ -294,8 +293,7 @@ fn meant(splits: &[Split], hidden: &Hidden, text: &str) -> Option<String> {
     let splits: Vec<&Split> = splits.iter().collect();
     let (query, _) = Query::read(text);
     let found = search(&splits, hidden, Request::new(&query, 0, now())).unwrap();
-    let leaf = OpenLeaf::new(splits.iter().copied().enumerate(), hidden);
-    suggest(&[&leaf], (text, &query), &found, now()).unwrap()
+    suggest(&splits, hidden, (text, &query), &found, now()).unwrap()
 }
 
 #[test]

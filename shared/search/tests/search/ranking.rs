@@ -324,6 +324,9 @@ fn a_page_in_the_language_of_the_query_comes_first() {
         let results = both(&splits, "universe stars");
         let at = |name: &str| names(&results).iter().position(|other| *other == name);
         assert!(at("en") < at("i0") && at("unknown") < at("i0"), "{:?}", names(&results));
+        let results = both(&splits, "Universe");
+        let at = |name: &str| names(&results).iter().position(|other| *other == name);
+        assert!(at("en") < at("i0") && at("i0").is_some(), "only stems are the same: {:?}", names(&results));
     }
 }
 

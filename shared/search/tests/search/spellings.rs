@@ -55,8 +55,7 @@ fn signs_belong_to_the_name_before_or_behind_them() {
     let (text, hidden) = ("zorblax, harbour", Hidden::default());
     let query = Query::parse(text).unwrap();
     let results = search(&[&without], &hidden, Request::new(&query, 9, now())).unwrap();
-    let leaf = OpenLeaf::new([(0, &without)], &hidden);
-    let meant = suggest(&[&leaf], (text, &query), &results, now()).unwrap();
+    let meant = suggest(&[&without], &hidden, (text, &query), &results, now()).unwrap();
     assert_eq!((results.hits.len(), meant), (1, None), "no page has a word of these letters");
 }
 
@@ -142,6 +141,40 @@ fn emoji_are_words_between_which_words_are_neighbours() {
         ("🇫🇷", &[]),
     ] {
         assert_eq!(found(&split, query), names, "{query}");
+    }
+}
+
+#[test]
+fn beginnings_are_of_words_as_they_are_spelled() {
+    let pages = [
+        Page::en("en", "Notes", "A university by the sea."),
+        Page::new("de", "de", "Notizen", "Die Universität am Meer."),
+        Page::it("it", "Note", "Le università del mare."),
+        Page::en("other", "Notes", "A uniform of covid19 days."),
+    ];
+    let split = split(&pages);
+    for (query, names) in [
+        ("universit*", &["de", "en", "it"][..]),
+        ("universität*", &["de"]),
+        ("university*", &["en"]),
+        ("unif*", &["other"]),
+        ("covid*", &["other"]),
+    ] {
+        assert_eq!(found(&split, query), names, "{query}");
+    }
+}
+
+#[test]
+fn a_slip_is_mended_whatever_sign_follows() {
+    let split = pages_of("en", &["The lighthouse keeper went home."]);
+    for (text, meant) in [
+        ("lighthose, keeper", "lighthouse, keeper"),
+        ("keeper (lighthose).", "keeper (lighthouse)."),
+        ("keper; lighthose!", "keeper; lighthouse!"),
+    ] {
+        let (query, hidden) = (Query::read(text).0, Hidden::default());
+        let results = search(&[&split], &hidden, Request::new(&query, 9, now())).unwrap();
+        assert_eq!(suggest(&[&split], &hidden, (text, &query), &results, now()).unwrap().as_deref(), Some(meant));
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::interstitial::{document, own};
 use crate::test_world::{FEED, TestWorld, host, key, page, status};
 use curlew_model::{
-    Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, SiteState, Source,
-    Stage as QueueName, Timestamp, VisitJob,
+    Backfill, BackfillJob, BackfillState, FeedSource, Hold, HoldReason, Job, Millis, QueueName, SiteState, Source,
+    Timestamp, VisitJob, Work,
 };
 use curlew_policy::politeness::admission;
 use curlew_policy::trace;
@@ -12,7 +12,7 @@ use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Pages, Reply, Sources, up
 use curlew_stages::feeds::backfill::{BackfillRequest, Backfills, key_of};
 use curlew_stages::feeds::intake::Intake;
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use curlew_testkit::faults::{Faults, Faulty};
 use std::collections::{BTreeMap, BTreeSet};
@@ -88,7 +88,7 @@ pub(crate) fn index(urls: impl Iterator<Item = String>) -> String {
 }
 
 pub(crate) async fn begin(world: &TestWorld, of: &str, request: BackfillRequest) {
-    assert!(world.program().backfills.begin(&key(of), request).await.unwrap());
+    assert!(world.program().crawler.backfills.begin(&key(of), request).await.unwrap());
 }
 
 pub(crate) async fn row(world: &TestWorld, of: &str) -> Backfill {
@@ -134,7 +134,7 @@ async fn run_program(
         for queue in [QueueName::Poll, QueueName::Fetch, QueueName::Extract] {
             let all = world.jobs.receive(queue, 50, Millis::from_hours(1), world.now()).await.unwrap();
             for delivery in &all {
-                if let Ok(Job::Fetch(VisitJob { items, .. })) = &delivery.job {
+                if let Ok(Job { work: Work::Fetch(VisitJob { items, .. }), .. }) = &delivery.job {
                     sent.entry(today).or_default().extend(items.iter().map(|item| item.url.clone()));
                     most = most.max(items.len());
                 }
@@ -354,7 +354,7 @@ async fn a_step_that_dies_anywhere_is_repeated_and_no_page_is_lost() {
         let stage = faulty(&world);
         for _ in 0..4 {
             for delivery in world.jobs.receive(QueueName::Poll, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-                let Ok(Job::Backfill(job)) = &delivery.job else { panic!("{delivery:?}") };
+                let Ok(Job { work: Work::Backfill(job), .. }) = &delivery.job else { panic!("{delivery:?}") };
                 match stage.run(job).await {
                     Ok(_) => world.jobs.ack(&delivery.receipt).await.unwrap(),
                     Err(_) => world.jobs.put_back(&delivery.receipt, world.now()).await.unwrap(),
@@ -376,7 +376,7 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     let world = TestWorld::new();
     wordpress(&world, 35);
     named(&world).await;
-    let (of, stage) = (key_of(&key(FEED)).unwrap(), world.program().backfills);
+    let (of, stage) = (key_of(&key(FEED)).unwrap(), world.program().crawler.backfills);
     let job = |step| BackfillJob { backfill: of.clone(), url: FEED.into(), step };
     assert_eq!(stage.run(&job(0)).await.unwrap(), Verdict::Done);
     let after = row(&world, FEED).await;
@@ -390,11 +390,13 @@ async fn a_job_of_an_earlier_step_is_void_and_a_lost_one_is_sent_again() {
     }
     let dispatch = world.dispatch_stage();
     dispatch.tick().await.unwrap();
-    assert!(world.queued(QueueName::Poll).await.iter().all(|(job, _)| !matches!(job, Job::Backfill(_))));
+    assert!(
+        world.queued(QueueName::Poll).await.iter().all(|(job, _)| !matches!(job, Job { work: Work::Backfill(_), .. }))
+    );
     world.politeness.clock.sleep(Millis::from_hours(10)).await;
     dispatch.tick().await.unwrap();
     let sent = world.queued(QueueName::Poll).await;
-    assert!(sent.iter().any(|(sent, _)| *sent == Job::Backfill(job(1))), "{sent:?}");
+    assert!(sent.iter().any(|(sent, _)| *sent == Job::new(job(1))), "{sent:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -463,7 +465,7 @@ async fn a_site_whose_feeds_are_still_unknown_is_waited_for_and_the_heirs_of_its
     world.with_site(HOME, SiteState::Waiting).await;
     begin(&world, HOME, ASKED).await;
     let job = BackfillJob { backfill: key_of(&key(HOME)).unwrap(), url: HOME.into(), step: 0 };
-    assert_eq!(world.program().backfills.run(&job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.program().crawler.backfills.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!((row(&world, HOME).await.due, world.web.calls().len()), (world.now() + Millis::from_secs(20), 0));
     let old = "https://example.org/old-feed";
     let Some((Source::Site(mut site), seen)) = world.sources.get(&key(HOME)).await.unwrap() else { panic!() };

@@ -1,7 +1,7 @@
 //! Work on many rows: it sends its jobs in hundreds, and resumes where it was cut off.
 
 use crate::test_world::{TestWorld, accepted, page};
-use curlew_model::{HostKey, Job, Millis, Page, PageId, Stage as QueueName};
+use curlew_model::{HostKey, Job, Millis, Page, PageId, QueueName, Work};
 use curlew_ports::{Blobs, Inbox, Pages};
 use curlew_stages::operator::suggest::{ListedFeed, Suggest};
 use curlew_stages::pages::sample::{HowMany, Sample};
@@ -38,7 +38,7 @@ async fn with_pages(world: &TestWorld, count: u64) {
 async fn visited(world: &TestWorld) -> BTreeSet<PageId> {
     let mut pages = BTreeSet::new();
     for delivery in world.jobs.receive(QueueName::Fetch, usize::MAX, Millis(1), world.now()).await.unwrap() {
-        let Ok(Job::Fetch(visit)) = delivery.job else { panic!("no visit") };
+        let Ok(Job { work: Work::Fetch(visit), .. }) = delivery.job else { panic!("no visit") };
         pages.extend(visit.items.into_iter().map(|item| item.page));
         world.jobs.ack(&delivery.receipt).await.unwrap();
     }

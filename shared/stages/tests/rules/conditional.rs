@@ -1,7 +1,7 @@
 //! Conditional requests: the validators that are sent, and the point at which 304s are no longer believed.
 
 use crate::test_world::{FEED, TestWorld, moved, rss, status};
-use curlew_model::{Millis, Source, Stage as QueueName, Validators, Why};
+use curlew_model::{Millis, QueueName, Source, Validators, Why};
 use curlew_policy::polling::conditional;
 use curlew_ports::{CallKind, Reply, Sources};
 use curlew_stages::stage::Verdict;

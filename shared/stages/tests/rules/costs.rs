@@ -1,11 +1,11 @@
 //! Costs of a page, a poll and a query, counted in the operations that cloud stores bill.
 
-use crate::test_world::{FEED, TestWorld, host, html, new, page, rss, status, visit};
+use crate::test_world::{AsVisit, FEED, TestWorld, host, html, new, page, page_jobs, rss, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, PageState, Record, Rejection, Stage as QueueName,
-    Timestamp, Validators,
+    Envelope, ExtractJob, HostKey, HostState, Job, Millis, Page, PageId, PageState, QueueName, Record, Rejection,
+    Timestamp, Validators, Work,
 };
 use curlew_policy::politeness::visit::LOOK_SELDOM;
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, RangeCache, Reply, Tag, Version};
@@ -21,7 +21,7 @@ use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::fetch::Fetch;
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::politeness::visit::LeaseOutcome;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_testkit::memory::MemoryRangeCache;
 use futures::future::{join, try_join_all};
 use std::collections::BTreeMap;
@@ -139,7 +139,7 @@ async fn a_poll_that_brings_nothing_costs_one_write_and_one_cheap_read_of_its_ho
     let (sources, pages, jobs) = (world.sources.clone(), world.pages.clone(), world.jobs.clone());
     let intake = Intake::new(politeness, sources, pages, jobs);
     let poll = Poll { intake: Arc::new(intake), fetch: None, rows: RowsAtHand::default() };
-    let job = curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into());
+    let job = Envelope::new(curlew_model::PollJob::new(crate::test_world::key(FEED), FEED.into()));
     poll.run(&job).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(9)).await;
     ledger.taken();
@@ -183,7 +183,9 @@ fn pages_with_images() -> (TestWorld, Vec<String>) {
 
 async fn to_extract(world: &TestWorld) -> Vec<ExtractJob> {
     let queued = world.queued(QueueName::Extract).await.into_iter();
-    queued.filter_map(|(job, _)| if let Job::Extract(job) = job { Some(*job) } else { None }).collect()
+    queued
+        .filter_map(|(job, _)| if let Job { work: Work::Extract(job), .. } = job { Some(*job) } else { None })
+        .collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -193,7 +195,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
         (Counted::over(&world.hosts), Counted::over(&world.pages), Counted::over(&world.blobs));
     let fetch = Fetch::new(politeness(&world, ledger.clone()), pages.clone(), world.jobs.clone(), blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+    fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     // robots.txt, the pages and their images are one call each; the lease is taken and returned.
     assert_eq!(ledger.taken(), [("load_eventual", 2 * PAGES + 1), ("swap", 2)]);
     assert_eq!(pages.taken(), [("get", PAGES), ("insert", PAGES)]);
@@ -202,7 +204,7 @@ async fn a_page_costs_two_writes_and_two_reads_of_its_row_and_no_object_of_its_o
     world.judge.rules(world.blobs.as_ref(), world.politeness.clock.as_ref()).await.unwrap();
     let extract = Extract { pages: pages.clone(), blobs: blobs.clone(), ..world.extract() };
     let jobs = to_extract(&world).await;
-    assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert!(extract.run_batch(&page_jobs(&jobs)).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("load_eventual", PAGES), ("swap", PAGES)]);
     assert_eq!(blobs.taken(), [("get", 1), ("put", 1)], "the blocked hosts, and one segment for all of them");
     let index = Index { pages: pages.clone(), ..world.index() };
@@ -218,11 +220,11 @@ async fn where_reads_are_billed_a_visit_looks_at_its_hosts_row_every_five_second
     let politeness = Politeness { look_every: LOOK_SELDOM, ..Politeness::clone(&politeness(&world, ledger.clone())) };
     let fetch = Fetch::new(Arc::new(politeness), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let job = visit("example.org", &urls, &new());
+    let job = visit("example.org", &urls, &new()).as_visit();
     let block = async {
         world.politeness.clock.sleep(Millis::from_secs(8)).await;
         let (looks, calls) = (ledger.taken(), world.web.calls().len());
-        world.program().blocks.block("example.org").await.unwrap();
+        world.program().desk.blocks.block("example.org").await.unwrap();
         (looks, calls)
     };
     let (done, (looks, calls)) = join(fetch.run(&job), block).await;
@@ -242,23 +244,23 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let (first, last) = urls.split_at(4);
     // Nobody has fetched a page of this host before.
-    fetch.run(&visit("example.org", first, &new())).await.unwrap();
+    fetch.run(&visit("example.org", first, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), []);
     // Another feed names pages that are on their way to extraction, and new ones: those for which the state of the host
     // has no room get a row.
-    fetch.run(&visit("example.org", first, &new())).await.unwrap();
+    fetch.run(&visit("example.org", first, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 4)]);
-    fetch.run(&visit("example.org", last, &new())).await.unwrap();
+    fetch.run(&visit("example.org", last, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 6)]);
-    fetch.run(&visit("example.org", last, &new())).await.unwrap();
+    fetch.run(&visit("example.org", last, &new()).as_visit()).await.unwrap();
     assert_eq!(pages.taken(), [("load_eventual", 6)]);
     assert_eq!(world.calls(CallKind::Page).len(), urls.len(), "none was called again");
     let jobs = to_extract(&world).await;
     let extract = Extract { pages: pages.clone(), ..world.extract() };
-    assert!(extract.run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert!(extract.run_batch(&page_jobs(&jobs)).await.iter().all(Result::is_ok));
     assert_eq!(pages.taken(), [("insert", PAGES)]);
     // Pages that the state of the host has forgotten by now have a row.
-    fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+    fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
 
     // One that was rejected since, and is taken up again, is fetched although the state of the host has not forgotten it.
@@ -266,7 +268,7 @@ async fn with_few_rows_a_page_costs_one_write_and_is_fetched_once_all_the_same()
     let (row, seen) = world.pages.get(&page(last)).await.unwrap().unwrap();
     let reason = Rejection::HostUnavailable("held".into());
     world.pages.swap(seen, &Page { state: PageState::Rejected { reason }, ..row }).await.unwrap();
-    fetch.run(&visit("example.org", &[last], &new())).await.unwrap();
+    fetch.run(&visit("example.org", &[last], &new()).as_visit()).await.unwrap();
     assert_eq!(world.calls(CallKind::Page).len(), urls.len() + 1);
 }
 
@@ -278,7 +280,7 @@ async fn of_a_visit_with_more_pages_than_are_remembered_the_others_have_rows() {
     let fetch = fetch.remember_sent_in_host_state(6);
     let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     for _ in 0..2 {
-        fetch.run(&visit("example.org", &urls, &new())).await.unwrap();
+        fetch.run(&visit("example.org", &urls, &new()).as_visit()).await.unwrap();
     }
     assert_eq!(pages.taken(), [("insert", 4), ("load_eventual", PAGES)]);
     assert_eq!(world.calls(CallKind::Page).len(), urls.len());
@@ -296,7 +298,7 @@ async fn first_visits_at_once_share_readings_of_the_blocked_hosts_that_began_aft
     let [("get", readings)] = blobs.taken()[..] else { panic!("they are read") };
     assert!(readings < 5, "{readings}");
     // One that comes later gets no earlier reading.
-    world.program().blocks.block("example").await.unwrap();
+    world.program().desk.blocks.block("example").await.unwrap();
     let outcome = politeness.open(&host("late.example"), "somebody").await.unwrap();
     assert!(matches!(outcome, LeaseOutcome::Blocked));
 }
@@ -313,8 +315,10 @@ async fn queries_list_nothing_but_now_and_then_and_what_is_removed_or_published_
     let url = "https://example.org/a";
     world.web.serve(url, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/i.png\">"));
     world.fetch(&visit("example.org", &[url], &new())).await;
-    let Some((Job::Extract(job), _)) = world.queued(QueueName::Extract).await.pop() else { panic!("no job") };
-    world.extract().run_batch(&[*job]).await;
+    let Some((Job { work: Work::Extract(job), .. }, _)) = world.queued(QueueName::Extract).await.pop() else {
+        panic!("no job")
+    };
+    world.extract().run_batch(&page_jobs(&[*job])).await;
     world.index().publish(2026).await.unwrap();
     assert_eq!(finder.find("curlew", Start::Offset(0), 9).await.unwrap().total, 1);
     world.web.answer(url, Ok(status(410)));

@@ -1,12 +1,13 @@
 //! Discovery of a site's feeds: the order of the tries, the number of calls, and nothing twice.
 
-use crate::test_world::{TestWorld, host, html, key, moved, rss, status};
-use curlew_model::{DiscoverJob, Job, Millis, PollJob, SiteState, Source, Stage as QueueName, Validators};
+use crate::test_world::{TestWorld, host, html, key, moved, page_jobs, rss, status};
+use curlew_model::{DiscoverJob, Envelope, Job, Millis, PollJob, QueueName, SiteState, Source, Validators, Work};
+use curlew_ports::Ports;
 use curlew_ports::{CallKind, FetchError, HostLedger, Receipt, Reply, ReplyHeaders, Sources};
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
-use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::program::Program;
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_stages::worker::{Mailbox, Stages, Worker};
 use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
 use std::sync::Arc;
@@ -70,13 +71,14 @@ async fn the_first_pages_of_a_sites_feeds_are_fetched_once_each_under_the_lease_
     world.web.serve(&format!("{HOME}b"), "application/rss+xml", feed([5, 6, 7, 8, 9, 10, 11]));
     world.web.serve(&format!("{HOME}c"), "application/rss+xml", feed([1, 3, 5, 7, 8, 9, 12]));
     (0..13).for_each(|n| world.web.serve(&address(n), "text/html", html("")));
-    let job = Job::Discover(DiscoverJob::new(key(HOME), HOME.into()));
+    let job = Job::new(DiscoverJob::new(key(HOME), HOME.into()));
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
     assert_eq!(called, (0..FIRST_PAGES).map(address).collect::<Vec<_>>());
     assert_eq!(world.queued(QueueName::Extract).await.len(), FIRST_PAGES);
     let left = world.queued(QueueName::Fetch).await;
-    let left = left.into_iter().flat_map(|(job, _)| if let Job::Fetch(visit) = job { visit.items } else { panic!() });
+    let left =
+        left.into_iter().flat_map(|(job, _)| if let Work::Fetch(visit) = job.work { visit.items } else { panic!() });
     assert_eq!(left.map(|item| item.url).collect::<Vec<_>>(), (FIRST_PAGES..13).map(address).collect::<Vec<_>>());
     let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
     assert!(state.lease.is_none(), "it was given back");
@@ -101,8 +103,8 @@ async fn a_discovery_or_a_poll_that_did_not_end_leaves_pages_to_visits_of_their_
         queue: &Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: world.politeness.clock.clone() },
         clock: world.politeness.clock.as_ref(),
     };
-    let discover = Job::Discover(DiscoverJob::new(key(HOME), HOME.into()));
-    let poll = Job::Poll(PollJob { on_request: true, ..PollJob::new(key(&feed), feed.clone()) });
+    let discover = Job::new(DiscoverJob::new(key(HOME), HOME.into()));
+    let poll = Job::new(PollJob { on_request: true, ..PollJob::new(key(&feed), feed.clone()) });
     for (n, job) in [discover, poll].iter().enumerate() {
         worker.run(&Receipt("any".into()), 2, job).await.unwrap();
         assert_eq!(world.calls(CallKind::Page).len(), 0, "{job:?}");
@@ -196,12 +198,13 @@ async fn discovery_goes_on_where_it_was_and_calls_the_home_page_once() {
     world.web.answer("https://example.org/feed/atom", Ok(status(503)));
     world.web.serve("https://example.org/feed/atom", "application/rss+xml", rss(""));
     let discover = world.discover_stage();
-    let job = DiscoverJob::new(key(HOME), HOME.into());
+    let job = Envelope::new(DiscoverJob::new(key(HOME), HOME.into()));
     assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
     assert!(matches!(discover.run(&job).await.unwrap(), Verdict::Drop(_)), "a job that was sent twice calls nothing");
     let (next, due) = world.queued(QueueName::Discover).await.pop().unwrap();
-    let Job::Discover(next) = next else { panic!("{next:?}") };
-    assert_eq!((next.next_guess, next.deferrals), (Some(1), 1));
+    let Work::Discover(site) = &next.work else { panic!("{next:?}") };
+    let next = next.with(site.clone());
+    assert_eq!((next.work.next_guess, next.deferrals), (Some(1), 1));
     world.politeness.clock.sleep(due.since(world.now())).await;
     discover.run(&next).await.unwrap();
     assert_eq!(world.calls(CallKind::Home).len(), 1, "the home page is called once");
@@ -310,7 +313,7 @@ async fn refreshes_count_among_the_two_redirects_and_a_circle_or_a_walls_is_not_
         world.web.serve(HOME, "text/html", home.clone());
         world.web.answer("https://example.org/1", moved(301, "/2"));
         world.web.serve("https://example.org/2", "text/html", leads_to("/3"));
-        world.discover_stage().run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap();
+        world.discover_stage().run(&Envelope::new(DiscoverJob::new(key(HOME), HOME.into()))).await.unwrap();
         let before_guesses = world.web.calls().into_iter().take_while(|call| call.kind != CallKind::Feed);
         assert_eq!(before_guesses.count(), calls, "{home}");
     }
@@ -361,8 +364,8 @@ async fn what_fails_a_discovery_is_told_and_not_that_its_finds_could_not_be_sent
         ..world.ports.clone()
     };
     let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
-    let discover = Discover { fetch: None, ..program.discover };
-    let error = discover.run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap_err();
+    let discover = Discover { fetch: None, ..program.crawler.discover };
+    let error = discover.run(&Envelope::new(DiscoverJob::new(key(HOME), HOME.into()))).await.unwrap_err();
     assert!(matches!(&error, StageError::Port(error) if is_crash(error)), "{error:?}");
     assert!(refused.calls() > 0, "what was found was to be sent all the same");
 }
@@ -482,7 +485,7 @@ async fn p15_files_that_no_standard_knows_are_not_asked_for() {
     world.web.serve("https://example.org/a", "text/html", page(&[]));
     world.discover(HOME).await;
     for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job::Fetch(visit) = job else { panic!("{job:?}") };
+        let Job { work: Work::Fetch(visit), .. } = job else { panic!("{job:?}") };
         world.fetch(&visit).await;
     }
     assert_eq!(addresses(&world), ["robots.txt", "", "feed", "a"].map(|path| format!("{HOME}{path}")));
@@ -528,8 +531,8 @@ async fn a_page_is_never_named_after_a_feed_of_comments() {
         let site_image = Some("https://example.org/logo.png".to_owned());
         world.fetch(&curlew_model::VisitJob { feed: Some(key(url)), site_image, ..visit }).await;
         let queued = world.queued(QueueName::Extract).await;
-        let [(Job::Extract(job), _)] = queued.as_slice() else { panic!("{queued:?}") };
-        curlew_stages::stage::Stage::run(&world.extract(), job).await.unwrap();
+        let [(Job { work: Work::Extract(job), .. }, _)] = queued.as_slice() else { panic!("{queued:?}") };
+        world.extract().run(&page_jobs(&[(**job).clone()])[0]).await.unwrap();
         let Some(curlew_model::PageState::Accepted { location, .. }) = world.state(a).await else { panic!("{url}") };
         let record =
             curlew_stages::catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap();

@@ -2,9 +2,7 @@
 
 use crate::test_world::{TestWorld, key};
 use async_trait::async_trait;
-use curlew_model::{
-    ExtraSlot, FeedSource, Job, Millis, PollJob, Slot, Source, SourceKey, Stage as QueueName, Timestamp,
-};
+use curlew_model::{ExtraSlot, FeedSource, Job, Millis, PollJob, QueueName, Slot, Source, SourceKey, Timestamp, Work};
 use curlew_policy::address;
 use curlew_policy::polling::schedule::slots_due;
 use curlew_ports::{Clock, Inbox, Marks, PortError, Queue, Sources, Version};
@@ -54,7 +52,7 @@ impl Stack {
         let mut polls = BTreeMap::new();
         for delivery in self.world.jobs.receive(QueueName::Poll, usize::MAX, Millis(1), self.world.now()).await.unwrap()
         {
-            let Ok(Job::Poll(job)) = delivery.job else { panic!("no poll") };
+            let Ok(Job { work: Work::Poll(job), .. }) = delivery.job else { panic!("no poll") };
             *polls.entry(job.feed).or_default() += 1;
             self.world.jobs.ack(&delivery.receipt).await.unwrap();
         }
@@ -168,7 +166,9 @@ async fn polls_of_long_addresses_are_several_jobs_each_of_which_a_message_holds(
     let sent = stack.world.jobs.receive(QueueName::Poll, 100, Millis(1), stack.world.now()).await.unwrap();
     let lengths: Vec<usize> = sent.iter().map(|sent| sent.job.as_ref().unwrap().to_message().unwrap().len()).collect();
     assert!(lengths.iter().all(|length| *length < 1 << 20), "{lengths:?}");
-    let polls = sent.iter().map(|sent| if let Ok(Job::Polls(job)) = &sent.job { job.polls().count() } else { 0 });
+    let polls = sent
+        .iter()
+        .map(|sent| if let Ok(Job { work: Work::Polls(polls), .. }) = &sent.job { polls.polls().count() } else { 0 });
     assert_eq!(polls.sum::<usize>(), 900);
 }
 
@@ -288,7 +288,7 @@ impl Queue for Counted {
         assert!(self.parked.lock().unwrap().is_empty(), "parked polls wait behind others");
         let mut counts = self.counts.lock().unwrap();
         for (job, _) in jobs {
-            let Job::Polls(job) = job else { panic!("{job:?}") };
+            let Job { work: Work::Polls(job), .. } = job else { panic!("{job:?}") };
             for group in &job.groups {
                 assert!(group.polls.is_sorted_by_key(|poll| (poll.due, Million::place(&poll.feed).1)), "{group:?}");
             }
@@ -306,7 +306,7 @@ async fn after_a_day_without_ticks_a_million_feeds_are_sent_within_an_hour() {
     // Polls that were put back before the stop.
     let put_back = |slot: u16| {
         let feed = Million::feed(Slot::of(slot.into()), 1);
-        PollJob { deferrals: 1, ..PollJob::new(feed.key, feed.url) }
+        PollJob::new(feed.key, feed.url)
     };
     let counted = Arc::new(Counted {
         clock: clock.clone(),

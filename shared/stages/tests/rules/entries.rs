@@ -1,11 +1,12 @@
 //! Entries: one page is visited once, a withdrawn entry is removed, and entries that change with each call cost little.
 
-use crate::test_world::{FEED, TestWorld, accepted, html, key, page, status};
+use crate::test_world::{FEED, TestWorld, accepted, html, key, page, page_jobs, status};
 use curlew_model::{
-    FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Purpose, Slot, Source, Stage as QueueName, VisitJob,
+    Envelope, FeedSource, Gone, HostKey, Job, Millis, PageState, PollJob, Purpose, QueueName, Slot, Source, VisitJob,
+    Work,
 };
 use curlew_ports::{Blobs, CallKind, Pages, Reply, Sources};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 fn rss(items: &str) -> Reply {
     Reply { body: crate::test_world::rss(items).into(), ..status(200) }
@@ -21,7 +22,9 @@ fn atom(inner: &str) -> Reply {
 
 async fn visits(world: &TestWorld) -> Vec<VisitJob> {
     let jobs = world.queued(QueueName::Fetch).await;
-    jobs.into_iter().filter_map(|(job, _)| if let Job::Fetch(job) = job { Some(job) } else { None }).collect()
+    jobs.into_iter()
+        .filter_map(|(job, _)| if let Job { work: Work::Fetch(job), .. } = job { Some(job) } else { None })
+        .collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -38,7 +41,7 @@ async fn an_article_in_36_feeds_is_one_page_and_called_once() {
         let item =
             format!("<item><guid isPermaLink='false'>{id}</guid><link>https://example.org/a{form}</link></item>");
         world.web.answer(&url, Ok(rss(&item)));
-        let job = PollJob::new(key(&url), url);
+        let job = Envelope::new(PollJob::new(key(&url), url));
         assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     }
     let pages: std::collections::BTreeSet<_> =
@@ -136,14 +139,14 @@ async fn an_article_under_36_queries_is_one_page_and_a_copy_on_another_host_is_i
     }
     let mut jobs = vec![];
     for (job, _) in world.queued(QueueName::Extract).await {
-        if let Job::Extract(job) = job {
+        if let Job { work: Work::Extract(job), .. } = job {
             jobs.push(*job);
         }
     }
     assert_eq!(jobs.len(), 37);
     // In several batches, one of which runs twice.
     for batch in [&jobs[..5], &jobs[..5], &jobs[5..20], &jobs[20..]] {
-        assert!(world.extract().run_batch(batch).await.iter().all(Result::is_ok));
+        assert!(world.extract().run_batch(&page_jobs(batch)).await.iter().all(Result::is_ok));
     }
     let mut kept = vec![];
     for url in &urls {

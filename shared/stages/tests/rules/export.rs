@@ -7,7 +7,7 @@ use curlew_model::{Gone, IndexChange, Location, Page, PageState, Purpose, Record
 use curlew_ports::{Blobs, Pages, PortError};
 use curlew_stages::catalog::export::{Export, RecordFilter};
 use curlew_stages::catalog::index::Index;
-use curlew_stages::stage::{Stage, StageError, Verdict};
+use curlew_stages::stage::{StageError, Verdict};
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -83,13 +83,13 @@ async fn a_page_that_is_removed_expired_or_of_a_blocked_host_does_not_come() {
         assert_eq!(urls(&world, RecordFilter::default()).await, all[usize::from(publishes) + 1..], "{publishes}");
     }
     let program = world.program();
-    program.blocks.block("example.org").await.unwrap();
+    program.desk.blocks.block("example.org").await.unwrap();
     assert!(exported(&world).await.is_empty(), "no search finds it");
-    program.blocks.unblock("example.org").await.unwrap();
+    program.desk.blocks.unblock("example.org").await.unwrap();
     assert_eq!(exported(&world).await.len(), 1, "a block hides and does not erase");
     let change = IndexChange::Expire { at: Some(world.now()), validators: None };
     let (page, url) = (page(all[2]), all[2].to_owned());
-    let job = RemovalJob { page, url, change, judged_at: world.now(), trace: None };
+    let job = RemovalJob { page, url, change, judged_at: world.now() };
     assert_eq!(removal(&world).run(&job).await.unwrap(), Verdict::Done);
     assert!(exported(&world).await.is_empty(), "its time is over");
 }

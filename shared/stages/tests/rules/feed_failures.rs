@@ -1,9 +1,9 @@
 //! Failures of feeds: they move, are gone, lost, refused, suspect, and come back.
 
 use crate::test_world::{FEED, TestWorld, key, moved, rss, status};
-use curlew_model::{FailureKind, Millis, SiteState, Source, Stage as QueueName, Validators, Why};
+use curlew_model::{FailureKind, Millis, QueueName, SiteState, Source, Validators, Why};
 use curlew_ports::{CallKind, Reply, Sources};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 const HOME: &str = "https://example.org/";
 const NEW: &str = "https://new.example/feed";
@@ -237,7 +237,7 @@ async fn a_feed_that_has_moved_is_known_under_its_old_address() {
     assert_eq!(named.outcome, curlew_stages::operator::suggest::SuggestOutcome::Known);
     assert!(world.feed().await.gone, "it lives on at its new address");
     let poll = world.poll_stage();
-    let job = curlew_model::PollJob::new(key("https://example.org/rss"), String::new());
+    let job = curlew_model::Envelope::new(curlew_model::PollJob::new(key("https://example.org/rss"), String::new()));
     world.politeness.clock.sleep(Millis::from_hours(9)).await;
     assert_eq!(poll.run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(world.calls(CallKind::Feed).last().unwrap().validators.etag.as_deref(), Some("\"1\""));

@@ -5,7 +5,7 @@
 
 use crate::push::Listening;
 use crate::test_world::{TestWorld, key, status};
-use curlew_model::{FeedSource, Millis, Source, Stage as QueueName, Timestamp, Validators};
+use curlew_model::{FeedSource, Millis, QueueName, Source, Timestamp, Validators};
 use curlew_policy::chance::mix;
 use curlew_ports::{CallKind, Inbox, Reply, Sources};
 use curlew_stages::catalog::results::Start;
@@ -135,7 +135,7 @@ impl Run<'_> {
     /// Runs what is due, then publishes if that is due; says whether it did.
     async fn turn(&mut self) -> bool {
         let (world, program) = (self.world, self.program);
-        program.dispatch.tick().await.unwrap();
+        program.crawler.dispatch.tick().await.unwrap();
         let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: program.clock.clone() };
         let worker = Worker { stages: program, queue: &mailbox, clock: program.clock.as_ref() };
         loop {
@@ -150,7 +150,7 @@ impl Run<'_> {
                 break;
             }
         }
-        if world.now() < self.published_at + PUBLISH_EVERY || !program.has_unpublished().await.unwrap() {
+        if world.now() < self.published_at + PUBLISH_EVERY || !program.library.has_unpublished().await.unwrap() {
             return false;
         }
         self.published_at = world.now();
@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 
     async fn is_found(&self, word: &str) -> bool {
-        self.program.finder.find(word, Start::Offset(0), 1).await.unwrap().total > 0
+        self.program.library.finder.find(word, Start::Offset(0), 1).await.unwrap().total > 0
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::index::{accept, ask};
 use crate::test_world::{TestWorld, html, new, page, visit};
-use curlew_model::{ExtractJob, ImageId, Job, Millis, Page, PageBody, PageState, Rejection, Stage as QueueName};
+use curlew_model::{ExtractJob, ImageId, Job, Millis, Page, PageBody, PageState, QueueName, Rejection, Work};
 use curlew_ports::{Blobs, Inbox, Pages, Queue};
 use curlew_search::Manifest;
 use curlew_stages::catalog::thumbnails::thumbnail_key;
@@ -70,9 +70,9 @@ async fn a_page_whose_document_is_lost_is_fetched_again() {
     world.fetch(&visit("example.org", &[&url(0)], &new())).await;
     for delivery in world.jobs.receive(QueueName::Extract, 1, Millis(1), world.now()).await.unwrap() {
         world.jobs.ack(&delivery.receipt).await.unwrap();
-        let Ok(Job::Extract(job)) = delivery.job else { panic!("{delivery:?}") };
+        let Ok(Job { work: Work::Extract(job), .. }) = delivery.job else { panic!("{delivery:?}") };
         let job = ExtractJob { body: PageBody::Stored(key.clone()), ..*job };
-        world.jobs.send(&[(Job::Extract(Box::new(job)), world.now())]).await.unwrap();
+        world.jobs.send(&[(Job::new(job), world.now())]).await.unwrap();
     }
     let program = world.program();
     let fsck = program.fsck(true);
@@ -80,7 +80,7 @@ async fn a_page_whose_document_is_lost_is_fetched_again() {
     assert_eq!(report.damage, [Damage::LostBody { page: id, key }]);
     assert_eq!(fsck.repair(&report).await.unwrap(), []);
     let visits = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(visit), _)] = &visits[..] else { panic!("{visits:?}") };
+    let [(Job { work: Work::Fetch(visit), .. }, _)] = &visits[..] else { panic!("{visits:?}") };
     assert_eq!(visit.items[0].url, url(0));
     assert!(world.state(&url(0)).await.unwrap().may_be_taken_up());
     assert_eq!(fsck.look().await.unwrap().damage, []);

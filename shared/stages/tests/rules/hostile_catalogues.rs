@@ -2,11 +2,10 @@
 
 use crate::backfill::{addresses, begin, day, index, keep, link, post, posts, reason, row, rss, run, sitemap};
 use crate::test_world::{FEED, TestWorld, key, status};
-use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, SiteState, Source, Stage as QueueName};
+use curlew_model::{Backfill, BackfillJob, BackfillState, Job, Purpose, QueueName, SiteState, Source, Work};
 use curlew_policy::rules::{BACKFILL_DEPTH, BACKFILL_DOCUMENTS};
 use curlew_ports::{Blobs, CallKind, FetchError, Reply, Sources};
 use curlew_stages::feeds::backfill::{BackfillRequest, key_of};
-use curlew_stages::stage::Stage;
 use flate2::{Compression, write::GzEncoder};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -163,11 +162,11 @@ async fn m49_dates_in_the_future_and_before_the_web_date_no_page_and_leave_none_
         }
         world.politeness.clock.sleep(row.due.since(world.now())).await;
         let job = BackfillJob { backfill: row.key, url: row.url, step: row.step };
-        world.program().backfills.run(&job).await.unwrap();
+        world.program().crawler.backfills.run(&job).await.unwrap();
     }
     let mut stated = BTreeMap::new();
     for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job::Fetch(visit) = job else { panic!("{job:?}") };
+        let Job { work: Work::Fetch(visit), .. } = job else { panic!("{job:?}") };
         for item in visit.items {
             let Purpose::New { hints } = item.purpose else { panic!("{}", item.url) };
             stated.insert(item.url, hints.published.map(curlew_model::Timestamp::day));

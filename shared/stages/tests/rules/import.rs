@@ -2,13 +2,12 @@
 
 use crate::revision::document;
 use crate::test_world::{TestWorld, html, key, rss};
-use curlew_model::{DiscoverJob, Gone, PageState, Rejection, SiteState, Timestamp};
+use curlew_model::{DiscoverJob, Envelope, Gone, PageState, Rejection, SiteState, Timestamp};
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::{Blobs, CallKind};
 use curlew_stages::feeds::discover::Discover;
 use curlew_stages::pages::import::{ForeignPage, ForeignPages, ImportOutcome};
-use curlew_stages::stage::Stage;
 use std::sync::Arc;
 
 const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/a.jpg\">";
@@ -23,7 +22,8 @@ fn foreign(url: &str, head: &str) -> ForeignPage {
 
 async fn take(world: &TestWorld, pages: Vec<ForeignPage>) -> Vec<ImportOutcome> {
     let program = world.program();
-    let foreign = ForeignPages { extract: &program.extract, politeness: &program.politeness, keeps_raw: true };
+    let foreign =
+        ForeignPages { extract: &program.crawler.extract, politeness: &program.crawler.politeness, keeps_raw: true };
     let outcomes = foreign.take(pages).await.unwrap();
     assert_eq!((world.web.calls().len(), world.jobs.left().len()), (0, 0), "nobody is called, now or later");
     outcomes
@@ -60,7 +60,7 @@ async fn foreign_pages_are_accepted_once() {
     assert_eq!(objects().await, before);
     // What was removed does not come back.
     let program = world.program();
-    program.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
+    program.library.removal.remove(&crate::test_world::page("https://example.org/a"), Gone::NotFound).await.unwrap();
     assert_eq!(take(&world, vec![pages[0].clone()]).await, [ImportOutcome::Known]);
 }
 
@@ -71,7 +71,7 @@ async fn what_the_operator_or_an_owner_keeps_out_stays_out() {
     let lists = Lists { substrings: vec!["/private/".into()], ..Lists::default() };
     let exclusions = Exclusions::compile(&lists).unwrap();
     let world = TestWorld::with_scope(Scope { exclusions, ..Scope::default() });
-    world.program().blocks.block("example.net").await.unwrap();
+    world.program().desk.blocks.block("example.net").await.unwrap();
     world.web.refuse("https://intern.example/");
     let with = |name: &str, value: &str| {
         let mut page = foreign("https://example.org/h", IMAGE);
@@ -109,9 +109,9 @@ async fn pages_that_were_imported_before_their_host_was_called_are_not_fetched_w
     world.web.serve(new, "text/html", html(""));
     let program = world.program();
     // As where a read of a row costs more than a call.
-    let fetch = program.fetch.clone().remember_sent_in_host_state(6);
-    let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.discover };
-    discover.run(&DiscoverJob::new(key(home), home.into())).await.unwrap();
+    let fetch = program.crawler.fetch.clone().remember_sent_in_host_state(6);
+    let discover = Discover { fetch: Some(Arc::new(fetch)), ..program.crawler.discover };
+    discover.run(&Envelope::new(DiscoverJob::new(key(home), home.into()))).await.unwrap();
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
     assert_eq!(called, [new]);
 }

@@ -3,8 +3,8 @@
 use crate::test_world::{TestWorld, host, page};
 use crate::watches;
 use curlew_model::{
-    Gone, Job, Location, Millis, Page, PageId, PageState, QueryError, Record, SegmentKey, Stage as QueueName,
-    Timestamp, Year,
+    Gone, Job, Location, Millis, Page, PageId, PageState, QueryError, QueueName, Record, SegmentKey, Timestamp, Work,
+    Year,
 };
 use curlew_ports::{Blobs, Pages};
 use curlew_search::Manifest;
@@ -307,7 +307,7 @@ async fn o12_odd_queries_are_answered_with_what_was_understood() {
 #[tokio::test(start_paused = true)]
 async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
     let world = TestWorld::new();
-    let program = watches::program(&world);
+    let program = world.program();
     watches::add(&program, "curlew").await;
     let text = "A curlew probes the mud.";
     let record = |url: &str, replaces: Option<&Location>| Record {
@@ -338,7 +338,7 @@ async fn a_damaged_segment_stops_no_other_one_and_is_read_once() {
     );
     assert_eq!(fsck.repair(&report).await.unwrap(), []);
     let visits = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(visit), _)] = &visits[..] else { panic!("{visits:?}") };
+    let [(Job { work: Work::Fetch(visit), .. }, _)] = &visits[..] else { panic!("{visits:?}") };
     assert_eq!(visit.items[0].url, "https://example.org/b");
     assert_eq!(fsck.look().await.unwrap().damage, []);
 }

@@ -1,10 +1,8 @@
 //! Interstitials: a wall in place of all pages removes none of them and rejects none for good.
 
 use crate::index::{accept, ask};
-use crate::test_world::{TestWorld, host, html, new, page, status, visit};
-use curlew_model::{
-    Gone, HoldReason, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName, Timestamp, VisitJob,
-};
+use crate::test_world::{TestWorld, host, html, new, page, status, visit, visited};
+use curlew_model::{Gone, HoldReason, Job, Millis, PageState, Purpose, QueueName, Rejection, Timestamp};
 use curlew_ports::{HostLedger, Inbox, Pages, Reply};
 
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -57,7 +55,7 @@ async fn days(world: &TestWorld, days: u64) {
         let Some((_, due)) = waiting.first() else { break };
         world.politeness.clock.sleep((*due).min(end).since(world.now())).await;
         for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-            if let Ok(Job::Fetch(job)) = &delivery.job
+            if let Ok(job) = &delivery.job
                 && let curlew_stages::stage::Verdict::Defer(at) = world.fetch(job).await
             {
                 world.jobs.put_back(&delivery.receipt, at).await.unwrap();
@@ -213,7 +211,7 @@ async fn new_pages_behind_a_wall_wait_and_are_taken_in_when_it_is_gone() {
         world.fetch(&visit("example.org", &urls, &new())).await;
         assert_eq!(held(&world).await.map(|(why, _)| why), Some(HoldReason::Interstitial));
         let waiting = world.queued(QueueName::Fetch).await;
-        let items = |job: &Job| matches!(job, Job::Fetch(VisitJob { items, deferrals: 0, .. }) if items.len() > 1);
+        let items = |job: &Job| job.deferrals == 0 && visited(job).len() > 1;
         assert_eq!(waiting.len(), 2, "what came before it was known waits as well");
         assert!(waiting.iter().all(|(job, due)| items(job) && due.since(world.now()) >= Millis::from_hours(71)));
         let text = format!("<p>{}</p>", TEXT.repeat(4));

@@ -16,8 +16,8 @@ mod fsck;
 mod hostile_catalogues;
 mod import;
 mod index;
+mod index_versions;
 mod interstitial;
-mod leaves;
 mod on_request;
 mod operators;
 mod overruns;
@@ -46,14 +46,14 @@ mod turns;
 mod walls;
 mod watches;
 
-use curlew_model::{
-    Gone, HoldReason, Job, Millis, Page, PageState, Purpose, Rejection, Stage as QueueName, VisitJob, WindowPart,
-};
+use curlew_model::{Gone, HoldReason, Job, Millis, Page, PageState, Purpose, QueueName, Rejection, WindowPart, Work};
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Pages, Reply, Version};
 use curlew_stages::pages::judge::Judge;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use std::sync::Arc;
-use test_world::{FEED, HOUR, TestWorld, accepted, host, html, moved, new, page, status, visit};
+use test_world::{
+    AsVisit, FEED, HOUR, TestWorld, accepted, host, html, moved, new, page, page_jobs, status, visit, visited,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_held_feed_is_parked_once_and_its_schedule_waits() {
@@ -78,11 +78,11 @@ async fn h08_a_held_host_is_not_called_and_its_visit_is_given_up_in_the_end() {
     let world = TestWorld::new();
     let url = "https://example.org/a";
     world.web.answer(url, Ok(status(503)));
-    let mut job = visit("example.org", &[url, "https://example.org/b"], &new());
+    let mut job = Job::new(visit("example.org", &[url, "https://example.org/b"], &new()));
     for n in 0..=world.politeness.rules.max_deferrals {
         assert_eq!(job.deferrals, n);
         world.fetch(&job).await;
-        let Some((Job::Fetch(next), due)) = world.queued(QueueName::Fetch).await.pop() else { break };
+        let Some((next, due)) = world.queued(QueueName::Fetch).await.pop() else { break };
         assert!(due.since(world.now()).0 >= 48 * HOUR * 1_000);
         let before = world.web.calls().len();
         world.fetch(&job).await;
@@ -113,10 +113,11 @@ async fn our_own_hour_being_used_up_never_counts_against_a_page() {
         ..Default::default()
     };
     world.hosts.swap(&name, Version::ABSENT, state).await.unwrap();
-    let job = VisitJob { deferrals: rules.max_deferrals, ..visit("example.org", &["https://example.org/a"], &new()) };
+    let job = Job::new(visit("example.org", &["https://example.org/a"], &new()));
+    let job = Job { deferrals: rules.max_deferrals, ..job };
     world.fetch(&job).await;
     let (sent_on, due) = world.queued(QueueName::Fetch).await.pop().unwrap();
-    assert_eq!(sent_on, Job::Fetch(job));
+    assert_eq!(sent_on, job);
     assert_eq!(due, world.now() + rules.window + Millis(rules.window.0 / 8));
     assert_eq!(world.state("https://example.org/a").await, None);
 }
@@ -142,8 +143,8 @@ async fn a_redirect_to_a_held_host_holds_up_only_its_own_page() {
     world.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
     assert_eq!(world.state("https://example.org/b").await, Some(PageState::Pending));
     let queued = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
-    assert_eq!(rest.items.iter().map(|i| i.url.as_str()).collect::<Vec<_>>(), ["https://example.org/a"]);
+    let [(rest, due)] = &queued[..] else { panic!("{queued:?}") };
+    assert_eq!(visited(rest), ["https://example.org/a"]);
     assert_eq!(rest.deferrals, 1);
     assert!(due.since(world.now()).0 >= 48 * HOUR * 1_000);
     let (other, _) = world.hosts.load(&host("other.example")).await.unwrap();
@@ -250,7 +251,7 @@ async fn r06_robots_unreachable_parks_the_page_and_a_304_out_of_nowhere_allows_n
         world.fetch(&visit("example.org", &["https://example.org/a"], &new())).await;
         assert!(world.calls(CallKind::Page).is_empty());
         let queued = world.queued(QueueName::Fetch).await;
-        let [(Job::Fetch(rest), due)] = &queued[..] else { panic!("{queued:?}") };
+        let [(rest, due)] = &queued[..] else { panic!("{queued:?}") };
         assert_eq!(rest.deferrals, 1);
         assert!(due.since(world.now()).0 >= HOUR * 1_000 - 5_000);
     }
@@ -292,11 +293,13 @@ async fn an_image_elsewhere_gets_a_visit_there_and_one_that_is_not_to_be_had_is_
     world.fetch(&visit("example.org", &["https://example.org/a", "https://example.org/b"], &new())).await;
     assert!(world.calls(CallKind::Image).is_empty());
     let pages: Vec<_> = world.queued(QueueName::Extract).await.into_iter().map(|(job, _)| job).collect();
-    let pages: Vec<_> =
-        pages.into_iter().map(|job| if let Job::Extract(job) = job { *job } else { panic!() }).collect();
-    world.extract().run_batch(&pages).await;
+    let pages: Vec<_> = pages
+        .into_iter()
+        .map(|job| if let Job { work: Work::Extract(job), .. } = job { *job } else { panic!() })
+        .collect();
+    world.extract().run_batch(&page_jobs(&pages)).await;
     let queued = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
+    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(
         (images.host.clone(), images.items.len()),
         (host("images.example"), 1),
@@ -382,10 +385,13 @@ async fn a_page_without_an_image_is_taken_where_images_are_optional_and_else_rej
         let url = "https://example.org/a";
         world.web.serve(url, "text/html", html(""));
         let program = world.program();
-        assert_eq!(program.fetch.run(&visit("example.org", &[url], &new())).await.unwrap(), Verdict::Done);
+        assert_eq!(
+            program.crawler.fetch.run(&visit("example.org", &[url], &new()).as_visit()).await.unwrap(),
+            Verdict::Done
+        );
         let queued = world.queued(QueueName::Extract).await;
-        let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
-        program.extract.run_batch(&[(**job).clone()]).await;
+        let [(Job { work: Work::Extract(job), .. }, _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+        program.crawler.extract.run_batch(&page_jobs(&[(**job).clone()])).await;
         let state = world.state(url).await;
         match are_optional {
             true => assert!(matches!(state, Some(PageState::Accepted { .. })), "{state:?}"),
@@ -406,11 +412,11 @@ async fn a_batch_that_runs_twice_leaves_one_record_and_no_document_behind() {
     world.web.serve(url, "text/html", html(&head));
     world.fetch(&visit("example.org", &[url], &new())).await;
     let queued = world.queued(QueueName::Extract).await;
-    let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+    let [(Job { work: Work::Extract(job), .. }, _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
     assert_eq!(world.blobs.list("bodies/", None, 9).await.unwrap().len(), 1);
     let jobs = [(**job).clone(), (**job).clone()];
     for _ in 0..2 {
-        assert!(world.extract().run_batch(&jobs).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
+        assert!(world.extract().run_batch(&page_jobs(&jobs)).await.iter().all(|v| matches!(v, Ok(Verdict::Done))));
     }
     assert!(matches!(world.state(url).await, Some(PageState::Accepted { .. })));
     assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap().len(), 1);
@@ -426,8 +432,8 @@ async fn a_segment_whose_rows_are_still_to_be_written_is_indexed_later() {
     world.web.serve(url, "text/html", html(head));
     world.fetch(&visit("example.org", &[url], &new())).await;
     let queued = world.queued(QueueName::Extract).await;
-    let [(Job::Extract(job), _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
-    world.extract().run_batch(&[(**job).clone()]).await;
+    let [(Job { work: Work::Extract(job), .. }, _)] = &queued[..] else { panic!("{} jobs", queued.len()) };
+    world.extract().run_batch(&page_jobs(&[(**job).clone()])).await;
     let (written, seen) = world.pages.get(&page(url)).await.unwrap().unwrap();
     // As it was between writing the segment and writing the row.
     let seen = world.pages.swap(seen, &Page { state: PageState::Pending, ..written.clone() }).await.unwrap();
@@ -447,9 +453,9 @@ async fn r26_the_longest_crawl_delay_lets_a_redirected_page_come_to_an_end() {
     world.web.serve("https://example.org/c", "text/html", html(""));
     for _ in 0..4 {
         let queued = world.queued(QueueName::Fetch).await;
-        let first = visit("example.org", &["https://example.org/a"], &new());
+        let first = Job::new(visit("example.org", &["https://example.org/a"], &new()));
         let job = match queued.into_iter().next_back() {
-            Some((Job::Fetch(job), due)) => {
+            Some((job, due)) => {
                 world.politeness.clock.sleep(due.since(world.now())).await;
                 job
             }

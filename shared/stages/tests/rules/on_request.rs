@@ -2,11 +2,11 @@
 
 use crate::test_world::{FEED, TestWorld, host, key, rss, status};
 use curlew_model::{
-    DiscoverJob, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, SiteSource, SiteState, Source,
-    Stage as QueueName, Timestamp, Validators,
+    DiscoverJob, Envelope, Failure, FailureCause, Hold, HoldReason, HostState, Millis, PollJob, QueueName, SiteSource,
+    SiteState, Source, Timestamp, Validators,
 };
 use curlew_ports::{CallKind, FetchError, HostLedger, Reply, Sources, Version};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 const HOME: &str = "https://example.org/";
 const ROBOTS: &str = "https://example.org/robots.txt";
@@ -18,7 +18,7 @@ fn document() -> Reply {
 }
 
 async fn ask(world: &TestWorld) -> Verdict {
-    let job = PollJob { on_request: true, ..PollJob::new(key(FEED), FEED.into()) };
+    let job = Envelope::new(PollJob { on_request: true, ..PollJob::new(key(FEED), FEED.into()) });
     world.poll_stage().run(&job).await.unwrap()
 }
 
@@ -90,7 +90,7 @@ async fn a_host_that_was_not_reached_is_polled_when_its_pause_is_over() {
     let not_before = world.now() + Millis::from_mins(15);
     let missed = HostState { failures: 1, not_before, ..HostState::default() };
     world.hosts.swap(&host("example.org"), Version::ABSENT, missed).await.unwrap();
-    let actions = world.program().actions;
+    let actions = world.program().desk.actions;
     let answer = actions.poll("ana", &[FEED.into()]).await.unwrap().remove(0);
     assert_eq!((answer.outcome, answer.again_at), ("too soon", Some(not_before)), "{answer:?}");
     assert_eq!(world.queued(QueueName::Poll).await, []);
@@ -119,7 +119,7 @@ async fn a_site_that_comes_to_nothing_keeps_why() {
         let world = TestWorld::new();
         world.with_site(HOME, SiteState::Waiting).await;
         world.web.answer(url, answer);
-        world.discover_stage().run(&DiscoverJob::new(key(HOME), HOME.into())).await.unwrap();
+        world.discover_stage().run(&Envelope::new(DiscoverJob::new(key(HOME), HOME.into()))).await.unwrap();
         let kept = world.site(HOME).await.failure.unwrap_or_else(|| panic!("{url} {cause:?} is not kept"));
         assert!(kept.cause == cause && kept.detail.contains(word), "{url} {cause:?}: {kept:?}");
     }
@@ -151,7 +151,7 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         world.web.answer(&format!("{wrong}robots.txt"), unreached());
         world.web.keep(right, document());
         suggest.site(wrong, true).await.unwrap();
-        let job = DiscoverJob::new(key(wrong), wrong.into());
+        let job = Envelope::new(DiscoverJob::new(key(wrong), wrong.into()));
         assert_eq!(world.discover_stage().run(&job).await.unwrap(), Verdict::Done);
         let paused_until = world.site(wrong).await.not_before;
         assert!(paused_until > world.now());
@@ -162,7 +162,7 @@ async fn a_site_that_was_never_reached_gives_way_to_its_other_address() {
         suggest.site(right, true).await.unwrap();
         assert_eq!(world.site(wrong).await.state, replaced);
         let calls = world.web.calls().len();
-        let first = DiscoverJob::new(key(right), right.into());
+        let first = Envelope::new(DiscoverJob::new(key(right), right.into()));
         world.discover_stage().run(&first).await.unwrap();
         assert_eq!(world.web.calls().len(), calls, "the host is left alone for as long as before");
         world.politeness.clock.sleep(paused_until.since(world.now())).await;

@@ -6,19 +6,20 @@ use curlew_model::{
     Timestamp,
 };
 use curlew_policy::politeness::admission;
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Hosts, Pages, PortError, Sources, update_host};
 use curlew_stages::operator::actions::HoldLift;
 use curlew_stages::operator::sessions::{IDLE_FOR, SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR};
 use curlew_stages::operator::watches::WatchError;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use curlew_testkit::faults::{BlobCall, BlobFate, Faults, Faulty, JudgedBlobs, OverrunPool, Rates};
 use std::sync::Arc;
 
 /// Returns the audit log, oldest entry first: what, about, the reason and the note.
 async fn log(program: &Program) -> Vec<(String, String, String, Option<String>)> {
-    let entries = program.actions.log.latest(100).await.unwrap();
+    let entries = program.desk.actions.log.latest(100).await.unwrap();
     assert!(entries.iter().all(|entry| entry.by == "ana"));
     entries.into_iter().rev().map(|e| (e.act.what, e.act.about, e.act.reason, e.act.note)).collect()
 }
@@ -27,7 +28,7 @@ async fn log(program: &Program) -> Vec<(String, String, String, Option<String>)>
 async fn an_act_is_logged_a_refusal_and_a_no_op_are_not() {
     let world = TestWorld::new();
     let program = world.program();
-    let actions = &program.actions;
+    let actions = &program.desk.actions;
     let pause = || world.politeness.clock.sleep(Millis(1));
 
     assert_eq!(actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::WasNone);
@@ -62,15 +63,15 @@ async fn a_hold_has_an_end_and_lifting_it_leaves_what_the_host_has_brought_about
     let world = TestWorld::new();
     let program = world.program();
     let state = async || world.hosts.list(None, 9).await.unwrap()[0].1.clone();
-    program.actions.hold("ana", "www.example.org", Millis::from_days(100_000)).await.unwrap();
+    program.desk.actions.hold("ana", "www.example.org", Millis::from_days(100_000)).await.unwrap();
     let until = state().await.left_alone_until.unwrap();
     assert_eq!(until, world.now() + Millis::from_days(366), "a hold is not for ever");
     let own = world.now() + Millis::from_days(3);
     update_host(world.hosts.as_ref(), &host("example.org"), |known| (held_by_its_answers(known, own), ()))
         .await
         .unwrap();
-    assert_eq!(program.actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::Lifted);
-    assert_eq!(program.actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::OthersRemain(own));
+    assert_eq!(program.desk.actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::Lifted);
+    assert_eq!(program.desk.actions.lift_hold("ana", "example.org").await.unwrap(), HoldLift::OthersRemain(own));
     assert_eq!(log(&program).await.len(), 2);
 }
 
@@ -87,7 +88,7 @@ async fn an_act_that_fails_midway_is_logged_with_its_error() {
     ports.hosts = Arc::new(Faulty::new(world.hosts.clone(), faults.clone()));
     ports.ledger = Arc::new(Faulty::new(world.hosts.clone(), faults));
     let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
-    assert!(matches!(program.actions.block("ana", "example.org").await, Err(StageError::Port(_))));
+    assert!(matches!(program.desk.actions.block("ana", "example.org").await, Err(StageError::Port(_))));
     let log = log(&program).await;
     assert_eq!((log.len(), log[0].0.as_str()), (1, "block"));
     assert!(log[0].3.as_ref().unwrap().starts_with("failed: "), "{log:?}");
@@ -97,12 +98,12 @@ async fn an_act_that_fails_midway_is_logged_with_its_error() {
 async fn an_act_that_is_cut_off_leaves_its_entry() {
     let world = TestWorld::new();
     let stuck = JudgedBlobs::new(world.blobs.clone(), |call, key| match (call, key) {
-        (BlobCall::Swap, "hidden-hosts.json" | "overrules.json") => BlobFate::Hang,
+        (BlobCall::Swap, "hidden-hosts.json" | "overrides.json") => BlobFate::Hang,
         _ => BlobFate::Pass,
     });
     let ports = Ports { blobs: stuck, ..world.ports.clone() };
     let program = Program::over(world.politeness.clone(), ports, world.judge.clone());
-    let (actions, why) = (&program.actions, Some("a court says so".to_owned()));
+    let (actions, why) = (&program.desk.actions, Some("a court says so".to_owned()));
     tokio::select! {
         done = actions.block("ana", "example.org") => panic!("{done:?}"),
         () = world.politeness.clock.sleep(Millis(1)) => {}
@@ -120,8 +121,8 @@ async fn an_act_that_is_cut_off_leaves_its_entry() {
 async fn an_act_that_changes_nothing_takes_no_other_from_the_log() {
     let world = TestWorld::new();
     let program = world.program();
-    program.actions.block("ana", "example.org").await.unwrap();
-    let twice = [(); 2].map(|()| program.actions.unblock("ana", "example.org"));
+    program.desk.actions.block("ana", "example.org").await.unwrap();
+    let twice = [(); 2].map(|()| program.desk.actions.unblock("ana", "example.org"));
     let [first, second] = twice;
     assert_eq!((first.await.unwrap(), second.await.unwrap()), (true, false), "within one millisecond");
     let log = log(&program).await;
@@ -134,8 +135,8 @@ async fn a_list_is_read_in_the_pool_and_may_not_take_long() {
     let politeness = Politeness { pool: Arc::new(OverrunPool::after(1)), ..Politeness::clone(&world.politeness) };
     let program = Program::over(Arc::new(politeness), world.ports.clone(), world.judge.clone());
     let list = || "<opml><body><outline xmlUrl='https://a.example/feed'/></body></opml>".to_owned();
-    assert_eq!(program.actions.read_list(list()).await.unwrap()[0].url, "https://a.example/feed");
-    let overrun = program.actions.read_list(list()).await;
+    assert_eq!(program.desk.actions.read_list(list()).await.unwrap()[0].url, "https://a.example/feed");
+    let overrun = program.desk.actions.read_list(list()).await;
     assert!(matches!(&overrun, Err(StageError::Job(why)) if why.contains("processor time")), "{overrun:?}");
 }
 
@@ -143,12 +144,12 @@ async fn a_list_is_read_in_the_pool_and_may_not_take_long() {
 async fn a_damaged_watch_hides_no_other_and_can_be_removed() {
     let world = TestWorld::new();
     let program = world.program();
-    let watch = program.actions.add_watch("ana", "curlew", "https://hooks.example/new", &[7; 32]).await.unwrap();
+    let watch = program.desk.actions.add_watch("ana", "curlew", "https://hooks.example/new", &[7; 32]).await.unwrap();
     let damaged = "0".repeat(watch.name.len());
     world.blobs.put(&format!("watches/{damaged}.json"), b"{".to_vec().into()).await.unwrap();
-    assert_eq!(program.watches.list().await.unwrap(), [watch]);
-    assert_eq!(program.watches.match_new().await.unwrap(), 0);
-    assert!(program.actions.remove_watch("ana", &damaged).await.unwrap());
+    assert_eq!(program.desk.watches.list().await.unwrap(), [watch]);
+    assert_eq!(program.desk.watches.match_new().await.unwrap(), 0);
+    assert!(program.desk.actions.remove_watch("ana", &damaged).await.unwrap());
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +161,7 @@ async fn sources_come_in_parts_each_once_and_by_host() {
         let feed = FeedSource::new(key(&url), Slot::of(0), &url);
         assert!(world.sources.insert(&Source::Feed(feed)).await.unwrap());
     }
-    let lookup = world.program().lookup;
+    let lookup = world.program().desk.lookup;
     let all = async |host: Option<&str>| {
         let (mut urls, mut after) = (Vec::new(), None);
         loop {
@@ -179,8 +180,8 @@ async fn sources_come_in_parts_each_once_and_by_host() {
     assert_eq!(all(Some("site3.example.org")).await, ["https://site3.example.org/"]);
     assert_eq!(all(Some("ample.org")).await, Vec::<String>::new(), "a name is matched by whole labels");
     // A block and a hold are shown with the feed.
-    world.program().actions.block("ana", "feeds.example.net").await.unwrap();
-    world.program().actions.hold("ana", "example.net", Millis::from_days(1)).await.unwrap();
+    world.program().desk.actions.block("ana", "feeds.example.net").await.unwrap();
+    world.program().desk.actions.hold("ana", "example.net", Millis::from_days(1)).await.unwrap();
     let row = lookup.sources(Some("example.net"), None, 1).await.unwrap().rows.remove(0);
     assert!(row.is_blocked && row.is_feed && row.hold.is_some());
 }
@@ -195,30 +196,30 @@ async fn a_report_of_a_site_plans_what_will_happen_and_counts_pages_alone() {
     let url = "https://example.org/p#content-99765b227c92ef01";
     let guide = Page::new(page(url), url.into(), host("example.org"), PageState::Alias { of: page(home) }, world.now());
     assert!(world.pages.insert(&guide).await.unwrap());
-    let report = world.program().lookup.site("example.org").await.unwrap().unwrap();
+    let report = world.program().desk.lookup.site("example.org").await.unwrap().unwrap();
     let next: Vec<_> = report.next.iter().map(|next| (next.at, next.what)).collect();
     assert_eq!((next, report.pages.len()), (vec![(again, "discovery")], 0));
 
     world.with_feed(|_| {}).await;
     let planned = async || {
-        let next = world.program().lookup.site("example.org").await.unwrap().unwrap().next;
+        let next = world.program().desk.lookup.site("example.org").await.unwrap().unwrap().next;
         next.into_iter().filter(|next| next.what == "poll").count()
     };
     assert_eq!(planned().await, 1);
-    world.program().actions.block("ana", "example.org").await.unwrap();
+    world.program().desk.actions.block("ana", "example.org").await.unwrap();
     assert_eq!(planned().await, 0, "a blocked host is not polled");
 }
 
 #[tokio::test(start_paused = true)]
 async fn held_hosts_and_screened_pages_are_found_among_the_others() {
     let world = TestWorld::new();
-    let actions = world.program().actions;
+    let actions = world.program().desk.actions;
     for n in 0..4 {
         actions.block("ana", &format!("blocked{n}.example")).await.unwrap();
         let (quiet, over) = (host(&format!("quiet{n}.example")), world.now() - Millis(1));
         update_host(world.hosts.as_ref(), &quiet, |known| (admission::leave_alone(known, over), ())).await.unwrap();
     }
-    let lookup = world.program().lookup;
+    let lookup = world.program().desk.lookup;
     let first = lookup.held(None, 3).await.unwrap();
     let second = lookup.held(first.next.clone(), 3).await.unwrap();
     let names: Vec<&str> = first.rows.iter().chain(&second.rows).map(|row| row.host.as_str()).collect();

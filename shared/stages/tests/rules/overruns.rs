@@ -1,7 +1,7 @@
 //! Documents that exceed their processor time: each is given up with a reason, and nothing else is.
 
-use crate::test_world::{FEED, TestWorld, html, new, rss, visit};
-use curlew_model::{ExtractJob, Job, PageState, Purpose, Rejection, Stage as QueueName};
+use crate::test_world::{FEED, TestWorld, html, new, page_jobs, rss, visit};
+use curlew_model::{ExtractJob, Job, PageState, Purpose, QueueName, Rejection, Work};
 use curlew_ports::{CallKind, Pages};
 use curlew_stages::politeness::access::Politeness;
 use curlew_stages::stage::Verdict;
@@ -30,7 +30,7 @@ fn overrun_after(world: &mut TestWorld, spared: usize) {
 async fn extract_job(world: &TestWorld) -> ExtractJob {
     let mut queued = world.queued(QueueName::Extract).await;
     match queued.pop() {
-        Some((Job::Extract(job), _)) => *job,
+        Some((Job { work: Work::Extract(job), .. }, _)) => *job,
         other => panic!("{other:?}"),
     }
 }
@@ -78,7 +78,7 @@ async fn what_overruns_in_extraction_or_screening_is_rejected() {
         assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
         let job = extract_job(&world).await;
         overrun_after(&mut world, spared);
-        let verdicts = world.extract().run_batch(std::slice::from_ref(&job)).await;
+        let verdicts = world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await;
         assert!(matches!(verdicts[..], [Ok(Verdict::Done)]), "{verdicts:?}");
         let reason = rejected(&world).await;
         assert!(is_limit(&reason), "{reason:?}");
@@ -104,7 +104,7 @@ async fn a_page_that_overruns_when_it_is_checked_again_stays() {
     let mut world = world(usize::MAX);
     assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
     let job = extract_job(&world).await;
-    assert!(world.extract().run_batch(std::slice::from_ref(&job)).await.iter().all(Result::is_ok));
+    assert!(world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await.iter().all(Result::is_ok));
     let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
     assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
     // Neither while its head is scanned, nor when its text is compared.

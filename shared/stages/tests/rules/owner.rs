@@ -7,8 +7,8 @@ use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, vis
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    BackfillJob, BackfillState, Challenge, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState, Rejection,
-    ReportedState, Source, Stage as QueueName, Timestamp, VisitJob, Way,
+    BackfillJob, BackfillState, Challenge, Envelope, Gone, Job, Millis, Miss, OwnJob, OwnerRequest, PageState,
+    QueueName, Rejection, ReportedState, Source, Timestamp, VisitJob, Way, Work,
 };
 use curlew_policy::site::ownership::{CLAIM_LIFE, LOOKS_A_DAY, PROOF_LIFE};
 use curlew_ports::{Blobs, CallKind, HostLedger, Inbox, Names, Pages, PortError, Queue, Sources};
@@ -19,7 +19,8 @@ use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, MESSAGES_KEPT, Me
 use curlew_stages::operator::owner_jobs::Own;
 use curlew_stages::operator::ownership::{Owners, RequestOutcome, expire_claims};
 use curlew_stages::operator::suggest::SuggestError;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
+use curlew_stages::worker::Stages;
 use curlew_stages::worker::{Mailbox, Worker};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -60,26 +61,28 @@ impl Town {
     }
 
     fn blocks(&self) -> Blocks {
-        self.world.program().blocks
+        self.world.program().desk.blocks
     }
 
     fn owners(&self) -> Owners {
-        self.world.program().owners
+        self.world.program().desk.owners
     }
 
     fn own(&self) -> Own {
-        Own { limits: self.limits, ..self.world.program().looking_up(self.zone.clone()).own }
+        Own { limits: self.limits, ..self.world.program().desk.looking_up(self.zone.clone()).own }
     }
 
     /// Runs the requested jobs, each when it is due.
     async fn work(&self) {
         let (world, own) = (&self.world, self.own());
         for queue in [QueueName::Discover, QueueName::Remove] {
-            while let Some((Job::Own(job), due)) = world.queued(queue).await.into_iter().next() {
+            while let Some((job, due)) = world.queued(queue).await.into_iter().next() {
                 world.politeness.clock.sleep(due.since(world.now())).await;
                 for delivery in world.jobs.receive(queue, 1, Millis(1), world.now()).await.unwrap() {
                     world.jobs.ack(&delivery.receipt).await.unwrap();
                 }
+                let Work::Own(request) = &job.work else { break };
+                let job = job.with(request.clone());
                 while let Verdict::Defer(at) = own.run(&job).await.unwrap() {
                     world.politeness.clock.sleep(at.since(world.now())).await;
                 }
@@ -286,7 +289,8 @@ async fn i05_a_block_counts_from_the_next_query_and_call_and_is_taken_back() {
 async fn i05_a_job_that_comes_late_does_not_undo_what_was_asked_for_after_it() {
     let town = Town::proven().await;
     let blocked = || async { town.blocks().blocked_by(HOST).await.unwrap() };
-    let late = async |request| town.own().run(&OwnJob::new(HOST.into(), challenge(1), request)).await.unwrap();
+    let late =
+        async |request| town.own().run(&Envelope::new(OwnJob::new(HOST.into(), challenge(1), request))).await.unwrap();
     assert_eq!(town.request(1, OwnerRequest::Block).await, RequestOutcome::Granted);
     town.world.politeness.clock.sleep(Millis::from_mins(1)).await;
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
@@ -348,7 +352,9 @@ async fn i05_what_its_owner_has_forgotten_is_gone() {
     assert_eq!(town.request(1, OwnerRequest::Unblock).await, RequestOutcome::Granted);
     assert_eq!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::Granted);
     assert!(!town.world.feed().await.gone);
-    assert!(matches!(&town.world.queued(QueueName::Poll).await[..], [(Job::Poll(poll), _)] if poll.url == FEED));
+    assert!(
+        matches!(&town.world.queued(QueueName::Poll).await[..], [(Job { work: Work::Poll(poll), .. }, _)] if poll.url == FEED)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -373,11 +379,11 @@ async fn i05_a_page_that_is_on_its_way_when_its_owner_has_all_forgotten_is_not_s
     world.web.serve(url, "text/html", html(""));
     assert_eq!(world.fetch(&visit(HOST, &[url], &new())).await, Verdict::Done);
     let jobs = world.queued(QueueName::Extract).await;
-    let [(Job::Extract(job), _)] = &jobs[..] else { panic!("{jobs:?}") };
+    let [(job, _)] = &jobs[..] else { panic!("{jobs:?}") };
     let segments = || async { world.blobs.list("segments/", None, 10).await.unwrap().len() };
     let before = segments().await;
     assert_eq!(town.request(1, OwnerRequest::Forget).await, RequestOutcome::Granted);
-    assert_eq!(world.program().extract.run(job).await.unwrap(), Verdict::Done);
+    assert_eq!(world.program().run(job).await.unwrap(), Verdict::Done);
     assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
     assert!(segments().await <= before, "nothing of it is stored");
 }
@@ -391,7 +397,7 @@ async fn a_visit_that_is_asked_for_keeps_the_manners_of_every_other() {
     let poll = town.world.queued(QueueName::Poll).await;
     assert!(poll.len() == 1 && poll[0].1 >= now + town.world.politeness.rules.poll_floor, "{poll:?}");
     let visits = town.world.queued(QueueName::Fetch).await;
-    assert!(matches!(&visits[..], [(Job::Fetch(visit), _)] if visit.items.len() == 2), "{visits:?}");
+    assert!(matches!(&visits[..], [(Job { work: Work::Fetch(visit), .. }, _)] if visit.items.len() == 2), "{visits:?}");
     assert!(matches!(town.request(1, OwnerRequest::Visit).await, RequestOutcome::TooSoon(_)));
 }
 
@@ -413,7 +419,7 @@ fn message(n: usize) -> Message {
 #[tokio::test(start_paused = true)]
 async fn i10_messages_are_kept_once_in_bounded_number_and_not_for_long() {
     let world = TestWorld::new();
-    let messages = world.program().messages;
+    let messages = world.program().desk.messages;
     for _ in 0..3 {
         assert_eq!(messages.take(&message(0)).await.unwrap(), MessageOutcome::Taken);
     }
@@ -467,7 +473,7 @@ async fn an_owner_turns_the_back_catalogue_off_and_on_and_has_what_is_listed_of_
     world.with_feed(|_| {}).await;
     let posts = (0..40).map(|n| format!("<item><link>https://example.org/post-{n}</link></item>")).collect::<String>();
     world.web.serve(crate::test_world::FEED, "application/rss+xml", crate::test_world::rss(&posts));
-    let (backfills, of) = (world.program().backfills, crate::test_world::key(crate::test_world::FEED));
+    let (backfills, of) = (world.program().crawler.backfills, crate::test_world::key(crate::test_world::FEED));
     assert!(backfills.begin(&of, BackfillRequest::default()).await.unwrap());
     let key = key_of(&of).unwrap();
     let row = async || match world.sources.get(&key).await.unwrap() {
@@ -514,7 +520,7 @@ async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
         town.owners().request(HOST, &challenge(1), OwnerRequest::Look, true).await.unwrap(),
         RequestOutcome::Granted
     );
-    let program = world.program().looking_up(town.zone.clone());
+    let program = world.program().with_desk(|desk| desk.looking_up(town.zone.clone()));
     let clock = world.politeness.clock.clone();
     let mailbox = Mailbox { inbox: world.jobs.clone(), queue: world.jobs.clone(), clock: clock.clone() };
     let worker = Worker { stages: &program, queue: &mailbox, clock: clock.as_ref() };
@@ -531,6 +537,6 @@ async fn a_look_at_a_host_that_is_always_in_use_ends_after_twenty_waits() {
     }
     assert_eq!(runs, 21);
     let job = town.world.queued(QueueName::Remove).await;
-    let [(Job::Own(OwnJob { looked: Some(looked), .. }), _)] = &job[..] else { panic!("{job:?}") };
+    let [(Job { work: Work::Own(OwnJob { looked: Some(looked), .. }), .. }, _)] = &job[..] else { panic!("{job:?}") };
     assert_eq!(looked.misses[1..], [(Way::File, Miss::Held), (Way::Meta, Miss::Held)]);
 }

@@ -1,10 +1,10 @@
 //! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
 
-use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, rss, status, visit};
+use crate::test_world::{AsVisit, FEED, TestWorld, host, html, moved, new, page, rss, status, visit, visited};
 use async_trait::async_trait;
 use curlew_model::{
-    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Purpose, Rejection, Stage as QueueName, TakeUpJob,
-    Timestamp, VisitJob,
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Purpose, QueueName, Rejection, TakeUpJob, Timestamp,
+    Work,
 };
 use curlew_policy::politeness::admission;
 use curlew_policy::rules::{CIRCUIT_FAILURES, VISIT_REST};
@@ -35,22 +35,20 @@ fn called(world: &TestWorld, url: &str) -> usize {
 }
 
 /// Empties the queue of visits; returns its jobs with their URLs and the time until each is due.
-async fn left(world: &TestWorld) -> Vec<(VisitJob, Millis)> {
+async fn left(world: &TestWorld) -> Vec<(Job, Millis)> {
     let queued = world.queued(QueueName::Fetch).await;
     for delivery in world.jobs.receive(QueueName::Fetch, 100, Millis(1), Timestamp::MAX).await.unwrap() {
         world.jobs.ack(&delivery.receipt).await.unwrap();
     }
-    let visit = |(job, due): (Job, Timestamp)| match job {
-        Job::Fetch(job) => (job, due.since(world.now())),
-        other => panic!("{other:?}"),
-    };
-    queued.into_iter().map(visit).collect()
+    queued.into_iter().map(|(job, due)| (job, due.since(world.now()))).collect()
 }
 
 /// Runs the jobs that take up the pages of a host after its block; returns their number.
 async fn take_up(world: &TestWorld, program: &Program) -> usize {
     for runs in 0.. {
-        let Some((job @ Job::TakeUp(_), due)) = world.queued(QueueName::Remove).await.into_iter().next() else {
+        let Some((job @ Job { work: Work::TakeUp(_), .. }, due)) =
+            world.queued(QueueName::Remove).await.into_iter().next()
+        else {
             return runs;
         };
         world.politeness.clock.sleep(due.since(world.now())).await;
@@ -60,10 +58,6 @@ async fn take_up(world: &TestWorld, program: &Program) -> usize {
         assert_eq!(program.run(&job).await.unwrap(), Verdict::Done);
     }
     unreachable!()
-}
-
-fn urls(job: &VisitJob) -> Vec<&str> {
-    job.items.iter().map(|item| item.url.as_str()).collect()
 }
 
 fn cut() -> Result<Reply, FetchError> {
@@ -105,14 +99,16 @@ async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() 
     assert_eq!((rest.circuit, rest.holds_in_a_row), (Circuit::Closed, 0));
     let waiting = left(&world).await;
     let [(rest, soon), (refused, late)] = &waiting[..] else { panic!("{waiting:?}") };
-    assert_eq!((urls(rest), rest.deferrals), (vec![B, C], 0));
+    assert_eq!((visited(rest), rest.deferrals), (vec![B, C], 0));
     assert!(*soon >= Millis::from_mins(59) && *soon <= Millis::from_mins(61));
-    assert_eq!((urls(refused), refused.deferrals), (vec![A], 1));
+    assert_eq!((visited(refused), refused.deferrals), (vec![A], 1));
     assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
 
     // A visit before that time does not call the URL, and the other URLs have their turn.
     world.politeness.clock.sleep(*soon).await;
-    world.fetch(&VisitJob { items: [refused.items.clone(), rest.items.clone()].concat(), ..rest.clone() }).await;
+    let (mut both, rest) = (rest.as_visit(), refused.as_visit());
+    both.work.items.splice(0..0, rest.work.items);
+    world.fetch(&both).await;
     assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 1, 1));
     let hold = state(&world, "example.org").await.hold.unwrap();
     assert_eq!(hold.reason, HoldReason::Forbidden);
@@ -150,10 +146,11 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
         // The clock counts in steps.
         let most = VISIT_REST + Millis(2);
         let (rest, many) = (world.now() + most, world.politeness.rules.max_deferrals);
-        let waiting = VisitJob { deferrals: many, ..visit("example.org", &[C, OTHER], &new()) };
+        let deferred = |visit| Job { deferrals: many, ..Job::new(visit) };
+        let waiting = deferred(visit("example.org", &[C, OTHER], &new()));
         world.fetch(&waiting).await;
-        world.fetch(&VisitJob { deferrals: many, ..image() }).await;
-        world.fetch(&VisitJob { deferrals: many, ..guest() }).await;
+        world.fetch(&deferred(image())).await;
+        world.fetch(&deferred(guest())).await;
         if refused != FEED {
             world.poll(0).await;
             assert!(world.feed().await.not_before <= rest && world.feed().await.failures == 0);
@@ -166,7 +163,7 @@ async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and
             assert!(*wait <= most && *wait + Millis::from_mins(5) > most, "{wait:?}");
         }
         world.politeness.clock.sleep(most).await;
-        let pages = put_off.iter().find(|(job, _)| job.items.len() == 2).unwrap();
+        let pages = put_off.iter().find(|(job, _)| visited(job).len() == 2).unwrap();
         world.fetch(&pages.0).await;
         assert_eq!((called(&world, C), called(&world, OTHER)), (1, 1), "{code} {refused}");
         assert_eq!(state(&world, "example.org").await.hold, None);
@@ -195,7 +192,7 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
     let world = TestWorld::new();
     world.web.answer(A, cut());
     world.web.serve(B, "text/html", html(""));
-    let mut job = visit("example.org", &[A, B], &new());
+    let mut job = Job::new(visit("example.org", &[A, B], &new()));
     for n in 0..=world.politeness.rules.max_deferrals {
         world.fetch(&job).await;
         assert_eq!(state(&world, "example.org").await.hold, None, "{n}");
@@ -208,7 +205,7 @@ async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_
             assert_eq!(world.state(B).await, Some(PageState::Pending));
         }
         let Some((next, wait)) = waiting.pop() else { break };
-        assert_eq!((urls(&next), next.deferrals), (vec![A], n + 1));
+        assert_eq!((visited(&next), next.deferrals), (vec![A], n + 1));
         assert!(wait >= Millis::from_hours(24), "{wait:?}");
         world.politeness.clock.sleep(wait).await;
         job = next;
@@ -270,7 +267,7 @@ async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
     }
     world.web.answer(robots, Ok(status(404)));
     world.web.serve(A, "text/html", html(""));
-    let mut job = visit("example.org", &[A], &new());
+    let mut job = Job::new(visit("example.org", &[A], &new()));
     // Two short waits, the second longer than the first.
     for (least, most) in [(15, 17), (60, 67)] {
         world.fetch(&job).await;
@@ -324,7 +321,7 @@ async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself()
     let name = |n: usize| format!("h{n}.example");
     let url = |n: usize| format!("https://{}/a", name(n));
     (0..40).for_each(|n| world.web.serve(&url(n), "text/html", html("")));
-    let mut jobs: Vec<VisitJob> = (0..40).map(|n| visit(&name(n), &[url(n).as_str()], &new())).collect();
+    let mut jobs: Vec<Job> = (0..40).map(|n| Job::new(visit(&name(n), &[url(n).as_str()], &new()))).collect();
     for round in 0.. {
         assert!(round < 60, "it does not end: {}", jobs.len());
         let mut again = vec![];
@@ -363,7 +360,7 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
     let held = |state| (admission::leave_alone(state, world.now()), ());
     let calls = world.web.calls().len();
-    world.program().blocks.block("github.io").await.unwrap();
+    world.program().desk.blocks.block("github.io").await.unwrap();
     let carl = "carl.github.io";
     update_host(world.politeness.ledger.as_ref(), &host(carl), held).await.unwrap();
     world.fetch(&visit(carl, &["https://carl.github.io/a"], &new())).await;
@@ -379,19 +376,20 @@ async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
     assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
 
     // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
-    assert!(world.program().blocks.unblock("github.io").await.unwrap());
-    assert!(!world.program().blocks.unblock("github.io").await.unwrap());
+    assert!(world.program().desk.blocks.unblock("github.io").await.unwrap());
+    assert!(!world.program().desk.blocks.unblock("github.io").await.unwrap());
     let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for them all") };
     assert!(*due > world.now(), "its visits must not meet the block that is being lifted");
     take_up(&world, &world.program()).await;
-    let mut waiting = left(&world).await;
-    waiting.sort_by(|a, b| a.0.host.cmp(&b.0.host));
-    waiting.retain(|(job, _)| job.host.as_str() != carl);
+    let waiting = left(&world).await;
+    let mut waiting: Vec<_> = waiting.iter().map(|(job, _)| job.as_visit()).collect();
+    waiting.sort_by(|a, b| a.work.host.cmp(&b.work.host));
+    waiting.retain(|job| job.work.host.as_str() != carl);
     assert_eq!(
-        waiting.iter().map(|(job, _)| job.host.as_str()).collect::<Vec<_>>(),
+        waiting.iter().map(|job| job.work.host.as_str()).collect::<Vec<_>>(),
         ["anna.github.io", "ben.github.io"]
     );
-    for ((job, _), url) in waiting.iter().zip(urls) {
+    for (job, url) in waiting.iter().zip(urls) {
         world.fetch(job).await;
         assert_eq!(world.state(url).await, Some(PageState::Pending));
     }
@@ -403,7 +401,7 @@ async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
     let (anna, ben) = ("https://anna.tumblr.com/a", "https://ben.tumblr.com/a");
     world.web.serve(anna, "text/html", html(""));
     world.web.serve(ben, "text/html", html(""));
-    assert_eq!(world.program().blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
+    assert_eq!(world.program().desk.blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
     world.fetch(&visit("tumblr.com", &[anna, ben], &new())).await;
     assert_eq!(world.state(anna).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
     assert_eq!(world.state(ben).await, Some(PageState::Pending));
@@ -419,12 +417,12 @@ async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided()
     for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
         world.pages.insert(&row).await.unwrap();
     }
-    world.program().blocks.block("example.org").await.unwrap();
-    world.program().blocks.unblock("example.org").await.unwrap();
+    world.program().desk.blocks.block("example.org").await.unwrap();
+    world.program().desk.blocks.unblock("example.org").await.unwrap();
     take_up(&world, &world.program()).await;
     let waiting = left(&world).await;
     let [(job, _)] = &waiting[..] else { panic!("{waiting:?}") };
-    assert_eq!(urls(job), [A]);
+    assert_eq!(visited(job), [A]);
     world.fetch(job).await;
     assert_eq!(world.state(A).await, Some(PageState::Pending));
     assert!(world.blobs.get("hidden-hosts.json").await.unwrap().is_some());
@@ -442,19 +440,19 @@ async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
         [(StepLimits { rows: 7, ..StepLimits::default() }, 8), (StepLimits { pages: 3, ..StepLimits::default() }, 9)]
     {
         let mut program = world.program();
-        program.blocks.limits = limits;
-        program.blocks.block("example.org").await.unwrap();
-        program.blocks.unblock("example.org").await.unwrap();
+        program.desk.blocks.limits = limits;
+        program.desk.blocks.block("example.org").await.unwrap();
+        program.desk.blocks.unblock("example.org").await.unwrap();
         assert_eq!(take_up(&world, &program).await, steps, "{limits:?}");
         let visits = left(&world).await;
-        assert!(visits.iter().all(|(visit, _)| visit.items.len() <= limits.pages.min(limits.rows)), "{limits:?}");
-        let taken_up: BTreeSet<&str> = visits.iter().flat_map(|(visit, _)| urls(visit)).collect();
+        assert!(visits.iter().all(|(visit, _)| visited(visit).len() <= limits.pages.min(limits.rows)), "{limits:?}");
+        let taken_up: BTreeSet<&str> = visits.iter().flat_map(|(visit, _)| visited(visit)).collect();
         assert!(taken_up.len() == 25 && taken_up.iter().all(|url| url.contains("example.org")), "{limits:?}");
     }
     // Who blocks it again is heeded by a job that is under way.
     let program = world.program();
-    program.blocks.block("example.org").await.unwrap();
-    let late = Job::TakeUp(TakeUpJob { host: "example.org".into(), after: None });
+    program.desk.blocks.block("example.org").await.unwrap();
+    let late = Job::new(TakeUpJob { host: "example.org".into(), after: None });
     assert!(matches!(program.run(&late).await.unwrap(), Verdict::Drop(_)));
 }
 
@@ -479,7 +477,7 @@ async fn a_block_outlasts_an_unblock_that_was_under_way() {
         world.pages.insert(&row).await.unwrap();
         let known = |state| (admission::leave_alone(state, world.now()), ());
         update_host(world.politeness.ledger.as_ref(), &host(key), known).await.unwrap();
-        let blocks = world.program().blocks;
+        let blocks = world.program().desk.blocks;
         blocks.block(name).await.unwrap();
         let queue = Arc::new(BlocksMeanwhile(blocks.clone(), name));
         Blocks { queue, ..blocks }.unblock(name).await.unwrap();

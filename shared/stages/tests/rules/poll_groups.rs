@@ -2,7 +2,7 @@
 
 use crate::test_world::{HOUR, TestWorld, host, key, new, status, visit};
 use curlew_model::{
-    FeedSource, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Slot, Source, Stage as QueueName, Timestamp,
+    FeedSource, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, QueueName, Slot, Source, Timestamp, Work,
 };
 use curlew_policy::address;
 use curlew_ports::{CallKind, HostLedger, Sources, Version};
@@ -39,7 +39,7 @@ async fn world_of(feeds: usize) -> (TestWorld, GroupPolls) {
 }
 
 fn message(job: &GroupPolls) -> Job {
-    Job::Polls(PollsJob { groups: vec![job.clone()] })
+    Job::new(PollsJob { groups: vec![job.clone()] })
 }
 
 async fn run(world: &TestWorld, job: &GroupPolls) -> Verdict {
@@ -100,7 +100,7 @@ async fn polls_whose_process_died_are_run_each_on_its_own() {
     world.politeness.clock.sleep(world.politeness.rules.lease_length()).await;
     assert_eq!(run(&world, &job).await, Verdict::Done);
     let left = world.queued(QueueName::Poll).await.into_iter().map(|(job, _)| job).filter(|job| *job != polls);
-    let singles: Vec<Job> = job.polls.iter().cloned().map(Job::Poll).collect();
+    let singles: Vec<Job> = job.polls.iter().cloned().map(Job::new).collect();
     assert_eq!(left.collect::<Vec<_>>(), singles);
 }
 
@@ -144,9 +144,9 @@ async fn what_fails_in_a_group_goes_back_as_a_job_of_its_own() {
     assert_eq!(run(&world, &job).await, Verdict::Done);
     drop(lease);
     let left = world.queued(QueueName::Poll).await;
-    let [(Job::Poll(poll), due)] = &left[..] else { panic!("{left:?}") };
+    let [(Job { work: Work::Poll(poll), waits: 1, .. }, due)] = &left[..] else { panic!("{left:?}") };
     assert_eq!(poll.url, job.polls[0].url);
-    assert!(*due > world.now() && poll.waits == 1);
+    assert!(*due > world.now());
 }
 
 /// A world with feeds of a platform whose group has been polled before, and their polls.
@@ -193,7 +193,7 @@ async fn polls_of_a_platform_that_is_in_use_wait_together() {
     assert_eq!(run(&world, &job).await, Verdict::Done);
     drop(lease);
     let left = world.queued(QueueName::Poll).await;
-    let [(Job::Polls(again), due)] = &left[..] else { panic!("{left:?}") };
+    let [(Job { work: Work::Polls(again), .. }, due)] = &left[..] else { panic!("{left:?}") };
     let [again] = &again.groups[..] else { panic!("{again:?}") };
     assert_eq!((again.group, &again.polls), (job.group, &job.polls));
     assert!(*due > world.now());
@@ -220,7 +220,7 @@ async fn dispatch_sends_what_is_due_as_one_job_and_polls_of_a_platform_as_one_gr
     dispatch.tick().await.unwrap();
     let (mut sent, mut messages) = (vec![], 0);
     for (job, _) in world.queued(QueueName::Poll).await {
-        let Job::Polls(job) = job else { panic!("{job:?}") };
+        let Job { work: Work::Polls(job), .. } = job else { panic!("{job:?}") };
         messages += 1;
         for group in job.groups {
             for poll in group.polls {

@@ -2,7 +2,7 @@
 
 use crate::test_world::{FEED, TestWorld, host, html, key, moved, rss, status};
 use async_trait::async_trait;
-use curlew_model::{HostState, Job, Millis, PollJob, Stage as QueueName, Validators};
+use curlew_model::{HostState, Job, Millis, PollJob, QueueName, Validators, Work};
 use curlew_policy::rules::BUSY_RETRY;
 use curlew_ports::{Call, CallKind, Fetch, FetchError, HostLedger, Reply};
 use curlew_stages::feeds::first_pages::FIRST_PAGES;
@@ -79,7 +79,7 @@ async fn a_lease_that_was_left_keeps_others_out_until_it_ends() {
     let until = state(&world).await.lease.map(|lease| lease.until).unwrap();
     let visit = crate::test_world::visit("example.org", &["https://example.org/a"], &crate::test_world::new());
     assert!(matches!(world.fetch(&visit).await, Verdict::Defer(at) if at <= until));
-    let patient = curlew_model::VisitJob { waits: 3, ..visit.clone() };
+    let patient = Job { waits: 3, ..Job::new(visit.clone()) };
     let Verdict::Defer(at) = world.fetch(&patient).await else { panic!("the lease is in force") };
     assert!(at.since(world.now()) >= BUSY_RETRY.saturating_mul(8), "who found it in use three times asks less often");
     world.politeness.clock.sleep(until.since(world.now())).await;
@@ -133,7 +133,7 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
     let items = format!("{items}<item><link>{elsewhere}</link></item>");
     world.web.serve(FEED, "application/rss+xml", rss(&items));
     (0..many).for_each(|n| world.web.serve(&page(n), "text/html", html("")));
-    let job = Job::Poll(PollJob::new(key(FEED), FEED.into()));
+    let job = Job::new(PollJob::new(key(FEED), FEED.into()));
     let began = world.now();
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     let called: Vec<String> = world.calls(CallKind::Page).into_iter().map(|call| call.url).collect();
@@ -144,7 +144,9 @@ async fn the_first_new_pages_are_fetched_under_the_lease_of_the_poll() {
     let left = world.queued(QueueName::Fetch).await;
     let left: BTreeSet<String> = left
         .into_iter()
-        .flat_map(|(job, _)| if let Job::Fetch(visit) = job { visit.items } else { panic!("{job:?}") })
+        .flat_map(
+            |(job, _)| if let Job { work: Work::Fetch(visit), .. } = job { visit.items } else { panic!("{job:?}") },
+        )
         .map(|item| item.url)
         .collect();
     assert_eq!(left, BTreeSet::from([elsewhere.to_owned(), page(many - 2), page(many - 1)]));
@@ -160,11 +162,11 @@ async fn pages_that_a_poll_could_not_fetch_are_visited_later() {
     let page = "https://example.org/a";
     world.web.serve(FEED, "application/rss+xml", rss(&format!("<item><link>{page}</link></item>")));
     world.web.answer(page, Ok(status(503)));
-    let job = Job::Poll(PollJob::new(key(FEED), FEED.into()));
+    let job = Job::new(PollJob::new(key(FEED), FEED.into()));
     assert_eq!(world.program().run(&job).await.unwrap(), Verdict::Done);
     assert_eq!(world.calls(CallKind::Page).len(), 1);
     let left = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(visit), due)] = &left[..] else { panic!("{left:?}") };
+    let [(Job { work: Work::Fetch(visit), .. }, due)] = &left[..] else { panic!("{left:?}") };
     assert_eq!(visit.items[0].url, page);
     assert!(*due > world.now());
 }

@@ -2,15 +2,15 @@
 
 use crate::test_world::{FEED, HOUR, TestWorld, html, key, moved, rss, status};
 use curlew_model::{
-    FeedSource, Job, Millis, Source, Stage as QueueName, SubscribeJob, Subscription, Timestamp, Why, hex,
+    Envelope, FeedSource, Job, Millis, QueueName, Source, SubscribeJob, Subscription, Timestamp, Why, Work, hex,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Inbox, Reply, Sources};
+use curlew_stages::crawler::Crawler;
 use curlew_stages::feeds::poll::Poll;
 use curlew_stages::feeds::subscribe::Subscribe;
 use curlew_stages::feeds::websub::WEB_SECRET;
 use curlew_stages::feeds::websub_delivery::{HubAnswer, HubAsks, HubDelivery, Pushes};
-use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
@@ -30,7 +30,8 @@ impl Listening {
     async fn new() -> Listening {
         let world = TestWorld::new();
         world.blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
-        let Program { subscribe, pushes, .. } = world.program().reached_at(Some("https://search.example".into()));
+        let crawler = world.program().crawler.reached_at(Some("https://search.example".into()));
+        let Crawler { subscribe, pushes, .. } = crawler;
         world.with_feed(|_| {}).await;
         let mut document = Reply { body: rss("").into(), ..status(200) };
         document.headers.links = vec![format!("<{HUB}>; rel=hub, <{FEED}>; rel=self")];
@@ -50,17 +51,19 @@ impl Listening {
         Poll { intake: Arc::new(poll.intake.listening()), ..poll }
     }
 
-    fn poll_job(&self) -> curlew_model::PollJob {
-        curlew_model::PollJob::new(key(FEED), FEED.into())
+    fn poll_job(&self) -> Envelope<curlew_model::PollJob> {
+        Envelope::new(curlew_model::PollJob::new(key(FEED), FEED.into()))
     }
 
     /// Takes the waiting jobs for hubs out of the queue.
-    async fn jobs(&self) -> Vec<SubscribeJob> {
+    async fn jobs(&self) -> Vec<Envelope<SubscribeJob>> {
         let mut jobs = vec![];
         for delivery in self.world.jobs.receive(QueueName::Poll, 9, Millis(1), self.world.now()).await.unwrap() {
             self.world.jobs.ack(&delivery.receipt).await.unwrap();
-            if let Ok(Job::Subscribe(job)) = delivery.job {
-                jobs.push(job);
+            if let Ok(job @ Job { work: Work::Subscribe(_), .. }) = &delivery.job
+                && let Work::Subscribe(hub) = &job.work
+            {
+                jobs.push(job.with(hub.clone()));
             }
         }
         jobs
@@ -132,7 +135,11 @@ impl Listening {
 
     async fn polls(&self) -> Vec<Timestamp> {
         let queued = self.world.queued(QueueName::Poll).await;
-        queued.into_iter().filter(|(job, _)| matches!(job, Job::Poll(_))).map(|(_, due)| due).collect()
+        queued
+            .into_iter()
+            .filter(|(job, _)| matches!(job, Job { work: Work::Poll(_), .. }))
+            .map(|(_, due)| due)
+            .collect()
     }
 }
 
@@ -182,7 +189,7 @@ async fn u35_a_hub_that_points_inward_or_is_held_or_forbids_it_is_not_posted_to(
     this.poll().await;
     this.ask().await;
     let queued = this.world.queued(QueueName::Poll).await;
-    let [(Job::Subscribe(job), due)] = &queued[..] else { panic!("{queued:?}") };
+    let [(job, due)] = &queued[..] else { panic!("{queued:?}") };
     assert!(job.deferrals == 1 && due.since(this.world.now()).0 >= 72 * HOUR * 1_000, "its hold counts: {due}");
     this.world.web.answer(HUB, Err(FetchError::Network("down".into())));
     assert_eq!(this.world.calls(CallKind::Hub).len(), 1);
@@ -232,7 +239,7 @@ async fn f13_a_hub_is_told_when_its_feed_is_blocked_by_its_host_key_or_by_its_na
         let this = Listening::subscribed().await;
         let Some((Source::Feed(feed), seen)) = this.world.sources.get(&key(FEED)).await.unwrap() else { panic!() };
         this.world.sources.swap(seen, &Source::Feed(FeedSource { url: url.into(), ..feed })).await.unwrap();
-        this.world.program().blocks.block(name).await.unwrap();
+        this.world.program().desk.blocks.block(name).await.unwrap();
         assert!(matches!(this.poll().await, Verdict::Drop(_)), "{url}");
         assert_eq!(this.world.feed().await.failures, 0, "{url}");
         assert_eq!(this.told(b"news", &this.form()["hub.secret"]).await, HubAnswer::Unknown, "{url}");

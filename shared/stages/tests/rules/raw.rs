@@ -2,12 +2,11 @@
 
 use crate::index::{removal, traces};
 use crate::revision::{A, document, published_as, recheck, record, wait, work};
-use crate::test_world::{FEED, TestWorld, key, new, page, status, visit};
-use curlew_model::{Exchange, Gone, Job, PageState, Stage as QueueName, Timestamp, Validators, VisitJob};
+use crate::test_world::{FEED, TestWorld, key, new, page, page_job, status, visit};
+use curlew_model::{Exchange, Gone, PageState, QueueName, Timestamp, Validators, VisitJob};
 use curlew_ports::{Blobs, PortError, Reply};
 use curlew_stages::operator::fsck::{Damage, FsckReport};
 use curlew_stages::pages::extract::Extract;
-use curlew_stages::stage::Stage;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 
 /// The document with a word of its own, as a fetcher that keeps heads answers it.
@@ -42,7 +41,7 @@ async fn an_accepted_page_is_kept_as_it_came() {
     reply.headers.content_type = Some("text/html; charset=iso-8859-1".into());
     let world = published_as(reply.clone()).await;
     assert_eq!(record(&world).await.title, "On w\u{e4}ders");
-    let raw = world.program().raw;
+    let raw = world.program().library.raw;
     let objects = raw.objects(Timestamp::MIN).await.unwrap();
     let [(key, segment)] = &objects[..] else { panic!("{objects:?}") };
     assert!(key.starts_with("raw/2026/11/21/") && key.ends_with(".warc.zst"), "{key}");
@@ -141,9 +140,9 @@ async fn raw_pages_of_a_batch_that_died_are_swept() {
     world.blobs.put(left, bytes).await.unwrap();
     let report = fsck(&world).await;
     assert_eq!((report.orphans.clone(), report.damage.clone()), (vec![left.to_owned()], vec![]));
-    assert_eq!(world.program().raw.expire().await.unwrap(), 0, "its segment may still be written");
+    assert_eq!(world.program().library.raw.expire().await.unwrap(), 0, "its segment may still be written");
     wait(&world, 48).await;
-    assert_eq!(world.program().raw.expire().await.unwrap(), 1);
+    assert_eq!(world.program().library.raw.expire().await.unwrap(), 1);
     assert_eq!(raw_keys(&world).await, [object]);
 }
 
@@ -171,7 +170,7 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
     let job = VisitJob { feed: Some(key(FEED)), ..visit("example.org", &[A], &new()) };
     world.fetch(&job).await;
     let jobs = world.queued(QueueName::Extract).await;
-    let [(Job::Extract(job), _)] = &jobs[..] else { panic!("{jobs:?}") };
+    let [(job, _)] = &jobs[..] else { panic!("{jobs:?}") };
     let full = JudgedBlobs::new(world.blobs.clone(), |call, key| match call {
         BlobCall::PutIfAbsent if key.starts_with("raw/") => {
             BlobFate::Fail(PortError::unavailable("the disk", "it is full; free some space"))
@@ -179,7 +178,7 @@ async fn a_disk_that_is_full_for_raw_pages_loses_no_page() {
         _ => BlobFate::Pass,
     });
     let full = Extract { blobs: full, ..world.extract() };
-    full.run(job).await.unwrap_err();
+    full.run(&page_job(job)).await.unwrap_err();
     assert_eq!(world.state(A).await.filter(|state| *state != PageState::Pending), None, "it waits");
     assert_eq!(world.blobs.list("segments/", None, 9).await.unwrap(), Vec::<String>::new());
     work(&world).await;

@@ -35,7 +35,8 @@ async fn reextract(world: &TestWorld, dry_run: bool, remove: bool) -> ReextractR
 async fn run(world: &TestWorld, request: &ReextractRequest) -> ReextractReport {
     let program = world.program();
     let calls = world.web.calls().len();
-    let job = Reextract { extract: &program.extract, raw: &program.raw, removal: &program.removal };
+    let job =
+        Reextract { extract: &program.crawler.extract, raw: &program.library.raw, removal: &program.library.removal };
     let report = job.run(request).await.unwrap();
     assert_eq!(world.web.calls().len(), calls, "nobody is called");
     report
@@ -66,7 +67,7 @@ async fn what_an_older_extractor_read_is_read_anew() {
     assert_eq!(places(&world, "gannet").await, Vec::<String>::new());
     assert_eq!(places(&world, "whimbrel").await.len(), 2);
     assert_eq!(world.program().fsck(true).look().await.unwrap().damage, []);
-    world.program().removal.remove(&page(A), Gone::NotFound).await.unwrap();
+    world.program().library.removal.remove(&page(A), Gone::NotFound).await.unwrap();
     assert_eq!(places(&world, "whimbrel").await, Vec::<String>::new());
 }
 

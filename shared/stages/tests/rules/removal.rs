@@ -3,8 +3,7 @@
 use crate::index::{accept, ask, removal, traces};
 use crate::test_world::{TestWorld, host, moved, page, status, visit};
 use curlew_model::{
-    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, Stage as QueueName, Timestamp, TraceId, Validators,
-    VisitJob,
+    Gone, HostKey, Job, Millis, Page, PageId, PageState, Purpose, QueueName, Timestamp, TraceId, Validators, Work,
 };
 use curlew_policy::trace;
 use curlew_ports::{Blobs, FetchError, Pages, PortError, Reply};
@@ -42,7 +41,7 @@ async fn recheck(world: &TestWorld, reply: Result<Reply, FetchError>) -> Option<
         Ok(reply) => world.web.keep(A, reply),
         error => world.web.answer(A, error),
     }
-    let job = VisitJob { trace: Some(chain()), ..visit("example.org", &[A], &Purpose::Recheck) };
+    let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
     world.fetch(&job).await;
     world.state(A).await
 }
@@ -71,7 +70,9 @@ async fn what_stands_in_place_of_a_page_needs_a_second_look_to_remove_it() {
         assert!(is_there(recheck(&world, Ok(document(title, text))).await), "{title}: once is not enough");
         assert_eq!(ask(&world, "curlew").await.total, 2);
         let second = world.queued(QueueName::Fetch).await;
-        let [(Job::Fetch(job), due)] = second.as_slice() else { panic!("{title}: a second look: {second:?}") };
+        let [(Job { work: Work::Fetch(job), .. }, due)] = second.as_slice() else {
+            panic!("{title}: a second look: {second:?}")
+        };
         assert!(due.since(world.now()) > Millis::from_hours(20) && job.items[0].purpose == Purpose::Recheck);
         assert!(is_there(recheck(&world, Ok(document(title, text))).await), "a wall may stand before all pages");
         let b = "https://example.org/b";
@@ -113,12 +114,12 @@ async fn a_page_that_has_moved_for_good_goes_and_is_taken_in_where_it_is_now() {
         Some(PageState::Gone { reason: Gone::Moved })
     );
     let next = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(job), _)] = next.as_slice() else { panic!("{next:?}") };
+    let [(Job { work: Work::Fetch(job), trace, .. }, _)] = next.as_slice() else { panic!("{next:?}") };
     assert_eq!(
         (job.items[0].url.as_str(), &job.items[0].purpose),
         ("https://example.org/new", &crate::test_world::new())
     );
-    assert_eq!(job.trace, Some(chain()), "it follows from the re-check");
+    assert_eq!(*trace, Some(chain()), "it follows from the re-check");
 
     // A temporary redirect, or one to the home page: a second look decides.
     for (code, to, reason) in
@@ -258,8 +259,8 @@ async fn in_a_simulated_year_of_samples_every_page_has_its_turn_twice() {
             .await
             .unwrap()
         {
-            let Ok(Job::Fetch(job)) = &delivery.job else { panic!("a visit") };
-            assert_eq!(job.trace, Some(trace::of_recheck(&job.host, world.now())), "a chain a sample and host key");
+            let Ok(Job { work: Work::Fetch(job), trace, .. }) = &delivery.job else { panic!("a visit") };
+            assert_eq!(*trace, Some(trace::of_recheck(&job.host, world.now())), "a chain a sample and host key");
             for item in &job.items {
                 let (seen, times) = last.get_mut(&item.page).unwrap();
                 longest = longest.max(Millis(now.0 - seen.0));

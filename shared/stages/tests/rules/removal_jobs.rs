@@ -2,16 +2,15 @@
 //! runs, and not to a page that has been seen since.
 
 use crate::index::{accept, ask, removal};
-use crate::test_world::{TestWorld, host, html, page, status, visit};
+use crate::test_world::{AsVisit, TestWorld, host, html, page, status, visit};
 use async_trait::async_trait;
 use curlew_model::{
-    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, RemovalJob, Stage as QueueName, Timestamp,
-    TraceId, VisitJob,
+    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, QueueName, RemovalJob, Timestamp, TraceId, Work,
 };
 use curlew_policy::trace;
 use curlew_ports::{Blobs, Inbox, Pages, PortError, Reply, Version};
 use curlew_stages::catalog::removal::Removal;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty};
 use curlew_testkit::memory::MemoryPages;
 use std::sync::Arc;
@@ -32,8 +31,8 @@ async fn indexed() -> TestWorld {
 /// Re-checks the page, and does not run what follows from that.
 async fn recheck(world: &TestWorld, reply: Reply) {
     world.web.keep(A, reply);
-    let job = VisitJob { trace: Some(chain()), ..visit("example.org", &[A], &Purpose::Recheck) };
-    assert_eq!(world.program().fetch.run(&job).await.unwrap(), Verdict::Done);
+    let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
+    assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
 }
 
 /// Returns the chain of jobs that the re-checks belong to.
@@ -44,7 +43,8 @@ fn chain() -> TraceId {
 /// Returns the removals that wait.
 async fn waiting(world: &TestWorld) -> Vec<(RemovalJob, Timestamp)> {
     let jobs = world.queued(QueueName::Remove).await.into_iter();
-    jobs.map(|(job, due)| if let Job::Remove(job) = job { (job, due) } else { panic!("{job:?}") }).collect()
+    jobs.map(|(job, due)| if let Job { work: Work::Remove(job), .. } = job { (job, due) } else { panic!("{job:?}") })
+        .collect()
 }
 
 async fn row(world: &TestWorld) -> (Page, Version) {
@@ -76,14 +76,16 @@ async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
     let manifest = world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes;
     recheck(&world, status(404)).await;
     let sent = waiting(&world).await;
-    let expected = RemovalJob { trace: Some(chain()), ..judged(world.now()) };
+    let expected = judged(world.now());
     assert_eq!(sent, [(expected.clone(), world.now())], "due at once");
+    let traces: Vec<_> = world.queued(QueueName::Remove).await.into_iter().map(|(job, _)| job.trace).collect();
+    assert_eq!(traces, [Some(chain())]);
     assert_eq!(row(&world).await, before, "it is not said to be checked");
     assert_eq!(world.blobs.list("", None, 99).await.unwrap(), objects);
     assert_eq!(world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes, manifest);
 
     for _ in 0..2 {
-        assert_eq!(world.program().removal.run(&expected).await.unwrap(), Verdict::Done);
+        assert_eq!(world.program().library.removal.run(&expected).await.unwrap(), Verdict::Done);
         assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
         assert_eq!((found(&world).await, world.blobs.list("audit/", None, 9).await.unwrap().len()), (0, 1));
     }
@@ -114,10 +116,10 @@ async fn a_late_job_leaves_a_page_alone_that_was_found_present_or_accepted_since
         let (mut page, seen) = row(&world).await;
         change(&mut page, world.now());
         world.pages.swap(seen, &page).await.unwrap();
-        assert!(matches!(world.program().removal.run(&job).await.unwrap(), Verdict::Drop(_)));
+        assert!(matches!(world.program().library.removal.run(&job).await.unwrap(), Verdict::Drop(_)));
         assert_eq!((row(&world).await.0, found(&world).await), (page, 1));
         // A judgement of a later time is about it.
-        assert_eq!(world.program().removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
+        assert_eq!(world.program().library.removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
         assert_eq!(found(&world).await, 0);
     }
 }
@@ -140,7 +142,7 @@ async fn a_removal_that_has_begun_is_ended_although_the_page_was_seen_since() {
         world.politeness.clock.sleep(Millis::from_days(1)).await;
         recheck(&world, own_text("")).await;
         world.politeness.clock.sleep(Millis::from_mins(5)).await;
-        let done = world.program().removal.run(&job).await.unwrap();
+        let done = world.program().library.removal.run(&job).await.unwrap();
         match world.state(A).await {
             Some(PageState::Accepted { .. }) => assert!(matches!(done, Verdict::Drop(_)) && found(&world).await == 1),
             _ => assert_eq!((done, found(&world).await), (Verdict::Done, 0), "{cut}"),
@@ -203,7 +205,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     let judged_at = world.now();
     world.politeness.clock.sleep(Millis::from_mins(5)).await;
     for _ in 0..2 {
-        assert_eq!(world.program().removal.run(job).await.unwrap(), Verdict::Done);
+        assert_eq!(world.program().library.removal.run(job).await.unwrap(), Verdict::Done);
         let row = row(&world).await.0;
         assert_eq!((row.expires, row.checked_at), (Some(date), Some(judged_at)));
     }
@@ -215,7 +217,7 @@ async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
     recheck(&world, own_text(head)).await;
     assert_eq!(waiting(&world).await, [], "nothing has changed");
     assert_eq!(row(&world).await.0.checked_at, Some(world.now()));
-    assert!(matches!(world.program().removal.run(job).await.unwrap(), Verdict::Drop(_)));
+    assert!(matches!(world.program().library.removal.run(job).await.unwrap(), Verdict::Drop(_)));
     recheck(&world, own_text("")).await;
     world.remove_what_was_sent().await;
     assert_eq!(row(&world).await.0.expires, None);

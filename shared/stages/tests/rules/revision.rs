@@ -2,11 +2,10 @@
 
 use crate::index::{ask, removal, traces};
 use crate::test_world::{FEED, HOUR, TestWorld, key, page, rss, status, visit};
-use curlew_model::{Gone, Job, Millis, PageState, Purpose, Record, Stage as QueueName, Timestamp, Validators};
+use curlew_model::{Gone, Job, Millis, PageState, Purpose, QueueName, Record, Timestamp, Validators, Work};
 use curlew_ports::{Blobs, CallKind, Inbox, Pages, Reply};
 use curlew_stages::catalog::removal::Removal;
 use curlew_stages::catalog::segment::RecordReader;
-use curlew_stages::stage::Stage;
 use curlew_testkit::faults::{Faults, Faulty};
 use std::sync::Arc;
 
@@ -35,9 +34,10 @@ pub(crate) async fn work(world: &TestWorld) {
             for delivery in world.jobs.receive(stage, 99, Millis::from_hours(1), world.now()).await.unwrap() {
                 ran += 1;
                 for _ in 0..2 {
-                    match delivery.job.as_ref().unwrap() {
-                        Job::Fetch(job) => drop(world.fetch(job).await),
-                        Job::Extract(job) => drop(world.extract().run(job).await.unwrap()),
+                    let job = delivery.job.as_ref().unwrap();
+                    match &job.work {
+                        Work::Fetch(_) => drop(world.fetch(job).await),
+                        Work::Extract(page) => drop(world.extract().run(&job.with(page.clone())).await.unwrap()),
                         other => panic!("{other:?}"),
                     }
                 }
@@ -272,7 +272,7 @@ fn atom(updated: &[&str]) -> Reply {
 async fn rechecks(world: &TestWorld) -> Vec<String> {
     let mut found = vec![];
     for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job::Fetch(job) = job else { continue };
+        let Job { work: Work::Fetch(job), .. } = job else { continue };
         found.extend(job.items.into_iter().filter(|item| item.purpose == Purpose::Recheck).map(|item| item.url));
     }
     for delivery in world.jobs.receive(QueueName::Fetch, 99, Millis(1), Timestamp::MAX).await.unwrap() {

@@ -1,14 +1,14 @@
 //! robots.txt and page directives as a visit obeys them: rows R and P of the rules of etiquette.
 
-use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, rss, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, moved, new, page, page_jobs, rss, status, visit};
 use curlew_model::{
-    Gone, Job, Millis, PageState, Purpose, Rejection, SiteState, Source, Stage as QueueName, Validators,
+    Envelope, Gone, Job, Millis, PageState, Purpose, QueueName, Rejection, SiteState, Source, Validators, Work,
 };
 use curlew_ports::{Blobs, CallKind, FetchError, HostLedger, Reply, Sources};
 use curlew_stages::catalog::find::Finder;
 use curlew_stages::catalog::results::Start;
 use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 pub(crate) const ROBOTS: &str = "https://example.org/robots.txt";
 pub(crate) const A: &str = "https://example.org/a";
@@ -244,8 +244,10 @@ async fn r25_feeds_and_sites_that_a_person_names_are_asked_about_too() {
     let suggest = suggest(&world);
     let home = suggest.site("example.org", true).await.unwrap();
     let discover = world.discover_stage();
-    let Some((Job::Discover(job), _)) = world.queued(QueueName::Discover).await.pop() else { panic!("no job") };
-    assert_eq!(discover.run(&job).await.unwrap(), Verdict::Done);
+    let Some((Job { work: Work::Discover(job), .. }, _)) = world.queued(QueueName::Discover).await.pop() else {
+        panic!("no job")
+    };
+    assert_eq!(discover.run(&Envelope::new(job)).await.unwrap(), Verdict::Done);
     assert!(world.web.calls().iter().all(|call| call.kind == CallKind::Robots), "{:?}", world.web.calls());
     let Some((Source::Site(site), _)) = world.sources.get(&home.key).await.unwrap() else { panic!("no site") };
     assert!(matches!(site.state, SiteState::Feedless { reason } if reason.contains("robots.txt")));
@@ -321,11 +323,11 @@ async fn indexed(head: &str) -> TestWorld {
 pub(crate) async fn extract_all(world: &TestWorld) {
     let mut jobs = Vec::new();
     for (job, _) in world.queued(QueueName::Extract).await {
-        if let Job::Extract(job) = job {
+        if let Job { work: Work::Extract(job), .. } = job {
             jobs.push(*job);
         }
     }
-    assert!(world.extract().run_batch(&jobs).await.iter().all(Result::is_ok));
+    assert!(world.extract().run_batch(&page_jobs(&jobs)).await.iter().all(Result::is_ok));
 }
 
 async fn found(world: &TestWorld) -> Vec<String> {

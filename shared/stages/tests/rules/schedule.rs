@@ -2,10 +2,10 @@
 
 use crate::test_world::{FEED, TestWorld, accepted, key, rss, status};
 use curlew_model::{
-    Hold, HoldReason, HostKey, HostState, Job, Millis, Source, Stage as QueueName, Timestamp, Validators, Why,
+    Hold, HoldReason, HostKey, HostState, Job, Millis, QueueName, Source, Timestamp, Validators, Why, Work,
 };
 use curlew_ports::{CallKind, HostLedger, Inbox, Pages, Reply, Sources, Version};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 fn document(channel: &str) -> Reply {
     let mut reply = Reply { body: rss(channel).into(), ..status(200) };
@@ -25,10 +25,10 @@ async fn run(world: &TestWorld, length: Millis) -> Vec<Timestamp> {
     while world.now() < end {
         dispatch.tick().await.unwrap();
         for delivery in world.jobs.receive(QueueName::Poll, 9, Millis::from_mins(1), world.now()).await.unwrap() {
-            let Ok(Job::Poll(job)) = &delivery.job else { panic!("no poll") };
+            let Ok(job @ Job { work: Work::Poll(feed), .. }) = &delivery.job else { panic!("no poll") };
             let calls = world.calls(CallKind::Feed).len();
-            if let Verdict::Defer(at) = poll.run(job).await.unwrap() {
-                curlew_ports::Queue::send(world.jobs.as_ref(), &[(Job::Poll(job.clone()), at)]).await.unwrap();
+            if let Verdict::Defer(at) = poll.run(&job.with(feed.clone())).await.unwrap() {
+                curlew_ports::Queue::send(world.jobs.as_ref(), &[(job.clone(), at)]).await.unwrap();
             }
             if world.calls(CallKind::Feed).len() > calls {
                 made.push(world.now());
@@ -71,7 +71,7 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
         })
         .await;
     world.web.keep(FEED, document(""));
-    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 2);
+    assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 2);
     let began = world.now();
     let made = run(&world, Millis::from_days(5)).await;
     assert!(
@@ -79,7 +79,7 @@ async fn what_a_clock_that_was_years_ahead_has_written_keeps_no_feed_waiting() {
         "the hold is as long as it was: {made:?}"
     );
     assert!(made.len() > 1, "{made:?}");
-    assert_eq!(world.program().stats.ahead(&world.politeness.rules).await.unwrap(), 0);
+    assert_eq!(world.program().desk.stats.ahead(&world.politeness.rules).await.unwrap(), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@
 mod exclusions {
     use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
     use crate::test_world::{FEED, TestWorld, accepted, html, key, moved, rss, visit};
-    use curlew_model::{Gone, Job, PageState, Purpose, Rejection, Source, Stage as QueueName};
+    use curlew_model::{Gone, Job, PageState, Purpose, QueueName, Rejection, Source, Work};
     use curlew_policy::politeness::scope::Scope;
     use curlew_policy::site::exclusions::{Exclusions, Lists};
     use curlew_ports::{Blobs, CallKind, Pages, Sources};
@@ -34,7 +34,7 @@ mod exclusions {
         world.poll(0).await;
         says(rejected(&world, "https://example.org/text/1").await, "the substring '/text/'");
         let queued = world.queued(QueueName::Fetch).await;
-        let [(Job::Fetch(job), _)] = &queued[..] else { panic!("{queued:?}") };
+        let [(Job { work: Work::Fetch(job), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
         assert_eq!(job.items.len(), 1);
     }
 
@@ -95,7 +95,7 @@ mod exclusions {
 mod preferences {
     use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
     use crate::test_world::{TestWorld, host, html, status};
-    use curlew_model::{Gone, Job, Millis, PageState, Record, Rejection, Stage as QueueName, Timestamp};
+    use curlew_model::{Gone, Millis, PageState, QueueName, Record, Rejection, Timestamp};
     use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
     use curlew_stages::stage::Verdict;
 
@@ -257,7 +257,6 @@ mod preferences {
                 let Some((job, due)) = world.queued(QueueName::Fetch).await.pop() else { panic!("{code}") };
                 assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: asked once a day at most");
                 run_at(&world, due).await;
-                let Job::Fetch(job) = job else { panic!("{code}") };
                 assert_eq!((job.deferrals, called(&world, A)), (0, false), "{code}");
             }
             world.web.keep(RSL, text(&licence("ai-train")));
@@ -273,7 +272,7 @@ mod preferences {
     async fn run_at(world: &TestWorld, at: Timestamp) {
         world.politeness.clock.sleep(at.since(world.now())).await;
         for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
-            if let Ok(Job::Fetch(job)) = &delivery.job
+            if let Ok(job) = &delivery.job
                 && let Verdict::Defer(at) = world.fetch(job).await
             {
                 world.jobs.put_back(&delivery.receipt, at).await.unwrap();

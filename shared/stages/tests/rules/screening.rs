@@ -1,7 +1,7 @@
 //! Screening in the stages: images, the order of judgements, and the operator's overrides.
 
-use crate::test_world::{TestWorld, html, new, page, visit};
-use curlew_model::{ExtractJob, Gone, Job, Millis, PageState, Purpose, Rejection, Stage as QueueName, VisitJob};
+use crate::test_world::{TestWorld, html, new, page, page_job, visit};
+use curlew_model::{Gone, Job, Millis, PageState, Purpose, QueueName, Rejection, Work};
 use curlew_policy::trace;
 use curlew_ports::{Blobs, CallKind};
 use curlew_screen::image::SkinRegions;
@@ -52,8 +52,7 @@ fn serve(world: &TestWorld, url: &str, picture: &str, bytes: Vec<u8>) {
 
 async fn extract_all(world: &TestWorld) {
     let queued = world.queued(QueueName::Extract).await.into_iter();
-    let jobs: Vec<ExtractJob> =
-        queued.map(|(job, _)| if let Job::Extract(job) = job { *job } else { panic!("{job:?}") }).collect();
+    let jobs: Vec<_> = queued.map(|(job, _)| page_job(&job)).collect();
     assert!(world.extract().run_batch(&jobs).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))));
 }
 
@@ -61,7 +60,7 @@ async fn extract_all(world: &TestWorld) {
 async fn fetch_images(world: &TestWorld) -> usize {
     let visits = world.queued(QueueName::Fetch).await;
     for (job, _) in &visits {
-        let Job::Fetch(images) = job else { panic!("{job:?}") };
+        let Job { work: Work::Fetch(images), .. } = job else { panic!("{job:?}") };
         assert_eq!(world.fetch(images).await, Verdict::Done);
     }
     visits.len()
@@ -156,15 +155,17 @@ async fn a_visit_to_images_asks_for_each_in_the_name_of_its_pages_chain() {
     for url in [A, B] {
         serve(&world, url, ELSEWHERE, body(false));
         let chain = trace::begin("poll", url, world.now());
-        world.fetch(&VisitJob { trace: Some(chain.clone()), ..visit("example.org", &[url], &new()) }).await;
+        world.fetch(&Job::new(visit("example.org", &[url], &new())).traced(Some(chain.clone()))).await;
         chains.push((page(url), Some(chain)));
     }
     extract_all(&world).await;
     let queued = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("one visit for both: {queued:?}") };
+    let [(Job { work: Work::Fetch(images), trace, .. }, _)] = &queued[..] else {
+        panic!("one visit for both: {queued:?}")
+    };
     let found: Vec<_> = images.items.iter().map(|item| (item.page.clone(), item.purpose.trace().cloned())).collect();
     assert_eq!(found, chains);
-    assert_eq!(images.trace, chains[0].1);
+    assert_eq!(*trace, chains[0].1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -175,7 +176,7 @@ async fn without_a_judge_of_images_pages_share_one_visit_to_theirs() {
     world.fetch(&visit("example.org", &[A, B], &new())).await;
     extract_all(&world).await;
     let queued = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
+    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!(images.items.len(), 1);
 }
 
@@ -194,7 +195,6 @@ async fn crawl(world: &TestWorld, url: &str) {
 /// Runs the queued jobs: visits, and the jobs that they send on.
 async fn run_queues(world: &TestWorld) {
     for (job, _) in world.queued(QueueName::Fetch).await {
-        let Job::Fetch(job) = job else { panic!("{job:?}") };
         world.fetch(&job).await;
     }
     extract_all(world).await;
@@ -302,10 +302,10 @@ async fn a_re_check_removes_what_is_kept_out_without_a_call() {
     serve(&world, A, PICTURE, body(true));
     crawl(&world, A).await;
     // As if the process that gave the override had died before it applied it.
-    let rule = serde_json::json!({ "overrules": [
+    let rule = serde_json::json!({ "overrides": [
         { "scope": { "page": A }, "verdict": "reject", "at": "2026-11-21T00:00:00Z" }
     ]});
-    world.blobs.put("overrules.json", rule.to_string().into()).await.unwrap();
+    world.blobs.put("overrides.json", rule.to_string().into()).await.unwrap();
     world.politeness.clock.sleep(Millis::from_mins(1)).await;
     let before = world.web.calls().len();
     world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;

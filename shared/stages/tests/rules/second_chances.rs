@@ -239,6 +239,20 @@ async fn a_canonical_link_that_only_drops_what_a_feed_added_costs_no_call() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_canonical_link_that_the_visit_has_fetched_is_not_called_again() {
+    let world = TestWorld::new();
+    let (link, print) = (format!("<link rel=canonical href=\"{A}\">"), "https://example.org/print/a");
+    for url in [A, print] {
+        world.web.keep(url, about("godwit", &link));
+    }
+    world.fetch(&visit("example.org", &[A, print], &new())).await;
+    assert_eq!(pages_called(&world, A), 1);
+    assert!(matches!(world.state(print).await, Some(PageState::Alias { .. })));
+    work(&world).await;
+    assert_eq!((record(&world, A).await.url.as_str(), pages_called(&world, A)), (A, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_canonical_link_to_a_host_that_is_not_known_costs_the_visit_nothing() {
     let world = TestWorld::new();
     world.web.answer("https://staging.example.org/robots.txt", Err(FetchError::Network("no answer".into())));

@@ -1,8 +1,8 @@
 //! Signed requests: where a host asked, everywhere, or nowhere, and what a refusal means then.
 
-use crate::test_world::{TestWorld, host, html, moved, new, status, visit};
+use crate::test_world::{TestWorld, host, html, moved, new, status, visit, visited};
 use async_trait::async_trait;
-use curlew_model::{HoldReason, HostState, Job, Millis, PageState, Stage as QueueName, Timestamp};
+use curlew_model::{HoldReason, HostState, Millis, PageState, QueueName, Timestamp};
 use curlew_ports::{Blobs, Call, CallKind, HostLedger, PortError, Reply};
 use curlew_signature::keys::KeyRing;
 use curlew_stages::politeness::access::Politeness;
@@ -118,8 +118,8 @@ async fn i01_a_signed_call_that_is_answered_by_a_wall_holds_the_host_and_the_pag
     let hold = known.hold.clone().unwrap();
     assert_eq!((hold.reason, known.signs), (HoldReason::Interstitial, true), "{known:?}");
     let waiting = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(job), due)] = &waiting[..] else { panic!("{waiting:?}") };
-    assert_eq!((job.items.len(), job.deferrals, *due), (2, 0, hold.until));
+    let [(job, due)] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!((visited(job).len(), job.deferrals, *due), (2, 0, hold.until));
     // The wall lets signed calls through by now.
     world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
     world.web.keep(A, page());

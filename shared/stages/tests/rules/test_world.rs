@@ -1,12 +1,13 @@
 //! All ports in memory, the stages over them, and documents for their web.
 
 use curlew_model::{
-    DiscoverJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose, SiteSource, SiteState,
-    Slot, Source, SourceKey, Stage as QueueName, Timestamp, VisitItem, VisitJob,
+    DiscoverJob, Envelope, ExtractJob, FeedSource, HostKey, Job, Millis, Page, PageId, PageState, PollJob, Purpose,
+    QueueName, SiteSource, SiteState, Slot, Source, SourceKey, Timestamp, VisitItem, VisitJob, Work,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::rules::Rules;
+use curlew_ports::Ports;
 use curlew_ports::{CallKind, FetchError, Inbox, Pages, Reply, Sources};
 use curlew_stages::catalog::index::Index;
 use curlew_stages::feeds::discover::Discover;
@@ -17,8 +18,9 @@ use curlew_stages::operator::suggest::Suggest;
 use curlew_stages::pages::extract::Extract;
 use curlew_stages::pages::judge::Judge;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::program::Program;
+use curlew_stages::stage::Verdict;
+use curlew_stages::worker::PageJob;
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources, TokioClock,
@@ -83,7 +85,7 @@ impl TestWorld {
         };
         let clock = Arc::new(TokioClock::starting_at("2026-11-21T00:00:00Z".parse().unwrap()));
         let seeds = Arc::new(CountingSeeds::new(1));
-        let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web.clone(), clock, seeds) };
+        let politeness = Politeness { scope: Arc::new(scope), ..Politeness::over(&ports, web.clone(), clock, seeds) };
         let (politeness, judge) = (Arc::new(politeness), Arc::default());
         TestWorld { web, hosts, sources, pages, jobs, blobs, ports, politeness, judge }
     }
@@ -106,28 +108,31 @@ impl TestWorld {
     }
 
     pub(crate) async fn poll(&self, deferrals: u32) -> Verdict {
-        let verdict =
-            self.poll_stage().run(&PollJob { deferrals, ..PollJob::new(key(FEED), FEED.into()) }).await.unwrap();
+        let verdict = self
+            .poll_stage()
+            .run(&Envelope { deferrals, ..Envelope::new(PollJob::new(key(FEED), FEED.into())) })
+            .await
+            .unwrap();
         self.remove_what_was_sent().await;
         verdict
     }
 
     /// The stage that sends every new page as a visit.
     pub(crate) fn poll_stage(&self) -> Poll {
-        Poll { fetch: None, ..self.program().poll }
+        Poll { fetch: None, ..self.program().crawler.poll }
     }
 
     /// The stage that sends every page as a visit.
     pub(crate) fn discover_stage(&self) -> Discover {
-        Discover { fetch: None, ..self.program().discover }
+        Discover { fetch: None, ..self.program().crawler.discover }
     }
 
     pub(crate) fn dispatch_stage(&self) -> Dispatch {
-        Dispatch { marks: Arc::new(MemoryMarks::default()), ..self.program().dispatch }
+        Dispatch { marks: Arc::new(MemoryMarks::default()), ..self.program().crawler.dispatch }
     }
 
-    pub(crate) async fn fetch(&self, job: &VisitJob) -> Verdict {
-        let verdict = self.program().fetch.run(job).await.unwrap();
+    pub(crate) async fn fetch(&self, job: &impl AsVisit) -> Verdict {
+        let verdict = self.program().crawler.fetch.run(&job.as_visit()).await.unwrap();
         self.remove_what_was_sent().await;
         verdict
     }
@@ -135,22 +140,22 @@ impl TestWorld {
     /// Runs the removals that a stage has sent.
     pub(crate) async fn remove_what_was_sent(&self) {
         for delivery in self.jobs.receive(QueueName::Remove, 99, Millis(1), self.now()).await.unwrap() {
-            let Ok(Job::Remove(job)) = &delivery.job else { panic!("a removal: {delivery:?}") };
-            self.program().removal.run(job).await.unwrap();
+            let Ok(Job { work: Work::Remove(job), .. }) = &delivery.job else { panic!("a removal: {delivery:?}") };
+            self.program().library.removal.run(job).await.unwrap();
             self.jobs.ack(&delivery.receipt).await.unwrap();
         }
     }
 
     pub(crate) fn extract(&self) -> Extract {
-        self.program().extract
+        self.program().crawler.extract
     }
 
     pub(crate) fn overrides(&self) -> Arc<Overrides> {
-        self.program().overrides
+        self.program().desk.overrides
     }
 
     pub(crate) fn index(&self) -> Index {
-        self.program().index
+        self.program().library.index
     }
 
     pub(crate) async fn with_feed(&self, change: impl FnOnce(&mut FeedSource)) {
@@ -194,7 +199,7 @@ impl TestWorld {
     }
 
     pub(crate) fn suggest(&self) -> Suggest {
-        self.program().suggest
+        self.program().desk.suggest
     }
 
     pub(crate) async fn with_site(&self, url: &str, state: SiteState) {
@@ -221,14 +226,16 @@ impl TestWorld {
     /// Runs the first discovery of a site and all jobs that follow from it, each when it is due; returns their number.
     pub(crate) async fn discover(&self, url: &str) -> usize {
         let discover = self.discover_stage();
-        let mut job = DiscoverJob::new(key(url), url.into());
+        let mut job = Envelope::new(DiscoverJob::new(key(url), url.into()));
         for n in 1..20 {
             while let Verdict::Defer(at) = discover.run(&job).await.unwrap() {
                 self.politeness.clock.sleep(at.since(self.now())).await;
             }
             let queued = self.queued(QueueName::Discover).await;
-            let Some((Job::Discover(next), due)) = queued.into_iter().next_back() else { return n };
-            if next == job {
+            let Some((next, due)) = queued.into_iter().next_back() else { return n };
+            let Work::Discover(site) = next.work.clone() else { panic!("{next:?}") };
+            let next = next.with(site);
+            if next.clone().traced(None) == job.clone().traced(None) {
                 return n;
             }
             self.politeness.clock.sleep(due.since(self.now())).await;
@@ -247,7 +254,7 @@ impl TestWorld {
     /// Returns the jobs of one queue in the order in which they are due, however late that is.
     pub(crate) async fn queued(&self, stage: QueueName) -> Vec<(Job, Timestamp)> {
         let mut queued: Vec<_> = self.jobs.waiting(Timestamp::MIN, 100).await.unwrap();
-        queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.stage() == stage));
+        queued.retain(|w| w.job.as_ref().is_ok_and(|job| job.work.queue() == stage));
         queued.into_iter().map(|w| (w.job.unwrap(), w.due)).collect()
     }
 
@@ -289,6 +296,47 @@ pub(crate) fn html(head: &str) -> String {
     format!(
         "<html><head><title>On curlews</title>{head}</head><body><article><h1>On curlews</h1><p>{text}</p></article></body></html>"
     )
+}
+
+/// Returns the URLs of a visit.
+pub(crate) fn visited(job: &Job) -> Vec<&str> {
+    let Work::Fetch(visit) = &job.work else { panic!("no visit: {job:?}") };
+    visit.items.iter().map(|item| item.url.as_str()).collect()
+}
+
+/// Returns the extraction that a job is.
+pub(crate) fn page_job(job: &Job) -> PageJob {
+    let Work::Extract(page) = &job.work else { panic!("no page: {job:?}") };
+    job.with(page.clone())
+}
+
+/// Returns the jobs of extractions that belong to no chain.
+pub(crate) fn page_jobs(pages: &[ExtractJob]) -> Vec<PageJob> {
+    pages.iter().map(|page| PageJob::new(page.clone())).collect()
+}
+
+/// A job that is a visit.
+pub(crate) trait AsVisit {
+    fn as_visit(&self) -> Envelope<VisitJob>;
+}
+
+impl AsVisit for VisitJob {
+    fn as_visit(&self) -> Envelope<VisitJob> {
+        Envelope::new(self.clone())
+    }
+}
+
+impl AsVisit for Envelope<VisitJob> {
+    fn as_visit(&self) -> Envelope<VisitJob> {
+        self.clone()
+    }
+}
+
+impl AsVisit for Job {
+    fn as_visit(&self) -> Envelope<VisitJob> {
+        let Work::Fetch(visit) = &self.work else { panic!("no visit: {self:?}") };
+        self.with(visit.clone())
+    }
 }
 
 pub(crate) fn visit(name: &str, urls: &[&str], purpose: &Purpose) -> VisitJob {

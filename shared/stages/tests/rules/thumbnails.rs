@@ -1,10 +1,10 @@
 //! Thumbnails: their way with their pages, and their removal with them.
 
-use crate::test_world::{FEED, TestWorld, host, html, key, new, page, status, visit};
+use crate::test_world::{FEED, TestWorld, host, html, key, new, page, page_jobs, status, visit};
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, Record, Stage as QueueName, ThumbnailId,
+    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, QueueName, Record, ThumbnailId, Work,
 };
 use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Tag};
 use curlew_stages::catalog::find::Finder;
@@ -45,11 +45,15 @@ async fn fetched() -> (TestWorld, Vec<ExtractJob>) {
 
 async fn extract_jobs(world: &TestWorld) -> Vec<ExtractJob> {
     let queued = world.queued(QueueName::Extract).await.into_iter();
-    queued.map(|(job, _)| if let Job::Extract(job) = job { *job } else { panic!("{job:?}") }).collect()
+    queued
+        .map(|(job, _)| if let Job { work: Work::Extract(job), .. } = job { *job } else { panic!("{job:?}") })
+        .collect()
 }
 
 async fn extracted(world: &TestWorld, jobs: &[ExtractJob]) {
-    assert!(world.extract().run_batch(jobs).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done))));
+    assert!(
+        world.extract().run_batch(&page_jobs(jobs)).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done)))
+    );
 }
 
 async fn location(world: &TestWorld, url: &str) -> Location {
@@ -189,7 +193,7 @@ async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
     assert!(world.calls(CallKind::Image).is_empty());
     extracted(&world, &extract_jobs(&world).await).await;
     let queued = world.queued(QueueName::Fetch).await;
-    let [(Job::Fetch(images), _)] = &queued[..] else { panic!("{queued:?}") };
+    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
     assert_eq!((images.host.clone(), images.items.len()), (host("example.org"), 1));
     world.index().publish(2026).await.unwrap();
     let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());

@@ -1,10 +1,10 @@
 //! Turns: the soft limit on the time in which a visit may begin calls.
 
-use crate::test_world::{TestWorld, host, html, new, page, visit};
-use curlew_model::{Job, Millis, PageState, Stage as QueueName};
+use crate::test_world::{AsVisit, TestWorld, host, html, new, page, visit, visited};
+use curlew_model::{Millis, PageState, QueueName};
 use curlew_ports::{CallKind, HostLedger, Pages};
 use curlew_stages::pages::fetch::Fetch;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 
 /// Returns the URLs of three pages of one host that their visit sends on after a turn of `turn` seconds.
 async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
@@ -14,13 +14,13 @@ async fn left_after(world: &TestWorld, turn: u64) -> Vec<String> {
     }
     let fetch = Fetch::new(world.politeness.clone(), world.pages.clone(), world.jobs.clone(), world.blobs.clone());
     let job = visit("example.org", &urls, &new());
-    assert_eq!(fetch.with_time_slice(Millis::from_secs(turn)).run(&job).await.unwrap(), Verdict::Done);
+    assert_eq!(fetch.with_time_slice(Millis::from_secs(turn)).run(&job.as_visit()).await.unwrap(), Verdict::Done);
     match &world.queued(QueueName::Fetch).await[..] {
         [] => vec![],
-        [(Job::Fetch(rest), due)] => {
+        [(rest, due)] => {
             assert_eq!(rest.deferrals, 0, "that a turn is over counts against no page");
             assert!(*due >= world.now() && due.since(world.now()) < Millis::from_mins(1));
-            rest.items.iter().map(|item| item.url.clone()).collect()
+            visited(rest).into_iter().map(str::to_owned).collect()
         }
         more => panic!("{more:?}"),
     }

@@ -5,10 +5,10 @@ use crate::index::accept;
 use crate::interstitial::{TEXT, document, own, wall};
 use crate::test_world::{FEED, TestWorld, host, key, moved, page, rss, status};
 use curlew_model::{
-    EntryHints, Gone, HoldReason, Job, Millis, PageState, PollJob, Purpose, Stage as QueueName, VisitItem, VisitJob,
+    EntryHints, Envelope, Gone, HoldReason, Job, Millis, PageState, PollJob, Purpose, QueueName, VisitItem, VisitJob,
 };
 use curlew_ports::{CallKind, HostLedger, Inbox, Reply};
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use std::collections::BTreeSet;
 
 /// Pages that are indexed when a wall goes up.
@@ -98,11 +98,11 @@ fn calls(world: &TestWorld) -> usize {
 /// Runs an hour: what is due of the visits, and the feed at each eighth.
 async fn hour(world: &TestWorld, hour: u64) {
     if hour.is_multiple_of(8) && world.feed().await.not_before <= world.now() {
-        let job = PollJob::new(key(FEED), FEED.into());
+        let job = Envelope::new(PollJob::new(key(FEED), FEED.into()));
         world.poll_stage().run(&job).await.unwrap();
     }
     for delivery in world.jobs.receive(QueueName::Fetch, 50, Millis::from_hours(1), world.now()).await.unwrap() {
-        if let Ok(Job::Fetch(job)) = &delivery.job
+        if let Ok(job) = &delivery.job
             && let Verdict::Defer(at) = world.fetch(job).await
         {
             world.jobs.put_back(&delivery.receipt, at).await.unwrap();
@@ -127,7 +127,7 @@ async fn days(world: &TestWorld, days: u64, new: &[&str]) -> usize {
             _ => jobs.extend(new.get(day as usize + 2).map(|name| visit(&[name], announced))),
         }
         for job in jobs {
-            world.ports.queue.send(&[(Job::Fetch(job), world.now())]).await.unwrap();
+            world.ports.queue.send(&[(Job::new(job), world.now())]).await.unwrap();
         }
         let mut today = 0;
         for n in 0..24 {
@@ -287,7 +287,7 @@ async fn a_wall_before_posts_alone_that_come_one_a_visit_costs_none() {
         for (n, name) in NEW.iter().enumerate() {
             let known = INDEXED[n % INDEXED.len()];
             for job in [visit(&[name], announced), visit(&[known], |_| Purpose::Recheck)] {
-                world.ports.queue.send(&[(Job::Fetch(job), world.now())]).await.unwrap();
+                world.ports.queue.send(&[(Job::new(job), world.now())]).await.unwrap();
                 for n in 0..7 * 12 {
                     hour(&world, n).await;
                 }
@@ -308,7 +308,7 @@ async fn a_page_that_is_refused_among_others_that_are_not_is_given_up_with_a_rea
     let world = site().await;
     world.web.keep(&url("fulmar"), status(403));
     for name in NEW {
-        world.ports.queue.send(&[(Job::Fetch(visit(&[name], announced)), world.now())]).await.unwrap();
+        world.ports.queue.send(&[(Job::new(visit(&[name], announced)), world.now())]).await.unwrap();
         for n in 0..14 * 24 {
             hour(&world, n).await;
         }

@@ -3,46 +3,17 @@
 use crate::index::{accept, removal};
 use crate::test_world::{TestWorld, page, status};
 use bytes::Bytes;
-use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, Stage as QueueName};
-use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue, Reply};
-use curlew_stages::catalog::results::SearchHit;
-use curlew_stages::operator::deliver::FeedRenderer;
-use curlew_stages::operator::watches::{
-    CONFIRM_WITHIN, HubRequest, MAX_SUBSCRIPTIONS, MAX_WATCHES, SUBSCRIPTIONS_PER_HOST, Watch, WatchError,
-};
+use curlew_model::{DeliverJob, Gone, Job, Millis, PageState, QueueName};
+use curlew_ports::{Blobs, Call, CallKind, Inbox, Pages, Queue};
+use curlew_stages::operator::watches::{MAX_WATCHES, Watch, WatchError};
 use curlew_stages::program::Program;
-use curlew_stages::stage::{Stage, Verdict};
+use curlew_stages::stage::Verdict;
 use curlew_stages::worker::{Mailbox, Worker};
 use curlew_testkit::faults::{Faults, Faulty};
 use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) const HOOK: &str = "https://hooks.example/new";
-const READER: &str = "https://reader.example/callback?user=7";
-const TOPIC: &str = "https://search.example/feed/atom?q=curlew";
-
-/// Feeds that name the titles of their entries.
-struct Titles;
-
-impl FeedRenderer for Titles {
-    fn hub(&self) -> String {
-        "https://search.example/hub".into()
-    }
-
-    fn query_of(&self, topic: &str) -> Option<String> {
-        topic.strip_prefix("https://search.example/feed/atom?q=").map(str::to_owned)
-    }
-
-    fn render(&self, _: &str, entries: &[SearchHit]) -> Option<(&'static str, String)> {
-        let titles: Vec<&str> = entries.iter().map(|entry| entry.title.as_str()).collect();
-        Some(("application/atom+xml", titles.join(", ")))
-    }
-}
-
-pub(crate) fn program(world: &TestWorld) -> Program {
-    world.program().publishing(Arc::new(Titles))
-}
-
 /// Runs what is due in the queue of polls, once.
 pub(crate) async fn work(world: &TestWorld, program: &Program) {
     let mailbox =
@@ -61,7 +32,7 @@ pub(crate) async fn minutes(world: &TestWorld, program: &Program, minutes: u64) 
 }
 
 pub(crate) async fn add(program: &Program, query: &str) -> Watch {
-    program.watches.add(query, HOOK, &[7; 32]).await.unwrap()
+    program.desk.watches.add(query, HOOK, &[7; 32]).await.unwrap()
 }
 
 pub(crate) fn posts(world: &TestWorld) -> Vec<Call> {
@@ -89,7 +60,7 @@ pub(crate) async fn publish(world: &TestWorld, program: &Program, names: &[&str]
 #[tokio::test(start_paused = true)]
 async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     publish(&world, &program, &["before"]).await;
     let watch = add(&program, "curlew mud").await;
     assert_eq!(add(&program, "curlew mud").await, watch, "it is there already");
@@ -111,7 +82,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
     // Publishing again, and a job that runs twice, bring nothing new; the next pages do.
     program.publish().await.unwrap();
     let again = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
-    world.jobs.send(&[(Job::Deliver(again), world.now())]).await.unwrap();
+    world.jobs.send(&[(Job::new(again), world.now())]).await.unwrap();
     minutes(&world, &program, 3).await;
     assert_eq!(self::posts(&world).len(), 1);
     for day in 0..5 {
@@ -123,7 +94,10 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
         titles(&self::posts(&world)[1..]),
         ["Page day-0", "Page day-1", "Page day-2", "Page day-3", "Page day-4"]
     );
-    assert!(program.watches.remove(&watch.name).await.unwrap() && !program.watches.remove(&watch.name).await.unwrap());
+    assert!(
+        program.desk.watches.remove(&watch.name).await.unwrap()
+            && !program.desk.watches.remove(&watch.name).await.unwrap()
+    );
     publish(&world, &program, &["after"]).await;
     minutes(&world, &program, 3).await;
     assert_eq!(titles(&self::posts(&world)).len(), 8);
@@ -132,7 +106,7 @@ async fn new_matches_are_posted_once_in_the_order_of_their_acceptance_and_signed
 #[tokio::test(start_paused = true)]
 async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_come() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     add(&program, "curlew").await;
     for hour in 0..24 {
         world.web.keep(HOOK, status([500, 404, 301, 410][hour % 4]));
@@ -142,15 +116,15 @@ async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_
     let tries = posts(&world).len();
     assert!((24..60).contains(&tries), "{tries}");
     removal(&world).remove(&page("https://example.org/h03"), Gone::NotFound).await.unwrap();
-    program.blocks.block("blocked.example").await.unwrap();
-    let watch = program.watches.list().await.unwrap().remove(0);
+    program.desk.blocks.block("blocked.example").await.unwrap();
+    let watch = program.desk.watches.list().await.unwrap().remove(0);
     assert!(watch.receiver.error.is_some() && watch.receiver.failures > 0, "{watch:?}");
     world.web.keep(HOOK, status(200));
     minutes(&world, &program, 24 * 60).await;
     let all = titles(&posts(&world)[tries..]);
     let expected: Vec<String> = (0..24).filter(|h| *h != 3).map(|h| format!("Page h{h:02}")).collect();
     assert_eq!(all, expected);
-    let watch = program.watches.list().await.unwrap().remove(0);
+    let watch = program.desk.watches.list().await.unwrap().remove(0);
     assert_eq!((watch.receiver.delivered, watch.receiver.failures, watch.receiver.error), (23, 0, None));
     assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
 }
@@ -158,7 +132,7 @@ async fn through_an_outage_of_a_day_nothing_is_lost_and_a_removed_page_does_not_
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_put_back() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     add(&program, "curlew").await;
     world.web.keep(HOOK, status(500));
     publish(&world, &program, &["one"]).await;
@@ -166,7 +140,7 @@ async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_p
     let dead = world.jobs.dead(9).await.unwrap();
     assert_eq!(dead.len(), 1);
     assert!(dead[0].error.contains("took nothing for a week"), "{}", dead[0].error);
-    assert!(program.watches.list().await.unwrap()[0].receiver.given_up);
+    assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);
     // New matches wait, without a job.
     publish(&world, &program, &["two"]).await;
     assert!(world.queued(QueueName::Poll).await.is_empty());
@@ -175,27 +149,27 @@ async fn a_receiver_that_takes_nothing_for_a_week_is_given_up_until_its_job_is_p
     world.jobs.redrive(&dead[0].receipt, world.now()).await.unwrap();
     minutes(&world, &program, 5).await;
     assert_eq!(titles(&posts(&world)[before..]), ["Page one", "Page two"]);
-    assert!(!program.watches.list().await.unwrap()[0].receiver.given_up);
+    assert!(!program.desk.watches.list().await.unwrap()[0].receiver.given_up);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_dies_anywhere_loses_no_match() {
     for crash in 1..60 {
         let world = TestWorld::new();
-        let sound = program(&world);
+        let sound = world.program();
         add(&sound, "curlew").await;
         world.web.keep(HOOK, status(200));
         for name in ["one", "two"] {
             accept(&world, name, "A curlew.").await;
         }
-        sound.index.publish(world.now().year()).await.unwrap();
+        sound.library.index.publish(world.now().year()).await.unwrap();
         let faults = Faults::crash_at(crash, world.politeness.clock.clone());
         let mut ports = world.ports.clone();
         ports.queue = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
         ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
         ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
         let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
-        let _died = faulty.watches.match_new().await;
+        let _died = faulty.desk.watches.match_new().await;
         work(&world, &faulty).await;
         sound.publish().await.unwrap();
         minutes(&world, &sound, 90).await;
@@ -207,12 +181,12 @@ async fn a_step_that_dies_anywhere_loses_no_match() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_watched_is_refused() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     world.web.refuse("http://127.0.0.1/");
     for (query, to) in
         [("", HOOK), ("lang:", HOOK), ("mud", "ftp://hooks.example/"), ("mud", "hooks"), ("mud", "http://127.0.0.1/")]
     {
-        let refused = program.watches.add(query, to, &[7; 32]).await;
+        let refused = program.desk.watches.add(query, to, &[7; 32]).await;
         assert!(matches!(refused, Err(WatchError::Refused(_))), "{query} {to}: {refused:?}");
     }
     // Nobody would read that a part of the query was left out, or looked for in another way.
@@ -232,7 +206,7 @@ async fn what_cannot_be_watched_is_refused() {
         (long.as_str(), "too long"),
         (many.as_str(), "too many words"),
     ] {
-        match program.watches.add(query, HOOK, &[7; 32]).await {
+        match program.desk.watches.add(query, HOOK, &[7; 32]).await {
             Err(WatchError::Refused(why)) => assert!(why.contains(said), "{query}: {why}"),
             other => panic!("{query}: {other:?}"),
         }
@@ -242,189 +216,34 @@ async fn what_cannot_be_watched_is_refused() {
     {
         add(&program, query).await;
     }
-    for query in ["", "…", "-x"] {
-        let refused = program.watches.subscribe(&subscription("subscribe"), query).await;
-        assert!(matches!(refused, Err(WatchError::Refused(_))), "{query}: {refused:?}");
-    }
-    // A feed says itself what is left out.
-    program.watches.subscribe(&subscription("subscribe"), "tide OR mud").await.unwrap();
-}
-
-fn subscription(mode: &str) -> HubRequest<'_> {
-    HubRequest { mode, topic: TOPIC, callback: READER, lease_seconds: Some(86_400), secret: Some("between us") }
-}
-
-/// The subscriber's answer to each verification: the challenge, or something else.
-fn confirming(world: &TestWorld, agrees: bool) {
-    if agrees {
-        world.web.echo_below(READER, "hub.challenge");
-    } else {
-        world.web.always_below(READER, Reply { body: Bytes::from_static(b"what?"), ..status(200) });
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_feed_reader_subscribes_is_asked_and_is_told_until_its_lease_ends() {
-    let world = TestWorld::new();
-    let program = program(&world);
-    confirming(&world, false);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty(), "it did not confirm");
-    confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    let asked = world.calls(CallKind::Receiver).pop().unwrap();
-    assert!(
-        asked.url.starts_with("https://reader.example/callback?user=7&hub.mode=subscribe&hub.topic="),
-        "{}",
-        asked.url
-    );
-    assert!(asked.url.contains("hub.lease_seconds=86400"), "{}", asked.url);
-    publish(&world, &program, &["one", "two"]).await;
-    minutes(&world, &program, 2).await;
-    let told = posts(&world);
-    let post = told[0].post.as_ref().unwrap();
-    assert_eq!((told.len(), told[0].url.as_str(), post.content_type), (1, READER, "application/atom+xml"));
-    assert_eq!(post.body, "Page two, Page one");
-    let header = |wanted: &str| post.headers.iter().find(|(name, _)| *name == wanted).unwrap().1.clone();
-    assert_eq!(header("link"), format!("<https://search.example/hub>; rel=\"hub\", <{TOPIC}>; rel=\"self\""));
-    // HMAC-SHA256 of the body by the secret, from another implementation.
-    assert_eq!(header("x-hub-signature"), "sha256=034fd7adf234b5920760e02fbf826fcdb1bd9a581ef6b3efa14cf235bab7ec1d");
-    // Nothing comes after the end of the lease; and a request to end it is confirmed as well.
-    world.politeness.clock.sleep(Millis::from_days(1)).await;
-    publish(&world, &program, &["late"]).await;
-    minutes(&world, &program, 2).await;
-    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap().len()), (1, 0));
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    program.watches.subscribe(&subscription("unsubscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stranger_cannot_end_a_subscription_and_one_that_is_gone_ends_it() {
-    let world = TestWorld::new();
-    let program = program(&world);
-    confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    confirming(&world, false);
-    for mode in ["unsubscribe", "subscribe"] {
-        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
-        minutes(&world, &program, 2).await;
-        let subscribed = program.watches.list().await.unwrap().remove(0);
-        assert!(subscribed.subscription.is_some_and(|s| s.until.is_some() && s.request.is_none()), "{mode}");
-    }
-    world.web.refuse("http://127.0.0.1/");
-    for bad in [
-        HubRequest { mode: "publish", ..subscription("") },
-        HubRequest { callback: "http://127.0.0.1/", ..subscription("subscribe") },
-        HubRequest { secret: Some(&"s".repeat(200)), ..subscription("subscribe") },
-    ] {
-        assert!(matches!(program.watches.subscribe(&bad, "curlew").await, Err(WatchError::Refused(_))), "{bad:?}");
-    }
-    world.web.always_below(READER, status(410));
-    publish(&world, &program, &["one"]).await;
-    minutes(&world, &program, 2).await;
-    assert!(program.watches.list().await.unwrap().is_empty(), "410: the subscriber is gone");
-}
-
-fn at<'a>(mode: &'a str, callback: &'a str) -> HubRequest<'a> {
-    HubRequest { callback, ..subscription(mode) }
 }
 
 async fn stored(world: &TestWorld) -> usize {
     world.blobs.list("watches/", None, 2 * MAX_WATCHES).await.unwrap().len()
 }
 
-/// Adds watches of strangers until there are so many.
+/// Adds watches until there are so many.
 async fn fill(world: &TestWorld, most: usize) {
     for n in stored(world).await..most {
-        world.blobs.put(&format!("watches/{n:032x}.json"), Bytes::from_static(b"{}")).await.unwrap();
+        world.blobs.put(&format!("watches/{n:016x}.json"), Bytes::from_static(b"{}")).await.unwrap();
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn strangers_take_places_of_readers_alone_and_those_who_have_one_keep_it() {
+async fn one_watch_too_many_is_refused_and_one_that_is_there_stays() {
     let world = TestWorld::new();
-    let program = program(&world);
-    confirming(&world, true);
-    program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    minutes(&world, &program, 2).await;
-    fill(&world, MAX_SUBSCRIPTIONS).await;
-    let other = "https://other.example/callback";
-    let refused = program.watches.subscribe(&at("subscribe", other), "curlew").await;
-    assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
+    let program = world.program();
     let watch = add(&program, "curlew").await;
     fill(&world, MAX_WATCHES).await;
     assert_eq!(add(&program, "curlew").await, watch, "it is there already");
-    assert!(program.watches.add("godwit", HOOK, &[7; 32]).await.is_err());
-    // Whoever has a subscription renews and ends it.
-    let asked = world.calls(CallKind::Receiver).len();
-    for mode in ["subscribe", "unsubscribe"] {
-        program.watches.subscribe(&subscription(mode), "curlew").await.unwrap();
-        minutes(&world, &program, 2).await;
-    }
-    assert_eq!((world.calls(CallKind::Receiver).len(), stored(&world).await), (asked + 2, MAX_WATCHES - 1));
-    program.watches.subscribe(&at("unsubscribe", other), "curlew").await.unwrap();
-    assert!(world.queued(QueueName::Poll).await.is_empty(), "there is nothing to ask about");
-}
-
-#[tokio::test(start_paused = true)]
-async fn receivers_of_one_host_key_have_a_few_places() {
-    let by_name = |n: usize| format!("https://a{n}.evil.example/callback");
-    let by_address = |n: usize| format!("https://[2001:db8::{n:x}]/callback");
-    for receiver in [&by_name as &dyn Fn(usize) -> String, &by_address] {
-        let world = TestWorld::new();
-        let program = program(&world);
-        let mut taken = 0;
-        for n in 0..SUBSCRIPTIONS_PER_HOST + 5 {
-            taken += usize::from(program.watches.subscribe(&at("subscribe", &receiver(n)), "curlew").await.is_ok());
-        }
-        assert_eq!((taken, stored(&world).await), (SUBSCRIPTIONS_PER_HOST, SUBSCRIPTIONS_PER_HOST));
-        program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_is_not_confirmed_within_an_hour_ends() {
-    let world = TestWorld::new();
-    let program = program(&world);
-    let subscribe = async || program.watches.subscribe(&subscription("subscribe"), "curlew").await.unwrap();
-    // A job was lost, and nobody is ever asked; a new request has its own hour.
-    subscribe().await;
-    world.politeness.clock.sleep(Millis::from_mins(59)).await;
-    subscribe().await;
-    publish(&world, &program, &["one"]).await;
-    assert_eq!(stored(&world).await, 1);
-    world.politeness.clock.sleep(CONFIRM_WITHIN).await;
-    publish(&world, &program, &["two"]).await;
-    assert_eq!(stored(&world).await, 0);
-    // The receiver's host cannot be called, and is tried again for that hour.
-    minutes(&world, &program, 2).await;
-    program.blocks.block("reader.example").await.unwrap();
-    subscribe().await;
-    minutes(&world, &program, 20).await;
-    assert_eq!(stored(&world).await, 1);
-    minutes(&world, &program, 40).await;
-    assert_eq!(stored(&world).await, 0);
-    program.blocks.unblock("reader.example").await.unwrap();
-    // A host that is held for longer is not waited for, whether it was just called or is held already.
-    world.web.always_below(READER, status(429));
-    for _ in 0..2 {
-        subscribe().await;
-        minutes(&world, &program, 2).await;
-        assert_eq!(stored(&world).await, 0);
-    }
-    assert!(world.queued(QueueName::Poll).await.is_empty());
+    let refused = program.desk.watches.add("godwit", HOOK, &[7; 32]).await;
+    assert!(matches!(refused, Err(WatchError::Refused(_))), "{refused:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_there_any_more_is_not_posted() {
     let world = TestWorld::new();
-    let program = program(&world);
+    let program = world.program();
     add(&program, "curlew").await;
     world.web.keep(HOOK, status(200));
     for name in ["kept", "gone"] {
@@ -441,13 +260,13 @@ async fn what_is_not_there_any_more_is_not_posted() {
     minutes(&world, &program, 2).await;
     assert_eq!(titles(&posts(&world)), ["Page kept"]);
     // A receiver that was told nothing has taken nothing.
-    let told = program.watches.list().await.unwrap();
+    let told = program.desk.watches.list().await.unwrap();
     publish(&world, &program, &["late"]).await;
     end("https://example.org/late").await;
     minutes(&world, &program, 2).await;
-    assert_eq!((posts(&world).len(), program.watches.list().await.unwrap()), (1, told));
+    assert_eq!((posts(&world).len(), program.desk.watches.list().await.unwrap()), (1, told));
     assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty());
     let unknown = DeliverJob { watch: "0123456789abcdef".into(), url: HOOK.into(), retry_at: None };
-    let verdict = program.deliver.run(&unknown).await.unwrap();
+    let verdict = program.desk.deliver.run(&unknown).await.unwrap();
     assert!(matches!(verdict, Verdict::Drop(_)), "{verdict:?}");
 }

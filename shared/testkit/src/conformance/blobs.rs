@@ -1,6 +1,6 @@
 //! [`Blobs`].
 
-use super::samples::race;
+use super::samples::{INCREMENTS, RACERS, race};
 use bytes::Bytes;
 use curlew_ports::{Blobs, PortError, Seen, Tag};
 use std::sync::Arc;
@@ -204,15 +204,15 @@ pub async fn one_of_many_swaps_wins(blobs: &Arc<dyn Blobs>) {
 }
 
 /// No update is lost, however many there are at once.
-pub async fn a_thousand_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
+pub async fn racing_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
     put(blobs, "count", "0").await;
-    race((0..10).map(|_| {
+    race((0..RACERS).map(|_| {
         let blobs = Arc::clone(blobs);
         async move {
-            let mut left = 100;
+            let mut left = INCREMENTS;
             while left > 0 {
                 let seen = blobs.get("count").await.expect("reads").expect("is there");
-                let count: u32 = std::str::from_utf8(&seen.bytes).expect("text").parse().expect("a number");
+                let count: u64 = std::str::from_utf8(&seen.bytes).expect("text").parse().expect("a number");
                 match blobs.swap("count", Some(&seen.tag), (count + 1).to_string().into()).await {
                     Ok(_) => left -= 1,
                     Err(PortError::Conflict) => {}
@@ -222,7 +222,7 @@ pub async fn a_thousand_swaps_lose_none(blobs: &Arc<dyn Blobs>) {
         }
     }))
     .await;
-    assert_eq!(content(blobs, "count").await, "1000");
+    assert_eq!(content(blobs, "count").await, (RACERS * INCREMENTS).to_string());
 }
 
 /// A swap is not the only way in which an object changes.

@@ -1,6 +1,6 @@
 //! [`HostLedger`] and [`Hosts`].
 
-use super::samples::{at, full_state, host, race};
+use super::samples::{INCREMENTS, RACERS, at, full_state, host, race};
 use curlew_model::{HostState, Millis};
 use curlew_ports::{HostLedger, Hosts, PortError, Version};
 use std::collections::BTreeSet;
@@ -102,11 +102,11 @@ pub async fn each_version_is_won_once(ports: &HostPorts) {
 }
 
 /// No update is lost.
-pub async fn a_thousand_increments_are_all_counted(ports: &HostPorts) {
-    race((0..20).map(|_| {
+pub async fn racing_increments_are_all_counted(ports: &HostPorts) {
+    race((0..RACERS).map(|_| {
         let ledger = Arc::clone(&ports.ledger);
         async move {
-            let mut left = 50;
+            let mut left = INCREMENTS;
             while left > 0 {
                 let (state, seen) = ledger.load(&host("example.org")).await.expect("loads");
                 let next = HostState { last_token: state.last_token + 1, ..state };
@@ -119,7 +119,7 @@ pub async fn a_thousand_increments_are_all_counted(ports: &HostPorts) {
         }
     }))
     .await;
-    assert_eq!(ports.ledger.load(&host("example.org")).await.expect("loads").0.last_token, 1_000);
+    assert_eq!(ports.ledger.load(&host("example.org")).await.expect("loads").0.last_token, RACERS * INCREMENTS);
 }
 
 /// One host's conflict is not another's.

@@ -16,7 +16,7 @@ macro_rules! conformance {
             a_new_host_is_made_once
             no_version_comes_twice
             each_version_is_won_once
-            a_thousand_increments_are_all_counted
+            racing_increments_are_all_counted
             hosts_do_not_disturb_each_other
             hosts_are_listed_page_by_page
         );
@@ -142,7 +142,7 @@ macro_rules! conformance {
             what_was_seen_is_not_read_again
             a_swap_that_wants_nothing_there_is_made_once
             one_of_many_swaps_wins
-            a_thousand_swaps_lose_none
+            racing_swaps_lose_none
             a_swap_sees_puts_and_deletes
             a_delete_is_final_and_repeatable
             keys_are_listed_in_byte_order_page_by_page

@@ -2,7 +2,7 @@
 
 use super::samples::{at, extract, poll, race};
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Delivery, Inbox, PortError, Queue, QueueCount, Receipt};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub trait SendRaw: Send + Sync {
     ///
     /// # Errors
     /// Transport errors.
-    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError>;
+    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError>;
 }
 
 /// Passing of time for an adapter.
@@ -108,19 +108,19 @@ impl QueuePorts {
     }
 
     /// Receives what is due now, hidden from others for longer than the test lasts.
-    pub(super) async fn receive(&self, stage: Stage, max: usize) -> Vec<Delivery> {
+    pub(super) async fn receive(&self, stage: QueueName, max: usize) -> Vec<Delivery> {
         self.receive_for(stage, max, VISIBILITY).await
     }
 
-    pub(super) async fn receive_for(&self, stage: Stage, max: usize, visibility: Millis) -> Vec<Delivery> {
+    pub(super) async fn receive_for(&self, stage: QueueName, max: usize, visibility: Millis) -> Vec<Delivery> {
         self.inbox.receive(stage, max, visibility, self.now()).await.expect("receives")
     }
 
-    pub(super) async fn receive_one(&self, stage: Stage) -> Delivery {
+    pub(super) async fn receive_one(&self, stage: QueueName) -> Delivery {
         self.receive_one_for(stage, VISIBILITY).await
     }
 
-    async fn receive_one_for(&self, stage: Stage, visibility: Millis) -> Delivery {
+    async fn receive_one_for(&self, stage: QueueName, visibility: Millis) -> Delivery {
         let mut received = self.receive_for(stage, 10, visibility).await;
         assert_eq!(received.len(), 1, "{received:?}");
         received.remove(0)
@@ -130,7 +130,7 @@ impl QueuePorts {
         self.inbox.ack(receipt).await.expect("acknowledges");
     }
 
-    pub(super) async fn count(&self, stage: Stage) -> QueueCount {
+    pub(super) async fn count(&self, stage: QueueName) -> QueueCount {
         self.inbox.counts(self.now()).await.expect("counts")[&stage]
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn jobs(received: Vec<Delivery>) -> Vec<Job> {
 /// Nothing was sent, or nothing was in what was sent.
 pub async fn an_empty_queue_gives_nothing(ports: &QueuePorts) {
     ports.send(&[]).await;
-    for stage in Stage::ALL {
+    for stage in QueueName::ALL {
         assert_eq!(ports.receive(stage, 10).await, []);
         assert_eq!(ports.count(stage).await, QueueCount::default());
     }
@@ -159,12 +159,12 @@ pub async fn a_job_comes_when_it_is_due_and_not_before(ports: &QueuePorts) {
     let due = ports.in_steps(1);
     ports.send(&[(poll(1), due)]).await;
     ports.time.until_before(due).await;
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     ports.time.until(due).await;
-    let delivery = ports.receive_one(Stage::Poll).await;
+    let delivery = ports.receive_one(QueueName::Poll).await;
     assert_eq!((delivery.job, delivery.receives), (Ok(poll(1)), 1));
     ports.send(&[(poll(2), Timestamp::MIN)]).await;
-    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(2)]);
+    assert_eq!(jobs(ports.receive(QueueName::Poll, 10).await), [poll(2)]);
 }
 
 /// The rest comes with the next call.
@@ -172,20 +172,20 @@ pub async fn no_more_come_than_asked_for(ports: &QueuePorts) {
     let now = ports.now();
     let sent: Vec<_> = (1..=14).map(|n| (poll(n), now)).collect();
     ports.send(&sent).await;
-    assert_eq!(ports.receive(Stage::Poll, 0).await, []);
-    let mut received = ports.receive(Stage::Poll, 12).await;
+    assert_eq!(ports.receive(QueueName::Poll, 0).await, []);
+    let mut received = ports.receive(QueueName::Poll, 12).await;
     assert_eq!(received.len(), 12);
-    received.extend(ports.receive(Stage::Poll, 12).await);
+    received.extend(ports.receive(QueueName::Poll, 12).await);
     assert_eq!(jobs(received), sent.into_iter().map(|(job, _)| job).collect::<Vec<_>>());
 }
 
 /// Jobs sent for one stage are never received for another.
 pub async fn every_stage_has_its_own_queue(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (extract(2, 10), ports.now())]).await;
-    assert_eq!(ports.receive(Stage::Discover, 10).await, []);
-    assert_eq!(ports.receive(Stage::Fetch, 10).await, []);
-    assert_eq!(jobs(ports.receive(Stage::Extract, 10).await), [extract(2, 10)]);
-    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(1)]);
+    assert_eq!(ports.receive(QueueName::Discover, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Fetch, 10).await, []);
+    assert_eq!(jobs(ports.receive(QueueName::Extract, 10).await), [extract(2, 10)]);
+    assert_eq!(jobs(ports.receive(QueueName::Poll, 10).await), [poll(1)]);
 }
 
 /// No other receiver gets it before, one does after; each delivery is counted.
@@ -194,12 +194,12 @@ pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
     let mut receipts = Vec::new();
     for receives in 1..=3 {
         let ends = ports.in_steps(1);
-        let delivery = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+        let delivery = ports.receive_one_for(QueueName::Poll, ports.time.step()).await;
         assert_eq!((delivery.job, delivery.receives), (Ok(poll(1)), receives));
         assert!(!receipts.contains(&delivery.receipt), "each delivery has its own receipt");
         receipts.push(delivery.receipt);
         ports.time.until_before(ends).await;
-        assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+        assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
         ports.time.until(ends).await;
     }
 }
@@ -207,19 +207,19 @@ pub async fn a_job_comes_again_when_its_visibility_ends(ports: &QueuePorts) {
 /// Not then, and not when its visibility would have ended.
 pub async fn an_acknowledged_job_never_comes_again(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
-    let received = ports.receive_for(Stage::Poll, 10, ports.time.step()).await;
+    let received = ports.receive_for(QueueName::Poll, 10, ports.time.step()).await;
     let ends = ports.in_steps(1);
     let first = received.iter().find(|d| d.job == Ok(poll(1))).expect("was received");
     ports.ack(&first.receipt).await;
     ports.time.until(ends).await;
-    assert_eq!(jobs(ports.receive(Stage::Poll, 10).await), [poll(2)]);
-    assert_eq!(ports.count(Stage::Poll).await.in_flight, 1);
+    assert_eq!(jobs(ports.receive(QueueName::Poll, 10).await), [poll(2)]);
+    assert_eq!(ports.count(QueueName::Poll).await.in_flight, 1);
 }
 
 /// Twice, made up, after the visibility: no error, and no other job is touched.
 pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let delivery = ports.receive_one(Stage::Poll).await;
+    let delivery = ports.receive_one(QueueName::Poll).await;
     ports.ack(&delivery.receipt).await;
     ports.send(&[(poll(2), ports.now())]).await;
     let made_up = ["", "-", "1", "1-1", "0-0", "99999999999999999999-1", "x'; --", "dead-1", "poll/", "poll/x", "שלום"];
@@ -230,7 +230,7 @@ pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
         ports.inbox.dead_letter(receipt, "why", ports.now()).await.expect("is harmless");
     }
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
-    let second = ports.receive_one(Stage::Poll).await;
+    let second = ports.receive_one(QueueName::Poll).await;
     assert_eq!(second.job, Ok(poll(2)));
     // Late, but before anybody else got it: done is done, or it comes again; an error it is not.
     ports.ack(&second.receipt).await;
@@ -240,62 +240,62 @@ pub async fn receipts_that_have_run_out_are_harmless(ports: &QueuePorts) {
 /// The job belongs to who received it last.
 pub async fn a_late_receipt_leaves_the_next_delivery_alone(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let late = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+    let late = ports.receive_one_for(QueueName::Poll, ports.time.step()).await;
     ports.time.until(ports.in_steps(1)).await;
-    let present = ports.receive_one(Stage::Poll).await;
+    let present = ports.receive_one(QueueName::Poll).await;
     ports.inbox.put_back(&late.receipt, ports.now()).await.expect("is harmless");
     ports.inbox.dead_letter(&late.receipt, "late", ports.now()).await.expect("is harmless");
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     assert_eq!(ports.inbox.dead(10).await.expect("lists"), []);
     ports.ack(&present.receipt).await;
     ports.ack(&late.receipt).await;
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
 /// Sooner or later than its visibility would have ended; and it is still the same message.
 pub async fn a_job_put_back_comes_at_its_new_time(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let first = ports.receive_one(Stage::Poll).await;
+    let first = ports.receive_one(QueueName::Poll).await;
     let soon = ports.in_steps(1);
     ports.inbox.put_back(&first.receipt, soon).await.expect("puts back");
     ports.time.until_before(soon).await;
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     ports.time.until(soon).await;
-    let second = ports.receive_one_for(Stage::Poll, ports.time.step()).await;
+    let second = ports.receive_one_for(QueueName::Poll, ports.time.step()).await;
     assert_eq!((second.job, second.receives), (Ok(poll(1)), 2));
     let late = ports.in_steps(4);
     ports.inbox.put_back(&second.receipt, late).await.expect("puts back");
     ports.time.until(ports.in_steps(2)).await;
     ports.time.until_before(late).await;
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     ports.time.until(late).await;
-    let third = ports.receive_one(Stage::Poll).await;
+    let third = ports.receive_one(QueueName::Poll).await;
     ports.ack(&third.receipt).await;
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
 /// However long that is: it is not handed out, and it can be seen.
 pub async fn a_job_put_back_for_a_day_waits(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let delivery = ports.receive_one(Stage::Poll).await;
+    let delivery = ports.receive_one(QueueName::Poll).await;
     let due = ports.now() + HOUR.saturating_mul(24);
     ports.inbox.put_back(&delivery.receipt, due).await.expect("puts back");
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount { waiting: 1, ..QueueCount::default() });
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount { waiting: 1, ..QueueCount::default() });
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(due));
 }
 
 /// A person can read what was given up, when and why.
 pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let delivery = ports.receive_one(Stage::Poll).await;
+    let delivery = ports.receive_one(QueueName::Poll).await;
     ports.inbox.dead_letter(&delivery.receipt, "it's \"broken\"\n", at(7)).await.expect("is dead-lettered");
     ports.inbox.dead_letter(&delivery.receipt, "again", at(8)).await.expect("is harmless");
     ports.ack(&delivery.receipt).await;
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount { dead: 1, ..QueueCount::default() });
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount { dead: 1, ..QueueCount::default() });
     let dead = ports.inbox.dead(10).await.expect("lists");
     assert_eq!(dead.len(), 1, "{dead:?}");
-    assert_eq!((dead[0].stage, dead[0].error.as_str(), dead[0].at), (Stage::Poll, "it's \"broken\"\n", at(7)));
+    assert_eq!((dead[0].stage, dead[0].error.as_str(), dead[0].at), (QueueName::Poll, "it's \"broken\"\n", at(7)));
     assert_eq!(Job::from_message(&dead[0].message), Ok(poll(1)));
     assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
 }
@@ -304,7 +304,7 @@ pub async fn a_dead_lettered_job_is_kept_with_its_reason(ports: &QueuePorts) {
 pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
     for (n, at) in [(1, at(10)), (2, at(30)), (3, at(20))] {
         ports.send(&[(poll(n), ports.now())]).await;
-        let delivery = ports.receive_one(Stage::Poll).await;
+        let delivery = ports.receive_one(QueueName::Poll).await;
         ports.inbox.dead_letter(&delivery.receipt, &n.to_string(), at).await.expect("is dead-lettered");
     }
     let errors = |dead: Vec<curlew_ports::Dead>| dead.into_iter().map(|d| d.error).collect::<Vec<_>>();
@@ -316,7 +316,7 @@ pub async fn the_dead_are_listed_newest_first(ports: &QueuePorts) {
 /// As if it had just been sent.
 pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
-    for delivery in ports.receive(Stage::Poll, 10).await {
+    for delivery in ports.receive(QueueName::Poll, 10).await {
         ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
     }
     let dead = ports.inbox.dead(10).await.expect("lists");
@@ -324,9 +324,9 @@ pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
     let due = ports.in_steps(1);
     ports.inbox.redrive(&first.receipt, due).await.expect("redrives");
     ports.time.until_before(due).await;
-    assert_eq!(ports.receive(Stage::Poll, 10).await, []);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await, []);
     ports.time.until(due).await;
-    let again = ports.receive_one(Stage::Poll).await;
+    let again = ports.receive_one(QueueName::Poll).await;
     assert_eq!((again.job, again.receives), (Ok(poll(1)), 1));
     let left = ports.inbox.dead(10).await.expect("lists");
     assert_eq!(left.iter().map(|d| Job::from_message(&d.message)).collect::<Vec<_>>(), [Ok(poll(2))]);
@@ -335,21 +335,21 @@ pub async fn a_redriven_job_comes_again(ports: &QueuePorts) {
 /// A receipt must never come to name another delivery.
 pub async fn a_receipt_from_before_a_redrive_is_harmless(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let old = ports.receive_one(Stage::Poll).await;
+    let old = ports.receive_one(QueueName::Poll).await;
     ports.inbox.dead_letter(&old.receipt, "why", at(1)).await.expect("is dead-lettered");
     let dead = ports.inbox.dead(1).await.expect("lists");
     ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
-    let new = ports.receive_one(Stage::Poll).await;
+    let new = ports.receive_one(QueueName::Poll).await;
     assert_ne!(new.receipt, old.receipt);
     ports.ack(&old.receipt).await;
     ports.inbox.put_back(&old.receipt, ports.now()).await.expect("is harmless");
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount { in_flight: 1, ..QueueCount::default() });
 }
 
 /// And only that one; a second time there is nothing to discard.
 pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now()), (poll(2), ports.now())]).await;
-    for delivery in ports.receive(Stage::Poll, 10).await {
+    for delivery in ports.receive(QueueName::Poll, 10).await {
         ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
     }
     let dead = ports.inbox.dead(10).await.expect("lists");
@@ -368,7 +368,7 @@ pub async fn a_discarded_job_is_gone(ports: &QueuePorts) {
 /// A typing error, or somebody else was faster.
 pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
     ports.send(&[(poll(1), ports.now())]).await;
-    let delivery = ports.receive_one(Stage::Poll).await;
+    let delivery = ports.receive_one(QueueName::Poll).await;
     ports.inbox.dead_letter(&delivery.receipt, "why", at(1)).await.expect("is dead-lettered");
     let dead = ports.inbox.dead(1).await.expect("lists");
     ports.inbox.redrive(&dead[0].receipt, ports.now()).await.expect("redrives");
@@ -378,7 +378,7 @@ pub async fn redriving_nothing_is_not_found(ports: &QueuePorts) {
         let refused = ports.inbox.redrive(receipt, ports.now()).await;
         assert!(matches!(refused, Err(PortError::NotFound(_))), "{receipt:?}: {refused:?}");
     }
-    assert_eq!(ports.receive(Stage::Poll, 10).await.len(), 1);
+    assert_eq!(ports.receive(QueueName::Poll, 10).await.len(), 1);
 }
 
 /// The list of parked jobs covers all queues; a runner learns from it how long it may sleep.
@@ -403,11 +403,11 @@ pub async fn counts_tell_ready_waiting_in_flight_and_dead_apart(ports: &QueuePor
     let due: Vec<_> = (0..10).map(|n| (poll(n), if n < 6 { now } else { now + HOUR })).collect();
     ports.send(&due).await;
     ports.send(&[(extract(1, 1), now)]).await;
-    let received = ports.receive(Stage::Poll, 3).await;
+    let received = ports.receive(QueueName::Poll, 3).await;
     ports.inbox.dead_letter(&received[0].receipt, "why", now).await.expect("is dead-lettered");
     let expected = QueueCount { ready: 3, waiting: 4, in_flight: 2, dead: 1 };
-    assert_eq!(ports.count(Stage::Poll).await, expected);
-    assert_eq!(ports.count(Stage::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
+    assert_eq!(ports.count(QueueName::Poll).await, expected);
+    assert_eq!(ports.count(QueueName::Extract).await, QueueCount { ready: 1, ..QueueCount::default() });
 }
 
 /// An unreadable message must not stop the queue, and a person must be able to see it.
@@ -415,12 +415,12 @@ pub async fn an_unreadable_message_is_delivered_as_such(ports: &QueuePorts) {
     let now = ports.now();
     let of_tomorrow = r#"{"v":255,"job":"poll"}"#;
     for (message, due) in [(" ", now), ("not JSON", now), (of_tomorrow, now), (of_tomorrow, now + HOUR)] {
-        ports.raw.send_raw(Stage::Poll, message, due).await.expect("sends");
+        ports.raw.send_raw(QueueName::Poll, message, due).await.expect("sends");
     }
     ports.send(&[(poll(1), now)]).await;
     let waiting = ports.inbox.waiting(now, 10).await.expect("lists");
     assert_eq!(waiting.iter().map(|w| w.job.is_err()).collect::<Vec<_>>(), [true]);
-    let received = ports.receive(Stage::Poll, 10).await;
+    let received = ports.receive(QueueName::Poll, 10).await;
     assert_eq!(received.iter().filter(|d| d.job.is_ok()).count(), 1);
     assert_eq!(received.len(), 4);
     let says = |d: &&Delivery| d.job.as_ref().is_err_and(|why| why.contains("255"));
@@ -436,9 +436,9 @@ pub async fn a_message_of_a_megabyte_comes_back_whole(ports: &QueuePorts) {
     let job = extract(1, LARGE * 3 / 4);
     assert!(job.to_message().expect("a message").len() > LARGE);
     ports.send(&[(job.clone(), ports.now())]).await;
-    let first = ports.receive_one(Stage::Extract).await;
+    let first = ports.receive_one(QueueName::Extract).await;
     ports.inbox.put_back(&first.receipt, ports.now()).await.expect("puts back");
-    let second = ports.receive_one(Stage::Extract).await;
+    let second = ports.receive_one(QueueName::Extract).await;
     assert!(second.job == Ok(job), "the message has changed");
     ports.ack(&second.receipt).await;
 }
@@ -447,7 +447,7 @@ pub async fn a_message_of_a_megabyte_comes_back_whole(ports: &QueuePorts) {
 pub async fn a_batch_is_shared_out_without_loss(ports: &QueuePorts) {
     let received = share_out(ports).await;
     assert_eq!(received.iter().collect::<BTreeSet<_>>().len(), SHARED);
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount::default());
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount::default());
 }
 
 /// Jobs that [`share_out`] sends.
@@ -468,7 +468,7 @@ pub(super) async fn share_out(ports: &QueuePorts) -> Vec<String> {
         async move {
             let mut mine = Vec::new();
             loop {
-                let batch = ports.receive(Stage::Poll, 17).await;
+                let batch = ports.receive(QueueName::Poll, 17).await;
                 if batch.is_empty() {
                     return mine;
                 }

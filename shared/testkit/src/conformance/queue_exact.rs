@@ -8,7 +8,7 @@
 
 use super::queue::{QueuePorts, SHARED, VISIBILITY, share_out};
 use super::samples::{extract, poll};
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Delivery, QueueCount};
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ pub async fn the_oldest_come_first(ports: &QueuePorts) {
     let at = instants(ports);
     ports.send(&[(poll(3), at(3)), (poll(1), at(1)), (poll(4), at(4)), (poll(2), at(2))]).await;
     ports.time.until(at(9)).await;
-    assert_eq!(in_order(ports.receive(Stage::Poll, 3).await), [poll(1), poll(2), poll(3)]);
-    assert_eq!(in_order(ports.receive(Stage::Poll, 3).await), [poll(4)]);
+    assert_eq!(in_order(ports.receive(QueueName::Poll, 3).await), [poll(1), poll(2), poll(3)]);
+    assert_eq!(in_order(ports.receive(QueueName::Poll, 3).await), [poll(4)]);
 }
 
 /// The earliest due time tells a runner how long it may sleep.
@@ -37,15 +37,15 @@ pub async fn next_due_is_the_earliest_that_is_not_handed_out(ports: &QueuePorts)
     ports.send(&[(poll(1), at(30)), (extract(2, 1), at(20)), (poll(3), at(40))]).await;
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(at(20)));
     ports.time.until(at(20)).await;
-    let first = ports.receive_one(Stage::Extract).await;
+    let first = ports.receive_one(QueueName::Extract).await;
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(at(30)));
     ports.inbox.put_back(&first.receipt, at(25)).await.expect("puts back");
     assert_eq!(ports.inbox.next_due().await.expect("reads"), Some(at(25)));
     ports.time.until(at(25)).await;
-    let first = ports.receive_one(Stage::Extract).await;
+    let first = ports.receive_one(QueueName::Extract).await;
     ports.ack(&first.receipt).await;
     ports.time.until(at(40)).await;
-    for delivery in ports.receive(Stage::Poll, 10).await {
+    for delivery in ports.receive(QueueName::Poll, 10).await {
         ports.ack(&delivery.receipt).await;
     }
     assert_eq!(ports.inbox.next_due().await.expect("reads"), None);
@@ -55,7 +55,7 @@ pub async fn next_due_is_the_earliest_that_is_not_handed_out(ports: &QueuePorts)
 pub async fn waiting_jobs_are_listed_earliest_first(ports: &QueuePorts) {
     let at = instants(ports);
     ports.send(&[(poll(3), at(30)), (poll(1), at(10)), (extract(2, 1), at(20)), (poll(9), at(0))]).await;
-    ports.receive_one(Stage::Poll).await;
+    ports.receive_one(QueueName::Poll).await;
     let listed = |waiting: Vec<curlew_ports::Waiting>| {
         waiting.into_iter().map(|w| (w.job.expect("a job"), w.due)).collect::<Vec<_>>()
     };
@@ -70,10 +70,10 @@ pub async fn what_has_run_out_is_counted_as_ready(ports: &QueuePorts) {
     let at = instants(ports);
     let due: Vec<_> = (0..10).map(|n| (poll(n), at(if n < 6 { 0 } else { 1_000 }))).collect();
     ports.send(&due).await;
-    ports.receive(Stage::Poll, 3).await;
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount { ready: 3, waiting: 4, in_flight: 3, dead: 0 });
+    ports.receive(QueueName::Poll, 3).await;
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount { ready: 3, waiting: 4, in_flight: 3, dead: 0 });
     ports.time.until(at(1_000) + VISIBILITY).await;
-    assert_eq!(ports.count(Stage::Poll).await, QueueCount { ready: 10, ..QueueCount::default() });
+    assert_eq!(ports.count(QueueName::Poll).await, QueueCount { ready: 10, ..QueueCount::default() });
 }
 
 /// Many senders, many receivers: nothing is lost, and nothing comes twice.

@@ -15,6 +15,10 @@ use std::future::Future;
 /// Quotes, line ends, a NUL, text from right to left, a character outside the basic plane.
 pub(super) const AWKWARD: &str = "a 'b' \"c\" \\ \r\n\t\0 %00 ; -- שלום 🦜 e\u{301}";
 
+/// Number of writers that race for one row or object, and the number of increments of each. Each try is a request to an emulator.
+pub(super) const RACERS: u64 = 8;
+pub(super) const INCREMENTS: u64 = 25;
+
 /// Some day in 2026, this number of milliseconds later.
 pub(super) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_790_000_000_000 + ms)
@@ -241,13 +245,13 @@ pub(super) fn working_site(n: u64, slot: u64) -> Source {
 
 /// A job for the poll queue, told apart by its number.
 pub(super) fn poll(n: u64) -> Job {
-    Job::Poll(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
+    Job::new(PollJob::new(source_key(n), format!("https://example.org/feed/{n}")))
 }
 
 /// A job for the extract queue whose message is longer than `bytes`.
 pub(super) fn extract(n: u64, bytes: usize) -> Job {
     let body: Vec<u8> = (0..bytes).map(|i| u8::try_from(i % 251).unwrap_or(0)).collect();
-    Job::Extract(Box::new(ExtractJob {
+    Job::new(ExtractJob {
         page: page_id(n),
         host: host("example.org"),
         url: "https://example.org/a".into(),
@@ -267,8 +271,7 @@ pub(super) fn extract(n: u64, bytes: usize) -> Job {
         exchange: None,
         is_without_row: false,
         replaces: None,
-        trace: None,
-    }))
+    })
 }
 
 /// Runs all at once, each as its own task, and gives their answers in order.

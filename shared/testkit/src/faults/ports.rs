@@ -5,7 +5,7 @@ use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
 use bytes::Bytes;
 use curlew_model::{
-    GroupLease, HostKey, HostState, Job, Millis, Origin, Page, PageId, PollGroup, Slot, Source, SourceKey, Stage,
+    GroupLease, HostKey, HostState, Job, Millis, Origin, Page, PageId, PollGroup, QueueName, Slot, Source, SourceKey,
     Timestamp,
 };
 use curlew_ports::{
@@ -160,7 +160,7 @@ impl<P: Queue + ?Sized> Queue for Faulty<P> {
 
 #[async_trait]
 impl<P: SendRaw + ?Sized> SendRaw for Faulty<P> {
-    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         self.faults.call("send a message", self.port.send_raw(stage, message, due)).await
     }
 }
@@ -169,7 +169,7 @@ impl<P: SendRaw + ?Sized> SendRaw for Faulty<P> {
 impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -201,7 +201,7 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
         self.faults.call("ask when a job is due", self.port.next_due()).await
     }
 
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         self.faults.call("count jobs", self.port.counts(now)).await
     }
 
@@ -224,7 +224,7 @@ impl<P: Inbox + ?Sized> Inbox for Faulty<P> {
 
 impl<P: ?Sized> Faulty<P> {
     /// Deliveries of a stage that come a second time now, with the receipt that they had the first time.
-    fn take_again(&self, stage: Stage, max: usize) -> Vec<Delivery> {
+    fn take_again(&self, stage: QueueName, max: usize) -> Vec<Delivery> {
         let mut again = self.again.lock().unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();
         again.retain(|(of, delivery)| {

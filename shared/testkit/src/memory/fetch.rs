@@ -6,7 +6,6 @@ use curlew_model::Validators;
 use curlew_ports::{Call, Fetch, FetchError, Reply};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Mutex;
-use url::form_urlencoded;
 
 /// [`Fetch`] from a list of answers. What is not in it is 404 Not Found.
 #[derive(Debug, Default)]
@@ -18,32 +17,8 @@ pub struct MemoryFetch {
 struct FetchState {
     answers: BTreeMap<String, VecDeque<Result<Reply, FetchError>>>,
     kept: BTreeMap<String, Document>,
-    below: BTreeMap<String, Below>,
     refused: BTreeSet<String>,
     calls: Vec<Call>,
-}
-
-/// Answer to all URLs that begin alike.
-#[derive(Debug)]
-enum Below {
-    /// Every URL below has this answer.
-    Always(Box<Reply>),
-    /// The value of this parameter of the query.
-    Echo(String),
-}
-
-impl Below {
-    fn answer(&self, url: &str) -> Reply {
-        match self {
-            Below::Always(reply) => Reply::clone(reply),
-            Below::Echo(name) => {
-                let query = url.split_once('?').map_or("", |(_, query)| query);
-                let value = form_urlencoded::parse(query.as_bytes()).find(|(field, _)| field == name);
-                let body = value.map(|(_, value)| value.into_owned()).unwrap_or_default();
-                Reply { status: 200, body: body.into(), ..Reply::default() }
-            }
-        }
-    }
 }
 
 /// Document at a URL.
@@ -87,16 +62,6 @@ impl MemoryFetch {
         lock(&self.state).kept.insert(url.to_owned(), Document { reply, known_by, is_hidden: true });
     }
 
-    /// Gives this answer from now on for all URLs that begin so and have no other answer.
-    pub fn always_below(&self, beginning: &str, reply: Reply) {
-        lock(&self.state).below.insert(beginning.to_owned(), Below::Always(Box::new(reply)));
-    }
-
-    /// Answers from now on all URLs that begin so, and have no other answer, with a parameter of their query.
-    pub fn echo_below(&self, beginning: &str, parameter: &str) {
-        lock(&self.state).below.insert(beginning.to_owned(), Below::Echo(parameter.to_owned()));
-    }
-
     /// Makes the address guard refuse a URL.
     pub fn refuse(&self, url: &str) {
         lock(&self.state).refused.insert(url.to_owned());
@@ -120,9 +85,7 @@ impl Fetch for MemoryFetch {
             return Ok(if is_304 { Reply { status: 304, ..Reply::default() } } else { reply.clone() });
         }
         let Some(answers) = state.answers.get_mut(&call.url) else {
-            let below = state.below.iter().find(|(beginning, _)| call.url.starts_with(*beginning));
-            let not_found = || Reply { status: 404, ..Reply::default() };
-            return Ok(below.map_or_else(not_found, |(_, below)| below.answer(&call.url)));
+            return Ok(Reply { status: 404, ..Reply::default() });
         };
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         answer.unwrap_or_else(|| Err(FetchError::Network("there is no answer".into())))

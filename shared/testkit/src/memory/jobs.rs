@@ -3,7 +3,7 @@
 use super::lock;
 use crate::conformance::queue::SendRaw;
 use async_trait::async_trait;
-use curlew_model::{Job, Millis, Stage, Timestamp};
+use curlew_model::{Job, Millis, QueueName, Timestamp};
 use curlew_ports::{Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,8 @@ struct JobsState {
     last_id: u64,
     jobs: BTreeMap<u64, StoredJob>,
     /// Ids of the waiting jobs by stage and due time, so that a look needs only a part of them.
-    waiting: BTreeSet<(Stage, Timestamp, u64)>,
-    handed: BTreeSet<(Stage, Timestamp, u64)>,
+    waiting: BTreeSet<(QueueName, Timestamp, u64)>,
+    handed: BTreeSet<(QueueName, Timestamp, u64)>,
     dead: BTreeMap<u64, Dead>,
 }
 
@@ -38,7 +38,7 @@ impl MemoryJobs {
 
 #[derive(Debug)]
 struct StoredJob {
-    stage: Stage,
+    stage: QueueName,
     message: String,
     /// End of its visibility timeout while it is handed out.
     due: Timestamp,
@@ -52,7 +52,7 @@ impl JobsState {
         id.and_then(|id| self.dead.remove(&id)).ok_or_else(|| PortError::NotFound(format!("the job {}", receipt.0)))
     }
 
-    fn put(&mut self, stage: Stage, message: String, due: Timestamp) {
+    fn put(&mut self, stage: QueueName, message: String, due: Timestamp) {
         self.last_id += 1;
         self.waiting.insert((stage, due, self.last_id));
         self.jobs.insert(self.last_id, StoredJob { stage, message, due, handed_out: false, receives: 0 });
@@ -77,7 +77,7 @@ impl JobsState {
     }
 
     /// Ids of a stage's jobs that are due, the earliest first, at most `max`.
-    fn due(&self, stage: Stage, now: Timestamp, max: usize) -> Vec<u64> {
+    fn due(&self, stage: QueueName, now: Timestamp, max: usize) -> Vec<u64> {
         let span = (stage, Timestamp::MIN, 0)..=(stage, now, u64::MAX);
         let (waiting, handed) = (self.waiting.range(span.clone()).take(max), self.handed.range(span).take(max));
         let mut found: Vec<_> = waiting.chain(handed).map(|(_, due, id)| (*due, *id)).collect();
@@ -95,14 +95,14 @@ impl JobsState {
 
 impl MemoryJobs {
     /// Every message that is neither acknowledged nor given up, with its queue, for looking at what is left over.
-    pub fn left(&self) -> Vec<(Stage, String)> {
+    pub fn left(&self) -> Vec<(QueueName, String)> {
         lock(&self.state).jobs.values().map(|kept| (kept.stage, kept.message.clone())).collect()
     }
 }
 
 #[async_trait]
 impl SendRaw for MemoryJobs {
-    async fn send_raw(&self, stage: Stage, message: &str, due: Timestamp) -> Result<(), PortError> {
+    async fn send_raw(&self, stage: QueueName, message: &str, due: Timestamp) -> Result<(), PortError> {
         lock(&self.state).put(stage, message.to_owned(), due);
         Ok(())
     }
@@ -114,7 +114,7 @@ impl Queue for MemoryJobs {
         let corrupt = |e: serde_json::Error| PortError::Corrupt { what: "a job".into(), why: e.to_string() };
         let mut state = lock(&self.state);
         for (job, due) in jobs {
-            state.put(job.stage(), job.to_message().map_err(corrupt)?, *due);
+            state.put(job.work.queue(), job.to_message().map_err(corrupt)?, *due);
         }
         Ok(())
     }
@@ -124,7 +124,7 @@ impl Queue for MemoryJobs {
 impl Inbox for MemoryJobs {
     async fn receive(
         &self,
-        stage: Stage,
+        stage: QueueName,
         max: usize,
         visibility: Millis,
         now: Timestamp,
@@ -169,16 +169,17 @@ impl Inbox for MemoryJobs {
 
     async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
         let state = lock(&self.state);
-        let first = |stage: &Stage| {
+        let first = |stage: &QueueName| {
             let span = (*stage, Timestamp::MIN, 0)..=(*stage, Timestamp::MAX, u64::MAX);
             state.waiting.range(span).next().map(|(_, due, _)| *due)
         };
-        Ok(Stage::ALL.iter().filter_map(first).min())
+        Ok(QueueName::ALL.iter().filter_map(first).min())
     }
 
-    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<Stage, QueueCount>, PortError> {
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
         let state = lock(&self.state);
-        let mut counts: BTreeMap<_, _> = Stage::ALL.into_iter().map(|stage| (stage, QueueCount::default())).collect();
+        let mut counts: BTreeMap<_, _> =
+            QueueName::ALL.into_iter().map(|stage| (stage, QueueCount::default())).collect();
         for kept in state.jobs.values() {
             let count = counts.entry(kept.stage).or_default();
             match (kept.due <= now, kept.handed_out) {

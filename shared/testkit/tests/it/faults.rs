@@ -1,7 +1,7 @@
 //! Faults strike as they are meant to, and the same way each time.
 
 use bytes::Bytes;
-use curlew_model::{Job, Millis, PollJob, SourceKey, Stage, Timestamp, Validators};
+use curlew_model::{Job, Millis, PollJob, QueueName, SourceKey, Timestamp, Validators};
 use curlew_ports::{Blobs, Call, CallKind, Clock, Fetch, FetchError, Inbox, Marks, PortError, Queue, Version};
 use curlew_testkit::faults::{Faults, Faulty, Rates, is_crash};
 use curlew_testkit::memory::{MemoryBlobs, MemoryFetch, MemoryJobs, MemoryMarks, TokioClock};
@@ -19,7 +19,7 @@ fn always(rates: Rates) -> (Arc<MemoryBlobs>, Faulty<MemoryBlobs>) {
 
 fn job(n: u64) -> Job {
     let feed = SourceKey::new(&format!("{n:032x}")).expect("a key");
-    Job::Poll(PollJob::new(feed, String::new()))
+    Job::new(PollJob::new(feed, String::new()))
 }
 
 #[tokio::test]
@@ -149,13 +149,13 @@ async fn a_duplicate_comes_with_a_later_receive() {
     let inbox = Faulty::new(Arc::clone(&jobs), Faults::seeded(1, rates, clock()));
     jobs.send(&[(job(1), Timestamp::EPOCH)]).await.expect("sends");
     let visibility = Millis::from_mins(1);
-    let first = inbox.receive(Stage::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives");
+    let first = inbox.receive(QueueName::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives");
     inbox.ack(&first[0].receipt).await.expect("acknowledges");
-    assert_eq!(inbox.receive(Stage::Fetch, 10, visibility, Timestamp::EPOCH).await.expect("receives"), []);
-    let second = inbox.receive(Stage::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives");
+    assert_eq!(inbox.receive(QueueName::Fetch, 10, visibility, Timestamp::EPOCH).await.expect("receives"), []);
+    let second = inbox.receive(QueueName::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives");
     assert_eq!(second, first, "done, and delivered all the same");
     inbox.ack(&second[0].receipt).await.expect("is harmless");
-    assert_eq!(inbox.receive(Stage::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives"), []);
+    assert_eq!(inbox.receive(QueueName::Poll, 10, visibility, Timestamp::EPOCH).await.expect("receives"), []);
 }
 
 /// The names of the first errors of a run, in order.

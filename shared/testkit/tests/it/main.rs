@@ -1,8 +1,5 @@
-//! The fakes, the wrappers and the simulators.
-#![allow(clippy::print_stderr, reason = "a seed that fails is named")]
+//! The fakes and the wrappers.
 
 mod faults;
-mod long;
 mod memory;
-mod sim;
 mod update_host;

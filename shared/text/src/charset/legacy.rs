@@ -15,7 +15,7 @@ pub(super) struct CodePage {
 
 impl CodePage {
     /// Returns the code page of that name.
-    pub(super) fn of(label: &str) -> Option<&'static CodePage> {
+    pub(super) fn for_label(label: &str) -> Option<&'static CodePage> {
         let label = normal(label);
         CODE_PAGES.iter().find(|page| page.labels.contains(&label.as_str()))
     }
@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn letters_are_those_of_the_code_page() {
-        let read = |label: &str, body: &[u8]| CodePage::of(label).map(|page| page.decode(body)).unwrap_or_default();
+        let read =
+            |label: &str, body: &[u8]| CodePage::for_label(label).map(|page| page.decode(body)).unwrap_or_default();
         assert_eq!(read("CP437", b"na\x8Bve caf\x82"), "na\u{ef}ve caf\u{e9}");
         assert_eq!(read("IBM852", b"\x9D\xA2d\xAB"), "\u{141}\u{f3}d\u{17a}");
         assert_eq!(read("cp_is", b"\x8D\x8B"), "\u{de}\u{d0}");

@@ -215,7 +215,7 @@ fn day_after(at: &mut Cursor<'_>, parts: &mut Parts) -> Option<()> {
 
 fn ordinal_date(year: i32, day: i32) -> Option<Parts> {
     let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
-    first.with().day_of_year(i16::try_from(day).ok()?).build().ok().map(Parts::of)
+    first.with().day_of_year(i16::try_from(day).ok()?).build().ok().map(Parts::from_date)
 }
 
 fn week_date(year: i32, at: &mut Cursor<'_>) -> Option<Parts> {
@@ -224,7 +224,7 @@ fn week_date(year: i32, at: &mut Cursor<'_>) -> Option<Parts> {
     let day = at.digits(1).map_or(1, |(d, _)| d);
     let weekday = jiff::civil::Weekday::from_monday_one_offset(i8::try_from(day).ok()?).ok()?;
     let week = jiff::civil::ISOWeekDate::new(i16::try_from(year).ok()?, i8::try_from(week).ok()?, weekday).ok()?;
-    Some(Parts::of(week.date()))
+    Some(Parts::from_date(week.date()))
 }
 
 /// Adds the rest after a date: nothing, or a time and perhaps a zone.

@@ -43,7 +43,7 @@ impl Parts {
         self.offset = Some(self.offset.unwrap_or(0) + seconds);
     }
 
-    pub(super) fn of(date: Date) -> Parts {
+    pub(super) fn from_date(date: Date) -> Parts {
         let (month, day) = (Some(date.month().into()), Some(date.day().into()));
         Parts { year: date.year().into(), month, day, ..Parts::default() }
     }

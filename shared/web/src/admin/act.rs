@@ -31,7 +31,7 @@ pub(super) async fn take(admin: &Arc<Admin>, operator: &Operator, headers: &Head
     };
     let filled = match form::read(&admin.app, ENGLISH, headers, body, MAX_BODY).await {
         Ok(filled) => filled,
-        Err(no) => return refused(no.status, no.text),
+        Err(error) => return refused(error.status, error.text),
     };
     let (secret, now) = (&admin.app.settings.secret, admin.app.clock.now());
     let ticket = match token::check_for(secret, &operator.bound_to(filled.get("act")), filled.get("token"), now) {

@@ -26,8 +26,7 @@ pub(super) async fn rejected<'a>(
     let Ok(after) = params.after(PageId::new) else { return Ok(None) };
     let part = admin.services.lookup.screened(host.as_deref(), after, ROWS).await?;
     let item = |ScreenedPage { url, at, why }: &ScreenedPage| {
-        let because =
-            why.because.clone().unwrap_or_else(|| "the words were not kept: an older version judged it".into());
+        let because = why.because.clone().unwrap_or_default();
         let allow = Button::new(admin, operator, "allow", url, "Allow");
         Item::new(url, [why.topics.join(", "), because, moment(*at)]).linked(site_page(url)).with([allow])
     };

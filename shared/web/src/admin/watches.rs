@@ -1,4 +1,4 @@
-//! Watches: stored queries, the subscriptions of feed readers, and the fate of their deliveries.
+//! Watches: stored queries, and the delivery status of their matches.
 
 use super::Admin;
 use super::access::Operator;
@@ -14,20 +14,14 @@ pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result
         .with("query", "Query, as in search", FieldKind::Line)
         .with("url", "Address that new matches are posted to", FieldKind::Line);
     page.forms = vec![add];
-    let all = admin.services.actions.watches.list().await?;
-    let (readers, own): (Vec<&Watch>, Vec<&Watch>) = all.iter().partition(|watch| watch.subscription.is_some());
-    let items = |watches: &[&Watch]| watches.iter().map(|watch| item(admin, operator, watch)).collect();
-    page.parts.push(Part::items("Webhooks", items(&own), "There is none."));
-    page.parts.push(Part::items("Subscriptions of feed readers", items(&readers), "There is none."));
+    let watches = admin.services.actions.watches.list().await?;
+    let items = watches.iter().map(|watch| item(admin, operator, watch)).collect();
+    page.parts.push(Part::items("Webhooks", items, "There is none."));
     Ok(page)
 }
 
 fn item(admin: &Admin, operator: &Operator, watch: &Watch) -> Item {
     let receiver = &watch.receiver;
-    let lease = watch.subscription.as_ref().map(|subscription| match subscription.until {
-        Some(until) => format!("until {}", moment(until)),
-        None => "not confirmed by its subscriber yet".to_owned(),
-    });
     let last = receiver.delivered_at.map(|at| format!(", last {}", moment(at))).unwrap_or_default();
     let trouble = receiver.error.as_ref().map(|error| match (receiver.given_up, receiver.retry_at) {
         (true, _) => format!("given up: {error}. Its job is among the dead jobs, and goes on when it is put back."),
@@ -36,7 +30,6 @@ fn item(admin: &Admin, operator: &Operator, watch: &Watch) -> Item {
     });
     let lines = [
         format!("to {}", watch.to),
-        lease.unwrap_or_default(),
         format!("{} delivered{last}", count(receiver.delivered, "match", "matches")),
         trouble.unwrap_or_default(),
     ];

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_model::{HoldReason, Stage, Year};
+use curlew_model::{HoldReason, QueueName, Year};
 
 /// Texts of the status page.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Status {
     pub(crate) day: &'static str,
     pub(crate) queues: &'static str,
     pub(crate) queue: &'static str,
-    pub(crate) stage: fn(Stage) -> &'static str,
+    pub(crate) stage: fn(QueueName) -> &'static str,
     /// The heads of the columns: due, waiting, under way, given up.
     pub(crate) jobs: [&'static str; 4],
     pub(crate) oldest: fn(&str) -> String,
@@ -73,11 +73,11 @@ const ENGLISH: Status = Status {
     queues: "Work",
     queue: "Queue",
     stage: |stage| match stage {
-        Stage::Discover => "Find feeds",
-        Stage::Poll => "Poll feeds",
-        Stage::Fetch => "Fetch pages",
-        Stage::Extract => "Read pages",
-        Stage::Remove => "Remove pages",
+        QueueName::Discover => "Find feeds",
+        QueueName::Poll => "Poll feeds",
+        QueueName::Fetch => "Fetch pages",
+        QueueName::Extract => "Read pages",
+        QueueName::Remove => "Remove pages",
     },
     jobs: ["Due", "Later", "Under way", "Given up"],
     oldest: |time| format!("What is due the longest has been so for {time}."),
@@ -113,11 +113,11 @@ const ITALIAN: Status = Status {
     queues: "Lavoro",
     queue: "Coda",
     stage: |stage| match stage {
-        Stage::Discover => "Trovare i feed",
-        Stage::Poll => "Leggere i feed",
-        Stage::Fetch => "Scaricare pagine",
-        Stage::Extract => "Estrarre i testi",
-        Stage::Remove => "Togliere pagine",
+        QueueName::Discover => "Trovare i feed",
+        QueueName::Poll => "Leggere i feed",
+        QueueName::Fetch => "Scaricare pagine",
+        QueueName::Extract => "Estrarre i testi",
+        QueueName::Remove => "Togliere pagine",
     },
     jobs: ["Ora", "Più tardi", "In corso", "Falliti"],
     oldest: |time| format!("Il lavoro più vecchio aspetta da {time}."),

@@ -4,7 +4,9 @@
 use crate::support::{Answer, Backend, World, ready, settings};
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use curlew_model::{DiscoverJob, HostKey, Job, Millis, Page, PageId, PageState, Rejection, Screened, Stage, Timestamp};
+use curlew_model::{
+    DiscoverJob, HostKey, Job, Millis, Page, PageId, PageState, QueueName, Rejection, Screened, Timestamp,
+};
 use curlew_policy::address;
 use curlew_stages::operator::audit_log::AuditLog;
 use curlew_stages::operator::messages::{About, Message};
@@ -337,10 +339,10 @@ fn busy() -> World {
     let page = Page::new(id, url.to_string(), host, state, Timestamp::from_millis(1_795_000_000_000));
     assert!(ready(world.ports.pages.insert(&page)).unwrap());
     let key = address::source_key(&"https://gone.example/".parse().unwrap());
-    let job = Job::Discover(DiscoverJob::new(key, "https://gone.example/".into()));
+    let job = Job::new(DiscoverJob::new(key, "https://gone.example/".into()));
     let now = Timestamp::from_millis(1_795_000_000_000);
     ready(world.ports.queue.send(&[(job, now)])).unwrap();
-    let received = ready(world.ports.inbox.receive(Stage::Discover, 1, Millis::from_mins(1), now)).unwrap();
+    let received = ready(world.ports.inbox.receive(QueueName::Discover, 1, Millis::from_mins(1), now)).unwrap();
     let error = "the page <x> is out of reach: connection refused: os error 111";
     ready(world.ports.inbox.dead_letter(&received[0].receipt, error, now)).unwrap();
     let message = Message {

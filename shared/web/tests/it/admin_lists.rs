@@ -76,7 +76,7 @@ async fn long_lists_come_in_parts_and_lose_nothing() {
         put(&world, &format!("owners/{n:032x}.json"), &json!({ "host": &host, "claims": claims }));
         overrides.push(json!({ "scope": { "site": &host }, "verdict": "reject", "at": world.clock.now() }));
     }
-    put(&world, "overrules.json", &json!({ "overrules": overrides }));
+    put(&world, "overrides.json", &json!({ "overrides": overrides }));
     let ana = sign_in(&world, "ana", 1).await;
 
     for path in ["/admin/owners", "/admin/overrides"] {

@@ -3,7 +3,7 @@
 use crate::support::{Backend, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use curlew_model::{HoldReason, Millis, Stage, Timestamp};
+use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::catalog::indexed_years::IndexedYear;
 use curlew_stages::operator::activity::DayCounts;
@@ -100,7 +100,7 @@ fn status() -> SystemStatus {
             held: [(HoldReason::TooManyRequests, 2)].into(),
         }),
         queues: vec![QueueStatus {
-            stage: Stage::Fetch,
+            stage: QueueName::Fetch,
             count: QueueCount { ready: 7, waiting: 1_000, in_flight: 2, dead: 0 },
         }],
         counted_at: None,

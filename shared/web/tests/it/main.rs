@@ -13,7 +13,6 @@ mod contact;
 mod feeds;
 mod files;
 mod hostile;
-mod hub;
 mod keys;
 mod language;
 mod owner;

@@ -8,28 +8,27 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use curlew_model::{
     Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, OwnerRequest, Ownership, QueryError,
-    Slot, Source, Subscription, ThumbnailId, Timestamp, Year, hex,
+    Slot, Source, Subscription, ThumbnailId, Timestamp, Work, Year, hex,
 };
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
+use curlew_ports::Ports;
 use curlew_ports::{Blobs, Clock, PortError, Sources};
 use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
 use curlew_stages::catalog::thumbnails::thumbnail_key;
 use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
 use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::StageError;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,
     MemorySources,
 };
-use curlew_web::{
-    AdminServices, PageSettings, SearchFeeds, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus,
-};
+use curlew_web::{AdminServices, PageSettings, SearchIndex, Services, ShownSetting, StatusSource, SystemStatus};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::BodyExt;
 use quick_xml::XmlVersion;
@@ -267,11 +266,14 @@ impl World {
             groups: None,
         };
         let sound = program(ports.clone(), &clock);
-        let callback = subscribed(ports.sources.as_ref(), &sound.pushes.callbacks, clock.now());
+        let callback = subscribed(ports.sources.as_ref(), &sound.crawler.pushes.callbacks, clock.now());
         let behind = behind(&backend, &ports, &clock);
-        let services = Services { search: backend.clone(), ..Services::of(&behind, backend.clone()) };
+        let services = Services {
+            search: backend.clone(),
+            ..Services::new(&behind.library, &behind.desk, behind.crawler.pushes.clone(), backend.clone())
+        };
         let router = curlew_web::router(services, settings);
-        World { backend, clock, ports, callback, messages: sound.messages, router }
+        World { backend, clock, ports, callback, messages: sound.desk.messages, router }
     }
 
     /// Returns the same world with the operator's pages, served by a process that begins now.
@@ -285,9 +287,13 @@ impl World {
         };
         let settings_in_force = vec![setting("", "workers", "7"), setting("web", "title", "\"<Notes>\"")];
         let header = trusted_header.map(|name| name.parse().unwrap());
-        let admin = Some(AdminServices::of(&behind, header, settings_in_force));
+        let admin = Some(AdminServices::new(&behind.desk, header, settings_in_force));
         let search = self.backend.clone();
-        let services = Services { search, admin, ..Services::of(&behind, self.backend.clone()) };
+        let services = Services {
+            search,
+            admin,
+            ..Services::new(&behind.library, &behind.desk, behind.crawler.pushes.clone(), self.backend.clone())
+        };
         World { router: curlew_web::router(services, settings), ..self }
     }
 
@@ -306,20 +312,17 @@ impl World {
         ready(self.ports.inbox.waiting(Timestamp::MIN, 100)).unwrap().into_iter().map(|waiting| waiting.job.unwrap())
     }
 
-    /// Returns the receivers that a job is to bring matches to.
-    pub fn receivers(&self) -> Vec<String> {
-        self.waiting().filter_map(|job| if let Job::Deliver(job) = job { Some(job.url) } else { None }).collect()
-    }
-
     /// Returns the requests of claimants that are not carried out yet.
     pub fn requests(&self) -> Vec<(String, Challenge, OwnerRequest)> {
-        let own = |job| if let Job::Own(job) = job { Some((job.host, job.challenge, job.request)) } else { None };
+        let own = |job| {
+            if let Job { work: Work::Own(job), .. } = job { Some((job.host, job.challenge, job.request)) } else { None }
+        };
         self.waiting().filter_map(own).collect()
     }
 
     /// Returns the number of polls that updates have caused.
     pub fn polls(&self) -> usize {
-        self.waiting().filter(|job| matches!(job, Job::Poll(_))).count()
+        self.waiting().filter(|job| matches!(job, Job { work: Work::Poll(_), .. })).count()
     }
 
     /// Returns the name of the callback of the subscription.
@@ -375,11 +378,9 @@ fn program(ports: Ports, clock: &Arc<HandClock>) -> Program {
     let lists = Lists { substrings: vec!["blocked".into()], ..Lists::default() };
     let scope = Scope { exclusions: Exclusions::compile(&lists).unwrap(), ..Scope::default() };
     let (web, seeds) = (Arc::<MemoryFetch>::default(), Arc::new(CountingSeeds::new(1)));
-    let politeness = Politeness { scope: Arc::new(scope), ..ports.politeness(web, clock.clone(), seeds) };
-    let feeds = Arc::new(SearchFeeds::of("Curlew", "https://search.example").unwrap());
+    let politeness = Politeness { scope: Arc::new(scope), ..Politeness::over(&ports, web, clock.clone(), seeds) };
     Program::over(Arc::new(politeness), ports, Arc::default())
-        .reached_at(Some("https://search.example".into()))
-        .publishing(feeds)
+        .with_crawler(|crawler| crawler.reached_at(Some("https://search.example".into())))
 }
 
 /// Stores [`FEED`] with a live subscription whose renewal is being requested.

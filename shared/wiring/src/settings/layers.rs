@@ -1,15 +1,14 @@
 //! The layers of the settings: defaults, the file, the environment; flags are the last one.
 
-use super::{File, Flags, Limits, PUBLISH_EVERY, TOKEN, WORKERS};
+use super::tables::{Agent, File, Limits, METRICS, Metrics, Signatures};
+use super::{Flags, PUBLISH_EVERY, TOKEN, WORKERS};
 use crate::error::BadSettings;
 use crate::threads::PARSE_TIME;
 use curlew_fetcher::Config;
 use curlew_stages::pages::image::DECODED_BYTES;
-use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use url::Url;
 
 /// Environment variables that are settings begin with this.
 const ENV_PREFIX: &str = "CURLEW_";
@@ -42,8 +41,8 @@ const HIDDEN: &str = "(hidden)";
 
 /// Maximum number of changed letters in a name that is taken for a slip of another one.
 const MOST_SLIPS: usize = 3;
-/// Names that are not offered: former ones of settings, which are still read, and those of tables that are gone.
-const FORMER: [&str; 4] = ["often", "second_look", "tracing", "preferences"];
+/// Names of tables that are gone: not offered for a misspelled name.
+const GONE: [&str; 2] = ["tracing", "preferences"];
 
 /// The layer that a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +199,7 @@ pub(super) fn usual() -> File {
         workers: Some(WORKERS),
         log: Some("text".to_owned()),
         publish_every: Some(PUBLISH_EVERY),
-        agent: super::Agent { name: Some(TOKEN.to_owned()), ..super::Agent::default() },
+        agent: Agent { name: Some(TOKEN.to_owned()), ..Agent::default() },
         limits: Limits {
             connect_timeout: Some(calls.connect_timeout),
             read_timeout: Some(calls.read_timeout),
@@ -212,9 +211,9 @@ pub(super) fn usual() -> File {
             parse_time: Some(PARSE_TIME),
             bodies_bytes: Some(calls.bodies_bytes),
         },
-        metrics: super::Metrics { listen: Some(super::METRICS.to_owned()), token: None },
+        metrics: Metrics { listen: Some(METRICS.to_owned()), token: None },
         paused: Some(false),
-        signatures: super::Signatures { mode: Some("asked".to_owned()) },
+        signatures: Signatures { mode: Some("asked".to_owned()) },
         ..File::default()
     }
 }
@@ -304,21 +303,6 @@ pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSe
     Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
 }
 
-/// Reads an origin of http or https, with or without a final slash.
-pub(super) fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(value)?;
-    let is_origin = |text: &String| {
-        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))
-    };
-    match text {
-        Some(text) if !is_origin(&text) => {
-            Err(de::Error::custom(format!("'{text}' is no origin of http or https, such as https://search.example")))
-        }
-        text => Ok(text),
-    }
-}
-
 /// Returns line and column of a byte, both from 1; columns are characters.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at)];
@@ -329,7 +313,7 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
-    let message = FORMER.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
+    let message = GONE.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown field"));
     let near = unknown.and_then(|unknown| {

@@ -182,7 +182,7 @@ impl SimulatedStack {
             let mut jobs = Vec::new();
             for WatchedFeed { row, .. } in feeds.iter().filter(|feed| feed.number % WARM == cycle - 1) {
                 rows.insert(&Source::Feed(row.clone())).await.expect("a row is written");
-                jobs.push((Job::Poll(PollJob::new(row.key.clone(), row.url.clone())), now()));
+                jobs.push((Job::new(PollJob::new(row.key.clone(), row.url.clone())), now()));
             }
             store.jobs().send(&jobs).await.expect("jobs are sent");
             sleep(DRAIN).await;

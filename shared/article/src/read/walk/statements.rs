@@ -1,6 +1,7 @@
 //! Reads what single elements state beside their text: names, days, addresses, images, headings.
 
 use crate::read::attributes::Attributes;
+use crate::read::boilerplate::ElementNames;
 use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
@@ -194,23 +195,28 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads microdata, `rel=author`, and the usual class names of dates and bylines.
-    pub(super) fn annotations(&mut self, node: NodeRef<'a, Node>, element: &'a Element, attributes: &Attributes<'a>) {
+    pub(super) fn annotations(
+        &mut self,
+        node: NodeRef<'a, Node>,
+        element: &'a Element,
+        attributes: &Attributes<'a>,
+        names: &ElementNames,
+    ) {
         let is_text = matches!(element.name(), "time");
-        let Attributes { class, id, rel, itemprop, property, .. } = *attributes;
+        let Attributes { class, rel, itemprop, property, .. } = *attributes;
         if !itemprop.is_empty() && !is_long_property(itemprop) && self.out.props.len() < MANY {
             let value = property_value(itemprop, node, element, &mut self.looks);
             self.prop(itemprop, value);
         }
-        let told = self.names.told(class);
         let author = rel.split_ascii_whitespace().any(|rel| rel.eq_ignore_ascii_case("author"));
-        let byline = author || told.byline || self.names.told(id).byline;
+        let byline = author || names.class.byline || names.id.byline;
         if byline && self.out.bylines.len() < BYLINES && !self.in_comments() {
-            let names = profiles_in(node, &mut self.looks);
-            let is_name = author || told.name || names.is_some();
-            let raw = if names.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
+            let profiles = profiles_in(node, &mut self.looks);
+            let is_name = author || names.class.name || profiles.is_some();
+            let raw = if profiles.is_some() { String::new() } else { text_of(node, 512, &mut self.looks) };
             // Posts have classes with their writers' names, too; they are long before they are put in order.
             let is_short = raw.chars().filter(|c| !c.is_whitespace()).count() <= BYLINE;
-            let text = names.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * BYLINE) } else { raw });
+            let text = profiles.unwrap_or_else(|| if is_short { hygiene::line(&raw, 2 * BYLINE) } else { raw });
             if is_short && text.chars().count() <= BYLINE {
                 self.out.bylines.push(Byline { text, block: self.out.blocks.len(), is_name });
             }
@@ -219,7 +225,7 @@ impl<'a> Walk<'a> {
             && let Some(value) = instant(element)
         {
             self.moment(value.to_owned(), false, true, false);
-        } else if !is_text && told.date && self.out.moments.len() < MANY {
+        } else if !is_text && names.class.date && self.out.moments.len() < MANY {
             let shown = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
             let changes = tells_change(&shown);
             let value = instant_in(node, &mut self.looks).map_or(shown, str::to_owned);

@@ -8,13 +8,14 @@ use crate::deaths::Deaths;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
+use curlew_ports::Ports;
 use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply};
+use curlew_simulator::sim::LastWriterWins;
 use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::{Ports, Program};
+use curlew_stages::program::Program;
 use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty, Rates};
 use curlew_testkit::memory::CountingSeeds;
-use curlew_testkit::sim::LastWriterWins;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
@@ -145,7 +146,7 @@ impl Invocation {
 }
 
 /// Receives, runs and settles one batch as Lambda and its event source mapping do.
-async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
+async fn invoke(run: Arc<Run>, number: u64, stage: QueueName, is_calm: bool) {
     let (clock, jobs) = (run.world.clock.clone(), run.world.jobs.clone());
     let most = between(run.draw(), 1, MESSAGES) as usize;
     let deliveries = jobs.receive(stage, most, VISIBILITY, clock.now()).await.unwrap();
@@ -194,10 +195,10 @@ async fn invoke(run: Arc<Run>, number: u64, stage: Stage, is_calm: bool) {
         let web = Arc::new(InvocationWeb(this.clone()));
         let seeds = Arc::new(CountingSeeds::new(run.draw()));
         let rules = Arc::new(run.world.bounds.rules.clone());
-        let politeness = Politeness { rules, ..ports.politeness(web, clock.clone(), seeds) };
+        let politeness = Politeness { rules, ..Politeness::over(&ports, web, clock.clone(), seeds) };
         let program = Program::over(Arc::new(politeness), ports.clone(), Arc::default());
-        let fetch = program.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(4);
-        let program = Witness { invocation: this.clone(), of: program.fetching(fetch) };
+        let fetch = program.crawler.fetch.clone().with_time_slice(plan.turn).remember_sent_in_host_state(4);
+        let program = Witness { invocation: this.clone(), of: program.with_crawler(|crawler| crawler.fetching(fetch)) };
         batch.run(plan, Arc::new(program)).await
     };
     let summary = tokio::select! {
@@ -254,11 +255,7 @@ fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
 /// Returns a message as it was at first, without what its deliveries have left in it.
 fn as_first(body: &str) -> String {
     let mut job = Job::from_message(body).unwrap();
-    match &mut job {
-        Job::Fetch(visit) => (visit.waits, visit.trace) = (0, None),
-        Job::Extract(page) => page.trace = None,
-        _ => {}
-    }
+    (job.waits, job.trace) = (0, None);
     job.to_message().unwrap()
 }
 
@@ -330,14 +327,14 @@ impl MessageQueue for Witness<MemoryMessages> {
 impl Stages for Witness<Program> {
     async fn run(&self, job: &Job) -> Result<Verdict, StageError> {
         let bounds = &self.invocation.bounds;
-        self.invocation.judge_begin("a job", bounds.need(job.stage(), 1));
+        self.invocation.judge_begin("a job", bounds.need(job.work.queue(), 1));
         let verdict = self.of.run(job).await;
         self.hang().await;
         verdict
     }
 
-    async fn run_batch(&self, jobs: &[curlew_model::ExtractJob]) -> Vec<Result<Verdict, StageError>> {
-        let need = self.invocation.bounds.need(Stage::Extract, jobs.len() as u64);
+    async fn run_batch(&self, jobs: &[curlew_stages::worker::PageJob]) -> Vec<Result<Verdict, StageError>> {
+        let need = self.invocation.bounds.need(QueueName::Extract, jobs.len() as u64);
         self.invocation.judge_begin("a chunk", need);
         let verdicts = self.of.run_batch(jobs).await;
         self.hang().await;
@@ -442,7 +439,7 @@ async fn judge_pages(run: &Run, pages: &[PageId]) {
 }
 
 async fn simulate(seed: u64, mutant: Option<Mutant>) -> Judge {
-    let world = TestWorld::seeded(Stage::Fetch, seed);
+    let world = TestWorld::seeded(QueueName::Fetch, seed);
     let draws = AtomicU64::new(seed << 20);
     let run = Arc::new(Run { world, mutant, draws, judge: Mutex::default() });
     let mut pages = Vec::new();
@@ -456,11 +453,11 @@ async fn simulate(seed: u64, mutant: Option<Mutant>) -> Judge {
     for round in 0..ROUNDS {
         let is_calm = round >= BAD_ROUNDS;
         let (left, right) = if between(run.draw(), 0, 2) == 0 {
-            (Stage::Extract, Stage::Fetch)
+            (QueueName::Extract, QueueName::Fetch)
         } else if round % 2 == 0 {
-            (Stage::Fetch, Stage::Fetch)
+            (QueueName::Fetch, QueueName::Fetch)
         } else {
-            (Stage::Extract, Stage::Extract)
+            (QueueName::Extract, QueueName::Extract)
         };
         let second = async {
             run.world.clock.sleep(Millis(between(run.draw(), 0, 1) * between(run.draw(), 0, 10_000))).await;

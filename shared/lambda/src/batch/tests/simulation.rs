@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "the figures are what a person runs it for")]
 
 use crate::test_world::{TestWorld, visit};
-use curlew_model::{Job, Stage};
+use curlew_model::{Job, QueueName, Work};
 use curlew_policy::chance::unit;
 use curlew_ports::Reply;
 
@@ -59,7 +59,7 @@ fn batch(lengths: Lengths, seed: u64, world: &TestWorld) -> Vec<String> {
 }
 
 async fn simulate(lengths: Lengths, seed: u64) {
-    let world = TestWorld::seeded(Stage::Fetch, seed);
+    let world = TestWorld::seeded(QueueName::Fetch, seed);
     let messages = batch(lengths, seed, &world);
     let deliveries: Vec<(&str, u32)> = messages.iter().map(|job| (job.as_str(), 1)).collect();
     let summary = world.run(&deliveries).await;
@@ -78,7 +78,7 @@ async fn simulate(lengths: Lengths, seed: u64) {
     assert!(world.clock.monotonic() <= world.bounds.deadline);
     // Whatever was not visited is in the queue again.
     let again = world.jobs.left().into_iter().filter_map(|(_, text)| match Job::from_message(&text) {
-        Ok(Job::Fetch(visit)) => Some(visit.items.len()),
+        Ok(Job { work: Work::Fetch(visit), .. }) => Some(visit.items.len()),
         _ => None,
     });
     assert!(again.count() >= summary.deferred);

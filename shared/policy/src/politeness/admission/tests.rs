@@ -36,7 +36,7 @@ fn a_lease_keeps_others_out_until_it_is_closed() {
     let rules = Rules::default();
     let (state, lease) = granted(HostState::default(), at(0));
     let (_, second) = admit(state.clone(), &host(), &rules, "u", rules.lease_length(), at(1), 2);
-    assert!(matches!(second, Admission::Busy { until } if until > at(1) && until <= lease.until));
+    assert!(matches!(second, Admission::NotNow(NotNow { until, why: None }) if until > at(1) && until <= lease.until));
     let closed = close(state.clone(), state, lease.token, at(5_000));
     assert_eq!(closed.lease, None);
     assert_eq!(spent(&closed), Millis(5_000));
@@ -59,7 +59,11 @@ fn the_window_ends_after_an_hour_on_the_site() {
     let state = HostState { visited: vec![part(0, 20), part(3_600_000, 40)], ..HostState::default() };
     let held = |state: &HostState, now| {
         let (_, answer) = admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1);
-        if let Admission::Held { until, reason: HoldReason::WindowSpent } = answer { Some(until) } else { None }
+        if let Admission::NotNow(NotNow { until, why: Some(HoldReason::WindowSpent) }) = answer {
+            Some(until)
+        } else {
+            None
+        }
     };
     // Time spent in the first hour counts until that hour is eight hours ago.
     assert_eq!(held(&state, hours(2)), Some(hours(9)));
@@ -81,7 +85,7 @@ fn a_lease_is_cut_to_what_is_left_of_the_hour_and_cannot_be_made_longer_than_tha
     // A lease that is too short for one call is none.
     let closed = close(state.clone(), state, lease.token, at(10) + Millis(1));
     let (_, answer) = admit(closed, &host(), &rules, "t", rules.lease_length(), at(20_000), 1);
-    assert!(matches!(answer, Admission::Held { reason: HoldReason::WindowSpent, .. }), "{answer:?}");
+    assert!(matches!(answer, Admission::NotNow(NotNow { why: Some(HoldReason::WindowSpent), .. })), "{answer:?}");
 }
 
 #[test]
@@ -179,7 +183,7 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
     let admitted = |state: &HostState, now| admit(state.clone(), &host(), &rules, "t", rules.lease_length(), now, 1).1;
     let held = leave_alone(HostState::default(), now + Millis::from_days(7));
     let asks_again = now + Millis::from_hours(1);
-    assert_eq!(admitted(&held, now), Admission::Held { until: asks_again, reason: HoldReason::Operator });
+    assert_eq!(admitted(&held, now), Admission::NotNow(NotNow::held(asks_again, HoldReason::Operator)));
     assert_eq!(held.hold_at(now).map(|hold| hold.reason), Some(HoldReason::Operator));
     assert!(matches!(admitted(&held, now + Millis::from_days(7)), Admission::Granted(_)));
     // A visit that is under way when it is set cannot end it.
@@ -191,7 +195,7 @@ fn an_operators_hold_lasts_until_it_is_lifted_and_lifts_no_other() {
     let both = HostState { hold: Some(refused.clone()), ..held };
     let (lifted, was) = end_leaving_alone(both, now);
     assert!(was && lifted.hold == Some(refused));
-    assert!(matches!(admitted(&lifted, now), Admission::Held { reason: HoldReason::TooManyRequests, .. }));
+    assert!(matches!(admitted(&lifted, now), Admission::NotNow(NotNow { why: Some(HoldReason::TooManyRequests), .. })));
     assert!(!end_leaving_alone(lifted, now).1, "a second lift finds nothing");
 }
 
@@ -223,8 +227,8 @@ proptest! {
                         state = close(state.clone(), state, lease.token, over);
                     }
                 }
-                Admission::Busy { until } => now = until,
-                Admission::Held { until, .. } => {
+                Admission::NotNow(NotNow { until, why: None }) => now = until,
+                Admission::NotNow(NotNow { until, .. }) => {
                     prop_assert!(until > now && until <= now + rules.window + Millis(rules.window.0 / 8));
                     now = if used % 2 == 0 { until } else { now };
                 }

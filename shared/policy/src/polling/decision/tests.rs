@@ -1,5 +1,5 @@
 use super::*;
-use curlew_model::{Millis, Rejection, Slot, SourceKey};
+use curlew_model::{Envelope, Millis, Rejection, Slot, SourceKey};
 
 const HOUR: Millis = Millis::from_hours(1);
 
@@ -15,16 +15,16 @@ fn feed() -> FeedSource {
     FeedSource { interval: Rules::default().poll_interval, polled_at: slot() - Millis::from_hours(8), ..feed }
 }
 
-fn job() -> PollJob {
+fn job() -> Envelope<PollJob> {
     let feed = feed();
-    PollJob::new(feed.key, feed.url)
+    Envelope::new(PollJob::new(feed.key, feed.url))
 }
 
-fn on_request() -> PollJob {
-    PollJob { on_request: true, ..job() }
+fn on_request() -> Envelope<PollJob> {
+    Envelope::new(PollJob { on_request: true, ..job().work })
 }
 
-fn admitted(feed: &FeedSource, job: &PollJob, now: Timestamp) -> PollAdmission {
+fn admitted(feed: &FeedSource, job: &Envelope<PollJob>, now: Timestamp) -> PollAdmission {
     admit(feed, job, &Rules::default(), now)
 }
 
@@ -60,7 +60,7 @@ fn a_feed_that_is_gone_is_not_polled_whoever_asks() {
     }
 }
 
-fn after(job: &PollJob, end: CallEnd<()>, calls: u32) -> AfterVisit {
+fn after(job: &Envelope<PollJob>, end: CallEnd<()>, calls: u32) -> AfterVisit {
     after_visit(job, &end, calls, None, &Rules::default(), slot())
 }
 
@@ -73,7 +73,7 @@ fn a_visit_that_had_no_time_to_call_leaves_the_row_as_it_is() {
 fn a_visit_that_began_and_came_to_no_end_counts_and_waits_longer_each_time() {
     let mut last = slot();
     for deferrals in 0..Rules::default().max_deferrals {
-        match after(&PollJob { deferrals, ..job() }, CallEnd::Later(slot()), 1) {
+        match after(&Envelope { deferrals, ..job() }, CallEnd::Later(slot()), 1) {
             AfterVisit::PutOff(PutOff { until, parks: true, .. }) => {
                 assert!(until >= last, "after {deferrals}");
                 last = until;
@@ -87,7 +87,7 @@ fn a_visit_that_began_and_came_to_no_end_counts_and_waits_longer_each_time() {
 #[test]
 fn a_held_host_parks_the_job_unless_a_person_sent_it_or_it_was_parked_too_often() {
     let held = || CallEnd::Held(slot() + HOUR, HoldReason::TooManyRequests);
-    let too_often = PollJob { deferrals: Rules::default().max_deferrals, ..job() };
+    let too_often = Envelope { deferrals: Rules::default().max_deferrals, ..job() };
     for (job, parked) in [(job(), true), (on_request(), false), (too_often, false)] {
         match after(&job, held(), 1) {
             AfterVisit::PutOff(PutOff { until, parks, .. }) => assert_eq!((until, parks), (slot() + HOUR, parked)),
@@ -173,7 +173,7 @@ fn a_410_behind_a_temporary_redirect_does_not_end_the_feed() {
     assert!(matches!(read_answer(&feed(), &elsewhere), Reading::Wrong(Wrong::Failed, _)));
 }
 
-fn written(before: &FeedSource, next: &FeedSource, job: &PollJob, now: Timestamp) -> RowWrite {
+fn written(before: &FeedSource, next: &FeedSource, job: &Envelope<PollJob>, now: Timestamp) -> RowWrite {
     row_write(before, next, job, &Rules::default(), now)
 }
 
@@ -201,7 +201,7 @@ fn a_poll_that_no_slot_has_sent_is_written_with_its_time() {
     let off_its_minute = slot() + HOUR;
     for (before, job, now) in [
         (feed(), on_request(), slot()),
-        (feed(), PollJob { deferrals: 1, ..job() }, slot()),
+        (feed(), Envelope { deferrals: 1, ..job() }, slot()),
         (held(feed()), job(), slot()),
         (feed(), job(), off_its_minute),
     ] {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::index::accept_on;
-use curlew_model::{FeedSource, HostReport, ReportedState, Slot, Timestamp};
+use curlew_model::{Envelope, FeedSource, HostReport, Job, ReportedState, Slot, Timestamp, Work};
 use std::collections::BTreeSet;
 
 /// Another host, which nobody asks anything about.
@@ -43,12 +43,12 @@ impl Town {
     }
 
     /// Takes the next job from the queue of removals.
-    async fn next_job(&self) -> Option<OwnJob> {
+    async fn next_job(&self) -> Option<Envelope<OwnJob>> {
         let deliveries = self.world.jobs.receive(QueueName::Remove, 1, Millis(1), self.world.now()).await.unwrap();
         let delivery = deliveries.into_iter().next()?;
         self.world.jobs.ack(&delivery.receipt).await.unwrap();
         match delivery.job {
-            Ok(Job::Own(job)) => Some(job),
+            Ok(Job { work: Work::Own(job), .. }) => Some(Envelope::new(job)),
             other => panic!("{other:?}"),
         }
     }
@@ -104,7 +104,7 @@ async fn i05_an_erasure_in_steps_comes_to_the_same_as_in_a_single_run() {
         // No step, the first one, one of the others, and the last one.
         let twice = BTreeSet::from([None, Some(0), Some(steps / 2), Some(steps - 1)]);
         for twice in twice {
-            let town = two_hosts(limits).await;
+            let town = Box::pin(two_hosts(limits)).await;
             town.world.with_feed(|_| {}).await;
             assert_eq!((town.accepted().await, town.segments_with("whimbrel").await), ((PAGES, PAGES), PAGES - 2));
             let done = town.in_steps(OwnerRequest::Forget, twice).await;
@@ -125,7 +125,7 @@ async fn i05_an_erasure_in_steps_comes_to_the_same_as_in_a_single_run() {
 
 #[tokio::test(start_paused = true)]
 async fn a_report_in_steps_tells_the_same_as_one_of_a_single_run() {
-    let mut town = two_hosts(StepLimits::default()).await;
+    let mut town = Box::pin(two_hosts(StepLimits::default())).await;
     assert_eq!(town.in_steps(OwnerRequest::Report, None).await.len(), 1);
     let single = town.report().await;
     assert_eq!(single.counts, BTreeMap::from([(ReportedState::Accepted, PAGES as u64)]));
@@ -151,15 +151,15 @@ async fn a_report_in_steps_tells_the_same_as_one_of_a_single_run() {
 #[tokio::test(start_paused = true)]
 async fn a_visit_in_steps_has_every_page_rechecked_and_every_feed_polled_once() {
     for (limits, steps) in [(StepLimits::default(), 1), (FEW_ROWS, 8), (FEW_PAGES, 9)] {
-        let town = two_hosts(limits).await;
+        let town = Box::pin(two_hosts(limits)).await;
         town.world.with_feed(|_| {}).await;
         let done = town.in_steps(OwnerRequest::Visit, None).await;
         assert_eq!((done.len(), done.iter().flatten().count()), (steps, 1), "{limits:?}");
         assert_eq!(town.world.queued(QueueName::Poll).await.len(), 1, "{limits:?}");
         let mut urls = vec![];
         for (job, _) in town.world.queued(QueueName::Fetch).await {
-            match job {
-                Job::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
+            match job.work {
+                Work::Fetch(visit) => urls.extend(visit.items.into_iter().map(|item| item.url)),
                 other => panic!("{other:?}"),
             }
         }
@@ -170,7 +170,7 @@ async fn a_visit_in_steps_has_every_page_rechecked_and_every_feed_polled_once() 
 
 #[tokio::test(start_paused = true)]
 async fn i06_the_steps_end_when_the_proof_does() {
-    let town = two_hosts(FEW_ROWS).await;
+    let town = Box::pin(two_hosts(FEW_ROWS)).await;
     town.begin(OwnerRequest::Forget).await;
     let first = town.next_job().await.unwrap();
     assert_eq!(town.own().run(&first).await.unwrap(), Verdict::Done);
@@ -185,7 +185,7 @@ async fn i06_the_steps_end_when_the_proof_does() {
 #[tokio::test(start_paused = true)]
 async fn i05_what_comes_after_the_block_was_taken_back_outlives_the_steps_that_are_left() {
     const NEW: usize = 10;
-    let town = two_hosts(FEW_ROWS).await;
+    let town = Box::pin(two_hosts(FEW_ROWS)).await;
     town.begin(OwnerRequest::Forget).await;
     for _ in 0..3 {
         let job = town.next_job().await.unwrap();
@@ -208,7 +208,7 @@ async fn i05_what_comes_after_the_block_was_taken_back_outlives_the_steps_that_a
 
 #[tokio::test(start_paused = true)]
 async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells() {
-    let town = two_hosts(FEW_ROWS).await;
+    let town = Box::pin(two_hosts(FEW_ROWS)).await;
     town.begin(OwnerRequest::Report).await;
     let first = town.next_job().await.unwrap();
     assert_eq!(town.own().run(&first).await.unwrap(), Verdict::Done);
@@ -225,7 +225,7 @@ async fn a_report_that_an_erasure_overtakes_does_not_replace_what_that_one_tells
 
 /// A world whose host and another one have ten feeds each, besides their pages.
 async fn twenty_feeds(limits: StepLimits) -> Town {
-    let town = two_hosts(limits).await;
+    let town = Box::pin(two_hosts(limits)).await;
     for url in [HOST, OTHER].iter().flat_map(|of| (0..10).map(move |n| format!("https://{of}/feed-{n}"))) {
         let feed = FeedSource::new(key(&url), Slot::of(0), &url);
         assert!(town.world.sources.insert(&Source::Feed(feed)).await.unwrap());
@@ -235,24 +235,24 @@ async fn twenty_feeds(limits: StepLimits) -> Town {
 
 #[tokio::test(start_paused = true)]
 async fn the_rows_of_sources_are_read_in_steps_as_well() {
-    let single = twenty_feeds(AMPLE).await;
+    let single = Box::pin(twenty_feeds(AMPLE)).await;
     assert_eq!(single.in_steps(OwnerRequest::Report, None).await.len(), 1);
     let expected = single.report().await;
     assert_eq!(expected.feeds.len(), 10);
     for twice in [None, Some(2)] {
-        let town = twenty_feeds(FEW_SOURCES).await;
+        let town = Box::pin(twenty_feeds(FEW_SOURCES)).await;
         assert!(town.in_steps(OwnerRequest::Report, twice).await.len() >= 5);
         let report = town.report().await;
         assert_eq!((&report.feeds, &report.counts), (&expected.feeds, &expected.counts));
 
-        let town = twenty_feeds(FEW_SOURCES).await;
+        let town = Box::pin(twenty_feeds(FEW_SOURCES)).await;
         assert!(town.in_steps(OwnerRequest::Visit, None).await.len() >= 5);
         let polls = town.world.queued(QueueName::Poll).await;
         let polled: BTreeSet<_> = polls.iter().map(|(job, _)| format!("{job:?}")).collect();
         assert_eq!((polls.len(), polled.len()), (10, 10), "each feed once");
         assert_eq!(town.world.queued(QueueName::Discover).await, [], "a host with feeds is not suggested anew");
 
-        let town = twenty_feeds(FEW_SOURCES).await;
+        let town = Box::pin(twenty_feeds(FEW_SOURCES)).await;
         assert!(town.in_steps(OwnerRequest::Forget, twice).await.len() >= 5);
         assert_eq!((town.accepted().await, town.report().await.counts), ((0, PAGES), all_gone()));
         for row in town.world.sources.list(None, 1_000).await.unwrap() {

@@ -1,0 +1,214 @@
+//! What a block is, learned from labelled pages: features of each block, and trees that say from them whether it is part of the text.
+//!
+//! Reading, metadata and structured data are rules; their answers are features here. The model (`model.bin`, with its card `model.md`)
+//! is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every machine.
+
+pub(crate) mod features;
+mod trees;
+
+use crate::candidates::candidate::Candidate;
+use crate::read::outline::Block;
+use features::{FeatureTable, GROUPS, PageFacts};
+use foldhash::HashSet;
+use std::sync::LazyLock;
+use trees::Trees;
+
+/// The trees; `None` if the file is none, which a test rules out.
+static MODEL: LazyLock<Option<Trees>> = LazyLock::new(|| trees::read(include_bytes!("model.bin")));
+
+/// Number of blocks below which the rules decide: the model has seen no such pages, and most of what it knows of a block is what stands
+/// around it.
+const FEWEST: usize = 30;
+
+/// What the model says of a page.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// For each block the logarithm of the odds that it is text, in parts of 1,024.
+    pub(crate) scores: Vec<i32>,
+    /// The blocks that are text.
+    pub(crate) candidate: Candidate,
+}
+
+impl Answer {
+    /// True if a block is text.
+    pub(crate) fn keeps(&self, at: usize) -> bool {
+        self.candidate.left.get(at) == Some(&None)
+    }
+}
+
+/// Returns the blocks of a page that are text; `None` if the rules decide about it: where by the model's own odds their answer is about as
+/// good as its best, for they know more about articles.
+pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<Answer> {
+    let trees = MODEL.as_ref().filter(|_| table.rows.len() >= FEWEST)?;
+    let scores: Vec<i32> = table.rows.iter().map(|row| trees.score(row)).collect();
+    let worth = Worth::of(evidence, table, &scores);
+    let (best, kept) = worth.best();
+    let rules = worth.value((0..scores.len()).filter(|at| features::is_kept(evidence.best, *at)));
+    if rules + u64::from(trees.rules_ahead) >= best {
+        return None;
+    }
+    let left = kept.into_iter().map(|kept| (!kept).then_some("no text"));
+    let candidate = Candidate::learned(evidence.outline, left.collect());
+    (candidate.chars > 0).then_some(Answer { scores, candidate })
+}
+
+/// What is expected of a choice of blocks: the share of right words among those of the choice and of the text, by the odds of each block.
+struct Worth {
+    /// For each block its words, and the chance that it is text, in parts of 65,536; no words where it is not to be taken: it is
+    /// hidden, or a copy.
+    blocks: Vec<(u64, u64)>,
+    /// Order of the blocks by their scores, the best first.
+    order: Vec<usize>,
+    /// Words that are text, in parts of 65,536.
+    all: u64,
+}
+
+/// Parts of one in which chances are counted.
+const ONE: u64 = 1 << 16;
+
+impl Worth {
+    fn of(evidence: &PageFacts<'_>, table: &FeatureTable, scores: &[i32]) -> Worth {
+        let left_out = left_out(&evidence.outline.blocks, &evidence.weighed.hidden);
+        let block = |(at, score): (usize, &i32)| {
+            let is_out = left_out.get(at) == Some(&true);
+            let words = table.rows.get(at).map_or(0, |row| u64::from(row[0].unsigned_abs()) + 1);
+            (if is_out { 0 } else { words }, chance(*score))
+        };
+        let blocks: Vec<(u64, u64)> = scores.iter().enumerate().map(block).collect();
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by_key(|at| (scores.get(*at).map(|score| -score), *at));
+        let all = blocks.iter().map(|(words, chance)| words * chance).sum();
+        Worth { blocks, order, all }
+    }
+
+    /// Returns the expected F1 of a choice, in parts of 65,536.
+    fn value(&self, chosen: impl Iterator<Item = usize>) -> u64 {
+        let (mut right, mut taken) = (0, 0);
+        for (words, chance) in chosen.filter_map(|at| self.blocks.get(at)) {
+            right += words * chance;
+            taken += words * ONE;
+        }
+        f1(right, taken, self.all)
+    }
+
+    /// Returns the best choice, and its expected F1: all blocks with a score above some number.
+    fn best(&self) -> (u64, Vec<bool>) {
+        let (mut right, mut taken, mut best, mut many) = (0, 0, 0, 0);
+        for (place, at) in self.order.iter().enumerate() {
+            let (words, chance) = self.blocks.get(*at).copied().unwrap_or_default();
+            right += words * chance;
+            taken += words * ONE;
+            let value = f1(right, taken, self.all);
+            if value > best {
+                (best, many) = (value, place + 1);
+            }
+        }
+        let mut kept = vec![false; self.blocks.len()];
+        for at in self.order.iter().take(many) {
+            let has_words = self.blocks.get(*at).is_some_and(|(words, _)| *words > 0);
+            if let Some(kept) = kept.get_mut(*at) {
+                *kept = has_words;
+            }
+        }
+        (best, kept)
+    }
+}
+
+/// Returns twice the right words, as a share of those taken and those of the text, in parts of 65,536.
+fn f1(right: u64, taken: u64, all: u64) -> u64 {
+    (2 * right).saturating_mul(ONE) / (taken + all).max(1)
+}
+
+/// Returns the chance that a block with a score is text, in parts of 65,536: a logistic curve, by a table between whose numbers others are
+/// in a straight line, since machines differ in the last bits of exponentials.
+fn chance(score: i32) -> u64 {
+    /// `65536 / (1 + exp(-x / 2))` for x from 0.
+    const CURVE: [u64; 18] = [
+        32_768, 40_793, 47_911, 53_581, 57_724, 60_565, 62_428, 63_615, 64_357, 64_816, 65_097, 65_269, 65_374, 65_438,
+        65_476, 65_500, 65_514, 65_523,
+    ];
+    const STEP: u32 = 512;
+    let distance = score.unsigned_abs();
+    let (step, rest) = ((distance / STEP) as usize, u64::from(distance % STEP));
+    let at = |step: usize| CURVE.get(step).copied().unwrap_or(ONE - 8);
+    let above = at(step) + (at(step + 1) - at(step)) * rest / u64::from(STEP);
+    if score < 0 { ONE - above } else { above }
+}
+
+/// Returns for each block true if it is hidden, or a copy that is not rendered: the same line as the one before, or the same paragraph as
+/// one before.
+fn left_out(blocks: &[Block], hidden: &[bool]) -> Vec<bool> {
+    /// Width from which a repeated paragraph is no coincidence.
+    const REPEATED: usize = 50;
+    let mut seen = HashSet::default();
+    let mut last = "";
+    let mut out = hidden.to_vec();
+    for (block, out) in blocks.iter().zip(&mut out).filter(|(_, hidden)| !**hidden) {
+        let text = block.text.as_str();
+        let is_copy = block.chars >= REPEATED && !seen.insert(text);
+        *out = std::mem::replace(&mut last, text) == text || is_copy;
+    }
+    out
+}
+
+/// Returns for each block why it is left out if it is no text: how sure the model is, and the groups of features that say so most.
+pub(crate) fn reasons(table: &FeatureTable, scores: &[i32]) -> Vec<String> {
+    /// Number of groups that are named.
+    const NAMED: usize = 3;
+    let Some(trees) = MODEL.as_ref() else { return Vec::new() };
+    let group = |feature: u16| GROUPS.iter().position(|(_, end)| usize::from(feature) < *end).unwrap_or(GROUPS.len());
+    let reason = |(row, score): (&features::Row, &i32)| {
+        let sums = trees.contributions(row, GROUPS.len(), group);
+        let mut against: Vec<(i32, &str)> =
+            sums.into_iter().zip(GROUPS).map(|(sum, (name, _))| (sum, name)).filter(|(sum, _)| *sum < 0).collect();
+        against.sort_by_key(|(sum, _)| *sum);
+        let named: Vec<&str> = against.into_iter().take(NAMED).map(|(_, name)| name).collect();
+        format!("no text, {:.2} sure: {}", 1.0 - chance(*score) as f64 / ONE as f64, named.join(", "))
+    };
+    table.rows.iter().zip(scores).map(reason).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Limits, Work, read};
+
+    /// A thread: posts with names, replies and a menu.
+    const THREAD: &str = "<html><title>Kettle leaks - Forum</title><body><nav><a href=/>Home</a> <a href=/new>New posts</a></nav>
+        <main><h1>Kettle leaks</h1><div class=post><span class=author>ada</span><div class=body>My kettle leaks at the
+        handle. I have turned the screw, and it still does.</div></div><div class=post><span class=author>bert</span>
+        <div class=body>Mine did, too. There is a ring of rubber below the screw, which costs next to nothing.</div></div>
+        </main><footer>© Forum | <a href=/legal>Legal</a></footer></body></html>";
+    /// A shop's list: entries with a name and a price.
+    const LIST: &str = "<html><title>Kettles</title><body><header><a href=/>Shop</a></header><h1>Kettles</h1><ul class=products>
+        <li><a href=/1>Copper kettle</a><p class=price>40</p></li><li><a href=/2>Tin kettle</a><p class=price>12</p></li>
+        <li><a href=/3>Glass kettle</a><p class=price>25</p></li></ul><p>We send them anywhere within two days.</p></body></html>";
+
+    #[test]
+    fn the_file_is_a_model_and_its_answers_are_these_bits() {
+        let trees = MODEL.as_ref().expect("a model");
+        let mut told = String::new();
+        for html in [THREAD, LIST] {
+            let page = "https://example.org/t/1".parse().expect("an address");
+            let read = read(html, &page, &Limits::default(), &mut Work::default(), |outline, chosen, _, _| {
+                let rows = outline.blocks.iter().zip(&chosen.table.rows);
+                rows.map(|(block, row)| format!("{} {}\n", trees.score(row), block.text)).collect::<String>()
+            });
+            told += &read.expect("a page").1;
+        }
+        insta::assert_snapshot!(told);
+    }
+
+    #[test]
+    fn chances_grow_with_scores_and_mirror_each_other() {
+        assert_eq!((chance(0), chance(512), chance(i32::MAX), chance(i32::MIN)), (32_768, 40_793, 65_528, 8));
+        assert!(
+            (-20_000..20_000).all(|score| chance(score) <= chance(score + 1) && chance(score) + chance(-score) == ONE)
+        );
+    }
+
+    #[test]
+    fn every_group_of_features_has_room() {
+        assert!(GROUPS.is_sorted_by_key(|(_, end)| *end) && GROUPS[GROUPS.len() - 1].1 == features::FEATURES);
+    }
+}

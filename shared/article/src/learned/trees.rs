@@ -1,0 +1,127 @@
+//! Reads the model's file and asks its trees.
+//!
+//! The file begins with the advantage of the rules and the number of its trees, each tree with the number of its leaves. A node is a feature, a threshold, and where to go if the feature is at most that and if it is more: on to a node, or, below zero, to the
+//! leaf of that number. All numbers are little-endian and whole.
+
+/// A node of a tree.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    feature: u16,
+    threshold: i16,
+    /// Next node if the feature is at most the threshold, and if it is more; below zero leaves, the first of which is -1.
+    at_most: i8,
+    more: i8,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    nodes: Vec<Node>,
+    leaves: Vec<i16>,
+}
+
+/// The trees of a model.
+#[derive(Debug, Default)]
+pub(crate) struct Trees {
+    /// Advantage of the rules over the model, in parts of 65,536 of expected F1.
+    pub(crate) rules_ahead: u16,
+    trees: Vec<Tree>,
+}
+
+/// Reads numbers from the front of a file.
+struct TreeReader<'b>(&'b [u8]);
+
+impl TreeReader<'_> {
+    fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn node(&mut self) -> Option<Node> {
+        Some(Node {
+            feature: u16::from_le_bytes(self.bytes()?),
+            threshold: i16::from_le_bytes(self.bytes()?),
+            at_most: i8::from_le_bytes(self.bytes()?),
+            more: i8::from_le_bytes(self.bytes()?),
+        })
+    }
+
+    fn tree(&mut self) -> Option<Tree> {
+        let [leaves] = self.bytes()?;
+        let nodes = (1..leaves).map(|_| self.node()).collect::<Option<Vec<Node>>>()?;
+        let leaves = (0..leaves).map(|_| self.bytes().map(i16::from_le_bytes)).collect::<Option<Vec<i16>>>()?;
+        Some(Tree { nodes, leaves })
+    }
+}
+
+/// Reads the trees of a model; `None` if the file ends too early, or goes on behind them.
+pub(crate) fn read(file: &[u8]) -> Option<Trees> {
+    let mut reader = TreeReader(file);
+    let rules_ahead = u16::from_le_bytes(reader.bytes()?);
+    let many = u16::from_le_bytes(reader.bytes()?);
+    let trees = (0..many).map(|_| reader.tree()).collect::<Option<Vec<Tree>>>()?;
+    reader.0.is_empty().then_some(Trees { rules_ahead, trees })
+}
+
+impl Tree {
+    /// Returns the value of the leaf that a row comes to, telling each feature on the way.
+    fn value(&self, row: &[i16], mut passed: impl FnMut(u16)) -> i32 {
+        let mut at = 0;
+        // A path is no longer than the tree has nodes, so a broken file ends, too.
+        for _ in 0..self.nodes.len() {
+            let Some(node) = usize::try_from(at).ok().and_then(|at| self.nodes.get(at)) else { break };
+            passed(node.feature);
+            let value = row.get(usize::from(node.feature)).copied().unwrap_or_default();
+            at = if value <= node.threshold { node.at_most } else { node.more };
+        }
+        let leaf = usize::from(at.unsigned_abs()).saturating_sub(1);
+        self.leaves.get(leaf).copied().unwrap_or_default().into()
+    }
+}
+
+impl Trees {
+    /// Returns the sum of all trees' answers about a row: the logarithm of the odds that it is text, in parts of 1,024.
+    pub(crate) fn score(&self, row: &[i16]) -> i32 {
+        self.trees.iter().map(|tree| tree.value(row, |_| ())).sum()
+    }
+
+    /// Returns how much each group of features adds to the score: a tree's answer, less the mean of its leaves, is shared among the
+    /// features that it asked for. `group` names the group of a feature.
+    pub(crate) fn contributions(&self, row: &[i16], groups: usize, group: impl Fn(u16) -> usize) -> Vec<i32> {
+        let mut sums = vec![0; groups];
+        for tree in &self.trees {
+            let mut asked = Vec::new();
+            let value = tree.value(row, |feature| asked.push(group(feature)));
+            let many = i32::try_from(tree.leaves.len()).unwrap_or(i32::MAX).max(1);
+            let mean = tree.leaves.iter().map(|leaf| i32::from(*leaf)).sum::<i32>() / many;
+            let share = (value - mean) / i32::try_from(asked.len()).unwrap_or(i32::MAX).max(1);
+            for group in asked {
+                if let Some(sum) = sums.get_mut(group) {
+                    *sum += share;
+                }
+            }
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_goes_left_up_to_its_threshold_and_a_short_file_is_none() {
+        let mut file = vec![0, 0, 1, 0, 2, 1, 0, 5, 0, 255, 254, 10, 0, 246, 255];
+        let trees = read(&file).expect("a model");
+        assert_eq!((trees.score(&[0, 5]), trees.score(&[0, 6]), trees.score(&[])), (10, -10, 10));
+        assert_eq!(trees.contributions(&[0, 5], 2, usize::from), [0, 10]);
+        file.pop();
+        assert!(read(&file).is_none());
+    }
+
+    #[test]
+    fn a_tree_that_goes_in_a_circle_ends() {
+        let file = [0, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 10, 0, 246, 255];
+        assert_eq!(read(&file).map(|trees| trees.score(&[0])), Some(10));
+    }
+}

@@ -1,0 +1,152 @@
+//! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned model knows a block by it.
+
+use crate::lists::NAMES;
+
+/// Tags that are told apart among the elements around a block.
+pub(crate) const TAGS: [&str; 20] = [
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "main",
+    "article",
+    "form",
+    "table",
+    "ul",
+    "ol",
+    "li",
+    "section",
+    "figure",
+    "dl",
+    "blockquote",
+    "details",
+    "button",
+    "label",
+    "a",
+    "pre",
+];
+/// Number of containers around a block that are known by their serial numbers.
+pub(crate) const CONTAINERS: usize = 5;
+/// Number of elements, from the innermost one outwards, whose names are near.
+pub(crate) const NEAR: usize = 4;
+
+/// Words of names, one bit each, in the order of their list.
+pub(crate) type NameBits = u128;
+
+/// What is known of the elements around a block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Surroundings {
+    /// Number of elements around it.
+    pub(crate) depth: u16,
+    /// Number of elements around it of each of [`TAGS`].
+    pub(crate) tags: [u8; TAGS.len()],
+    /// Words of the names of all elements around it, and of the nearest.
+    pub(crate) names: NameBits,
+    pub(crate) near: NameBits,
+    /// Hash of the tags from the root to it, and of these with the classes of the nearest.
+    pub(crate) path: u64,
+    pub(crate) styled: u64,
+    /// Serial numbers of the elements around it that are no part of a line, the innermost first; 0 where there is none.
+    pub(crate) containers: [usize; CONTAINERS],
+}
+
+/// What is known of one open element, and of those around it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Around {
+    depth: u16,
+    tags: [u8; TAGS.len()],
+    names: NameBits,
+    /// Words of its own names.
+    own: NameBits,
+    path: u64,
+    /// Hash of its own classes.
+    classes: u64,
+    /// Its serial number; 0 for one that is part of a line.
+    serial: usize,
+}
+
+impl Around {
+    /// Returns what is known of an element in this one.
+    pub(crate) fn inner(&self, tag: &str, own: NameBits, classes: u64, serial: usize) -> Around {
+        let mut tags = self.tags;
+        if let Some(count) = TAGS.iter().position(|known| *known == tag).and_then(|at| tags.get_mut(at)) {
+            *count = count.saturating_add(1);
+        }
+        Around {
+            depth: self.depth.saturating_add(1),
+            tags,
+            names: self.names | own,
+            own,
+            path: hash(self.path, tag.as_bytes()),
+            classes,
+            serial,
+        }
+    }
+}
+
+impl Surroundings {
+    /// Returns the place of a block in these open elements, the innermost last; `level` is that of a heading, else 0.
+    pub(crate) fn within<'o>(open: impl DoubleEndedIterator<Item = &'o Around> + Clone, level: u8) -> Surroundings {
+        let Some(last) = open.clone().next_back() else { return Surroundings::default() };
+        let near = open.clone().rev().take(NEAR);
+        let mut containers = [0; CONTAINERS];
+        let around = open.rev().map(|around| around.serial).filter(|serial| *serial > 0);
+        for (slot, serial) in containers.iter_mut().zip(around) {
+            *slot = serial;
+        }
+        Surroundings {
+            depth: last.depth,
+            tags: last.tags,
+            names: last.names,
+            near: near.clone().fold(0, |names, around| names | around.own),
+            path: hash(last.path, &[level]),
+            styled: near.fold(last.path, |hash, around| hash.rotate_left(17) ^ around.classes),
+            containers,
+        }
+    }
+}
+
+/// Mixes bytes into a hash (FNV-1a).
+pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().chain(&[0]).fold(seed, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a small one, with or
+/// without the `s` of a plural.
+pub(crate) fn words_of(names: &str) -> NameBits {
+    let mut bits = 0;
+    let mut word = String::new();
+    let mut was_small = false;
+    for byte in names.bytes().chain([b' ']) {
+        if !byte.is_ascii_alphabetic() || (byte.is_ascii_uppercase() && was_small) {
+            bits |= bit_of(&word);
+            word.clear();
+        }
+        was_small = byte.is_ascii_lowercase();
+        if byte.is_ascii_alphabetic() {
+            word.push(byte.to_ascii_lowercase().into());
+        }
+    }
+    bits
+}
+
+fn bit_of(word: &str) -> NameBits {
+    let place = |word: &str| NAMES.binary_search(&word).ok();
+    place(word).or_else(|| word.strip_suffix('s').and_then(place)).map_or(0, |at| 1 << at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_split_at_signs_and_capital_letters() {
+        let bit = |word: &str| 1_u128 << NAMES.binary_search(&word).expect("a word");
+        assert_eq!(
+            words_of("post-list__Items mainContent x9"),
+            bit("post") | bit("list") | bit("item") | bit("main") | bit("content")
+        );
+        assert_eq!(words_of(""), 0);
+        assert!(NAMES.is_sorted() && NAMES.len() <= 128);
+    }
+}

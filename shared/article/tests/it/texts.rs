@@ -1,0 +1,78 @@
+//! Which containers of a page are its text, and which lines in them are not.
+
+use crate::story::{PROSE, TEXT, read};
+
+#[test]
+fn what_only_leads_elsewhere_is_left_out() {
+    let links = |host: &str| {
+        let link = |n: i32| format!("<li><a href='{host}/{n}'>Another of our walks, number {n}</a></li>");
+        (0..4).map(link).collect::<String>()
+    };
+    let page = |end: &str| read(&format!("<article><ul>{}</ul>{PROSE}{end}</article>", links(""))).text;
+    let own = page(&format!("<h2>Our walks</h2><ul>{}</ul>", links("https://site.example.org")));
+    assert!(!own.contains("Another of our walks") && !own.contains("Our walks"), "{own}");
+    let sources = page(&format!("<h2>Sources</h2><ul>{}</ul>", links("https://other.example.net")));
+    assert!(sources.contains("Sources") && sources.contains("number 3"), "{sources}");
+    for notice in [
+        "<p>We may receive a commission when you buy through links on this page.</p>",
+        "<p>How we use your data is told in <a href=/p>our privacy policy</a>.</p>",
+        "<div>Related companies: <a href=//other.example.net/a>The Weir Stone Company</a>, <a href=//other.example.net/b>The \
+         County Bridge Builders of the North and Their Many Sons</a>, <a href=//other.example.net/c>Lorries for Hire and Sale</a></div>",
+    ] {
+        let text = page(&format!("{notice}<p>And that is where the walk ends.</p>"));
+        assert!(!text.contains("commission") && !text.contains("privacy") && !text.contains("Lorries"), "{text}");
+    }
+}
+
+#[test]
+fn links_to_the_posts_before_and_after_are_no_text() {
+    let page = |end: &str| read(&format!("<main>{PROSE}{end}</main>")).text;
+    for end in [
+        "<ul><li>Previous: <a href=/a/>The other bank</a></li><li>Next: <a href=/b/>Up to the lock</a></li></ul>",
+        "<ul><li>← Previous<br><a href=/a/>The other bank</a></li><li>Next →<br><a href=/b/>Up to the lock</a></li></ul>",
+        "<p>« Articolo precedente <a href=/a/>The other bank</a></p><p>Articolo successivo: <a href=/b/>Up to the lock</a> »</p>",
+        "<dl><dt>Nächster Beitrag: <a href=/a/>The other bank</a></dt><dd>前の記事：<a href=/b/>Up to the lock</a></dd></dl>",
+        "<blockquote>Read on with <a rel=next href=/a/>The other bank, and back to</a> <a rel=prev href=/b/>Up to the lock</a></blockquote>",
+    ] {
+        let text = page(end);
+        assert!(!text.contains("other bank") && !text.contains("the lock\n") && !text.ends_with("the lock"), "{text}");
+        assert!(
+            !text.to_lowercase().contains("previous") && !text.contains("uccessivo") && text.contains("by hand"),
+            "{text}"
+        );
+    }
+    for kept in [
+        "<p>Next: the county closes the bank, as <a href=/a/>it has said</a>, and opens it in May.</p>",
+        "<p>Previous owners of the <a href=/a/>mill by the river</a></p><p>They left it in the spring of that year to the county, which has kept \
+         it as it was, with all its wheels and stones, to this day.</p>",
+    ] {
+        assert!(page(kept).contains("county"), "{kept}");
+    }
+}
+
+#[test]
+fn text_in_several_containers_is_put_together_but_posts_are_not() {
+    let split = format!(
+        "<div><div class=article-body>{TEXT}</div><div class=ad>x</div><div class=article-body><p>{}</p></div></div>",
+        "Another part of the same long read. ".repeat(12)
+    );
+    let article = read(&split);
+    assert!(article.text.contains("northern railing") && article.text.contains("same long read"), "{}", article.text);
+}
+
+#[test]
+fn a_page_whose_wrapper_is_named_like_a_widget_is_still_read() {
+    let html = format!("<div class=newsletter><div class=modal><h1>A bridge falls at the weir</h1>{TEXT}</div></div>");
+    assert!(read(&html).text.contains("northern railing"));
+}
+
+#[test]
+fn json_ld_text_is_taken_when_the_page_shows_none() {
+    let html = r#"<script type="application/ld+json">{"@type":"NewsArticle","headline":"A bridge falls","articleBody":"<p>The bridge over the weir was closed.</p><p>It stays so.</p>"}</script><div id=app></div>"#;
+    let article = read(html);
+    assert_eq!(
+        (article.from, article.text.as_str()),
+        ("jsonld", "The bridge over the weir was closed.\n\nIt stays so.")
+    );
+    assert_eq!(article.title.as_deref(), Some("A bridge falls"));
+}

@@ -1,0 +1,321 @@
+//! Export: all current records, read segment by segment. Rows are asked for records that are not indexed yet, alone:
+//! docs/decisions/0077 says why that is enough.
+
+use crate::hidden::{hidden_hosts, is_hidden};
+use crate::index::Index;
+use crate::manifest::load_manifest;
+use crate::segment::{SEGMENTS, decode_all, key_day, segment_day, year_prefix};
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, Year, is_at_or_below};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CpuTask, PortError, compute};
+use curlew_search::Manifest;
+use futures::stream::{FuturesOrdered, StreamExt};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Keys that one call lists.
+const KEYS: usize = 1_000;
+/// Maximum number of segments that are read at once: a request to a stack may take 30 ms.
+const SEGMENTS_AT_ONCE: usize = 32;
+/// Maximum number of bytes of the segments that are read at once, as far as the largest so far tells; one is always read.
+const BYTES_AT_ONCE: usize = 16 * 1024 * 1024;
+/// Rows that are asked for at once.
+const ROWS_AT_ONCE: usize = 32;
+/// Upper bound on the time by which the clock of the machine that fetched a page is ahead of that of the one that wrote
+/// its record.
+const CLOCKS_DIFFER: Millis = Millis::from_hours(1);
+
+/// Reads the current records of an index's store.
+pub struct Export<'a>(pub &'a Index);
+
+/// The records that an export is to hold; by default all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordFilter {
+    /// Only pages fetched at this instant or later.
+    pub since: Option<Timestamp>,
+    /// Only pages of this host and all below it; in lower case, A-labels.
+    pub site: Option<String>,
+    /// Only pages in this language, a BCP 47 primary language in lower case.
+    pub language: Option<String>,
+}
+
+impl RecordFilter {
+    fn takes(&self, record: &Record) -> bool {
+        self.since.is_none_or(|since| record.fetched_at >= since)
+            && self.site.as_ref().is_none_or(|site| is_at_or_below(&record.host, site))
+            && self.language.as_ref().is_none_or(|wanted| record.language.as_ref() == Some(wanted))
+    }
+
+    /// Returns the day of the first segments that can hold such a record, as in their keys.
+    fn first_day(&self) -> Option<String> {
+        self.since.map(|since| key_day(since - CLOCKS_DIFFER))
+    }
+}
+
+/// Facts about the store that are read before the first segment.
+struct Snapshot {
+    filter: RecordFilter,
+    now: Timestamp,
+    blocked: BTreeSet<String>,
+    manifests: BTreeMap<Year, Manifest>,
+    /// The segments that no manifest lists as indexed.
+    new: BTreeSet<SegmentKey>,
+    /// Pages of which a new segment holds a later record, with the one record that counts; `None` if none does.
+    revised: HashMap<PageId, Option<Location>>,
+}
+
+impl Snapshot {
+    /// True if a current record is part of the export: the filter takes it, and a search would find its page.
+    fn takes(&self, at: &Location, record: &Record) -> bool {
+        let manifest = self.manifest_of(&at.segment);
+        let is_gone = manifest.is_some_and(|manifest| manifest.tombstones.contains(&record.id));
+        let expires = manifest.and_then(|manifest| manifest.expiries.get(&record.id)).copied();
+        let is_expired = expires.or(record.unavailable_after).is_some_and(|at| at <= self.now);
+        !is_gone && !is_expired && !is_hidden(&self.blocked, &record.url) && self.filter.takes(record)
+    }
+
+    fn manifest_of(&self, segment: &SegmentKey) -> Option<&Manifest> {
+        self.manifests.get(&segment_day(segment).get(..4)?.parse().ok()?)
+    }
+
+    /// Says whether a record is the current one of its page; `None` if only the page's row knows.
+    fn is_current(&self, at: &Location, record: &Record) -> Option<bool> {
+        match self.revised.get(&record.id) {
+            Some(current) => Some(current.as_ref() == Some(at)),
+            // Publishing erases the records that do not count before it lists a segment.
+            None => (!self.new.contains(&at.segment)).then_some(true),
+        }
+    }
+}
+
+/// The part of an export that comes from one segment.
+struct SegmentPart<T> {
+    segment: SegmentKey,
+    /// Offsets of the records in it.
+    offsets: Vec<u32>,
+    /// The records as they are written; `None` if there are none.
+    output: Option<T>,
+    /// Length of the segment.
+    bytes: usize,
+}
+
+impl Export<'_> {
+    /// Passes all records that a filter takes to `write`, in portions of one segment and in the order of the segments'
+    /// keys. `encode` makes of each portion what is written; it runs in the pool. A record whose page asks for
+    /// `noarchive` has no text.
+    ///
+    /// Publishing and removal may go on meanwhile: a page that is there from the beginning to the end comes once.
+    ///
+    /// # Errors
+    /// Any error of the ports, of `write`, or that a segment is damaged.
+    pub async fn run<T: Send + 'static, E: From<StageError>>(
+        &self,
+        filter: RecordFilter,
+        encode: impl Fn(Vec<Record>) -> T + Send + Sync + 'static,
+        mut write: impl AsyncFnMut(T) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (snapshot, encode) = (Arc::new(self.snapshot(filter).await?), Arc::new(encode));
+        let mut written: HashMap<SegmentKey, Vec<u32>> = HashMap::new();
+        let mut keys = Keys::new(&snapshot);
+        let (mut reads, mut largest) = (FuturesOrdered::new(), 1);
+        loop {
+            while reads.len() < (BYTES_AT_ONCE / largest).clamp(1, SEGMENTS_AT_ONCE) {
+                let Some(key) = keys.next(self.0, &snapshot).await? else { break };
+                reads.push_back(self.portion(key, snapshot.clone(), encode.clone()));
+            }
+            let Some(portion) = reads.next().await else { break };
+            let SegmentPart { segment, offsets, output, bytes } = portion?;
+            largest = largest.max(bytes);
+            if let Some(output) = output {
+                write(output).await?;
+                written.insert(segment, offsets);
+            }
+        }
+        let late = self.revised_meanwhile(&snapshot, &written).await?;
+        if !late.is_empty() {
+            write(self.computed(move || encode(late)).await?).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the manifests first, then lists the new segments, then asks the rows of the pages that are revised in them.
+    async fn snapshot(&self, filter: RecordFilter) -> Result<Snapshot, StageError> {
+        let blobs = self.0.blobs.as_ref();
+        let first = filter.first_day();
+        let first_year: Option<Year> = first.as_ref().and_then(|day| day.get(..4)?.parse().ok());
+        let mut manifests = BTreeMap::new();
+        for year in self.0.years().await?.into_iter().filter(|year| first_year.is_none_or(|first| *year >= first)) {
+            manifests.insert(year, load_manifest(blobs, year).await?.0);
+        }
+        let now = self.0.clock.now();
+        let blocked = hidden_hosts(blobs).await?;
+        let (new, revised) = (BTreeSet::new(), HashMap::new());
+        let mut snapshot = Snapshot { filter, now, blocked, manifests, new, revised };
+        snapshot.new = self.new_segments(&snapshot).await?;
+        for key in &snapshot.new {
+            let records = self.records(key).await?;
+            let mut pages: Vec<PageId> =
+                records.into_iter().filter(|(_, record)| record.replaces.is_some()).map(|(_, r)| r.id).collect();
+            pages.retain(|id| !snapshot.revised.contains_key(id));
+            let current = self.current(pages.iter()).await?;
+            snapshot.revised.extend(pages.into_iter().zip(current));
+        }
+        Ok(snapshot)
+    }
+
+    /// Lists the segments that the manifests of a snapshot do not list as indexed.
+    async fn new_segments(&self, snapshot: &Snapshot) -> Result<BTreeSet<SegmentKey>, StageError> {
+        let first = snapshot.filter.first_day();
+        let mut new = BTreeSet::new();
+        for (year, manifest) in &snapshot.manifests {
+            new.extend(self.0.new_segments(*year, manifest).await?);
+        }
+        new.retain(|key| first.as_deref().is_none_or(|first| segment_day(key) >= first));
+        Ok(new)
+    }
+
+    /// Reads the records of a segment; none if it is not there.
+    async fn records(&self, key: &SegmentKey) -> Result<Vec<(Location, Record)>, StageError> {
+        let Some(blob) = self.0.blobs.get(key.as_str()).await? else { return Ok(vec![]) };
+        let key = key.clone();
+        self.computed(move || decode_all(&key, &blob.bytes)).await?
+    }
+
+    /// Asks the rows of pages where their records are; `None` for a page that is not accepted.
+    async fn current(&self, pages: impl Iterator<Item = &PageId>) -> Result<Vec<Option<Location>>, StageError> {
+        let rows = pages.map(|id| self.0.pages.get(id));
+        let mut rows = futures::stream::iter(rows).buffered(ROWS_AT_ONCE);
+        let mut current = Vec::new();
+        while let Some(row) = rows.next().await {
+            current.push(row?.and_then(|(page, _)| match page.state {
+                PageState::Accepted { location, .. } => Some(location),
+                _ => None,
+            }));
+        }
+        Ok(current)
+    }
+
+    /// Reads one segment, and encodes those of its records that count.
+    async fn portion<T: Send + 'static>(
+        &self,
+        segment: SegmentKey,
+        snapshot: Arc<Snapshot>,
+        encode: Arc<impl Fn(Vec<Record>) -> T + Send + Sync + 'static>,
+    ) -> Result<SegmentPart<T>, StageError> {
+        let Some(blob) = self.0.blobs.get(segment.as_str()).await? else {
+            return Ok(SegmentPart { segment, offsets: vec![], output: None, bytes: 0 });
+        };
+        let bytes = blob.bytes.len();
+        let (chosen, key) = (snapshot.clone(), segment.clone());
+        let choose = move || -> Result<_, StageError> {
+            let mut records = decode_all(&key, &blob.bytes)?;
+            records.retain(|(at, record)| chosen.takes(at, record) && chosen.is_current(at, record) != Some(false));
+            Ok(records)
+        };
+        let encoded = move |records: Vec<(Location, Record)>| -> (Vec<u32>, Option<T>) {
+            let offsets = records.iter().filter_map(|(at, _)| u32::try_from(at.offset).ok()).collect();
+            let records: Vec<Record> = records.into_iter().map(|(_, record)| without_copy(record)).collect();
+            (offsets, (!records.is_empty()).then(|| encode(records)))
+        };
+        let (offsets, output) = if snapshot.new.contains(&segment) {
+            let records = self.computed(choose).await??;
+            let current = self.asked(records, &snapshot).await?;
+            self.computed(move || encoded(current)).await?
+        } else {
+            self.computed(move || choose().map(encoded)).await??
+        };
+        Ok(SegmentPart { segment, offsets, output, bytes })
+    }
+
+    /// Keeps those records of a new segment to which the rows of their pages point.
+    async fn asked(
+        &self,
+        records: Vec<(Location, Record)>,
+        snapshot: &Snapshot,
+    ) -> Result<Vec<(Location, Record)>, StageError> {
+        let is_open = |(at, record): &&(Location, Record)| snapshot.is_current(at, record).is_none();
+        let mut rows = self.current(records.iter().filter(is_open).map(|(_, record)| &record.id)).await?.into_iter();
+        let counts = |(at, record): &(Location, Record)| {
+            snapshot.is_current(at, record).unwrap_or_else(|| rows.next().flatten().as_ref() == Some(at))
+        };
+        Ok(records.into_iter().filter(counts).collect())
+    }
+
+    /// Returns the new records of pages that were revised and published during the export, before their earlier records
+    /// were read. A page that is new since the beginning is left to the next export.
+    async fn revised_meanwhile(
+        &self,
+        snapshot: &Snapshot,
+        written: &HashMap<SegmentKey, Vec<u32>>,
+    ) -> Result<Vec<Record>, StageError> {
+        let was_written = |at: &Location| {
+            let offsets = written.get(&at.segment);
+            offsets.is_some_and(|offsets| u32::try_from(at.offset).is_ok_and(|at| offsets.binary_search(&at).is_ok()))
+        };
+        let mut late = Vec::new();
+        for key in self.new_segments(snapshot).await?.difference(&snapshot.new) {
+            let mut records = self.records(key).await?;
+            records.retain(|(at, record)| {
+                record.replaces.as_ref().is_some_and(|old| !was_written(old)) && snapshot.takes(at, record)
+            });
+            let current = self.current(records.iter().map(|(_, record)| &record.id)).await?;
+            let pairs = records.into_iter().zip(current);
+            late.extend(pairs.filter(|((at, _), now)| now.as_ref() == Some(at)).map(|((_, r), _)| without_copy(r)));
+        }
+        Ok(late)
+    }
+
+    /// Runs work in the pool. A segment takes a small part of the processor time that a document may take.
+    async fn computed<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, StageError> {
+        Ok(compute(self.0.pool.as_ref(), CpuTask::Document, work).await.map_err(PortError::from)?)
+    }
+}
+
+/// Returns a record without its text if the page asks that no copy of it be offered.
+fn without_copy(mut record: Record) -> Record {
+    if record.no_archive {
+        record.text.clear();
+    }
+    record
+}
+
+/// The keys of all segments of a snapshot, in order, listed in parts.
+struct Keys {
+    years: std::vec::IntoIter<Year>,
+    /// The prefix that is being listed, and the key after which the listing goes on.
+    at: Option<(String, Option<String>)>,
+    listed: std::vec::IntoIter<String>,
+    first_day: Option<String>,
+}
+
+impl Keys {
+    fn new(snapshot: &Snapshot) -> Keys {
+        let years: Vec<Year> = snapshot.manifests.keys().copied().collect();
+        let first_day = snapshot.filter.first_day().map(|day| format!("{SEGMENTS}{day}"));
+        Keys { years: years.into_iter(), at: None, listed: vec![].into_iter(), first_day }
+    }
+
+    /// Returns the next segment; those that came to be after the snapshot are left out.
+    async fn next(&mut self, index: &Index, snapshot: &Snapshot) -> Result<Option<SegmentKey>, StageError> {
+        loop {
+            for key in self.listed.by_ref().filter_map(|key| SegmentKey::new(&key).ok()) {
+                let is_indexed = snapshot.manifest_of(&key).is_some_and(|manifest| manifest.is_indexed(&key));
+                if is_indexed || snapshot.new.contains(&key) {
+                    return Ok(Some(key));
+                }
+            }
+            let (prefix, after) = match self.at.take() {
+                Some(at) => at,
+                None => match self.years.next() {
+                    Some(year) => (year_prefix(year), self.first_day.clone()),
+                    None => return Ok(None),
+                },
+            };
+            let keys = index.blobs.list(&prefix, after.as_deref(), KEYS).await?;
+            if let Some(last) = keys.last() {
+                self.at = Some((prefix, Some(last.clone())));
+            }
+            self.listed = keys.into_iter();
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Index: publishes new segments as splits, and merges the splits of a year without the pages that are gone.
+
+mod report;
+
+pub use report::PublishReport;
+
+use crate::listing::all_keys;
+use crate::manifest::{change_manifest, load_manifest, search_error, unlisted_segments};
+use crate::segment;
+use bytes::Bytes;
+use curlew_model::{Location, Millis, PageId, PageState, Record, SegmentKey, Timestamp, TraceId, Year};
+use curlew_ports::stage::{StageError, job_span, with_causes};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Pages, PortError, compute};
+use curlew_search::{
+    BuildBudget, FORM, Manifest, SearchError, Split, SplitBuilt, SplitEntry, Tier, build_split, chunks, due,
+    merge_splits, purges,
+};
+use futures::future::try_join_all;
+use futures::stream::{self, Stream, StreamExt, TryStreamExt};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use tracing::Span;
+
+/// Number of pages at which a portion of what is published is closed and built as one split, unless configured; it bounds
+/// the memory that building one needs.
+pub const PAGES_PER_SPLIT: usize = 20_000;
+/// Bytes of text after which a split is closed.
+pub const TEXT_PER_SPLIT: usize = 64 * 1024 * 1024;
+/// Maximum total size of splits that are merged into one, in bytes; merging holds them in memory.
+const MERGE_BYTES: u64 = 256 * 1024 * 1024;
+/// Time for which unlisted objects are kept. It is longer than the run of any program that puts an object and lists it
+/// afterwards.
+const RETIRED_FOR: Millis = Millis::from_days(1);
+/// Number of portions that are built side by side, unless configured. Another one is read meanwhile.
+pub const PORTIONS_AT_ONCE: usize = 2;
+/// Number of segments that are read side by side.
+const SEGMENTS_AT_ONCE: usize = 8;
+/// Number of rows that are read side by side for each of those segments.
+const ROWS_AT_ONCE: usize = 32;
+/// Maximum number of retries of publishing while another indexer publishes the same segments.
+const RACES: u32 = 8;
+/// Age in days from which on all segments of a day are certainly written.
+const SEALED_AFTER_DAYS: u64 = 2;
+/// Age in days up to which a segment may have records whose rows are still to be written; less than
+/// [`SEALED_AFTER_DAYS`].
+const UNDECIDED_DAYS: u64 = 1;
+
+/// The stage that publishes the index.
+pub struct Index {
+    /// Segments, splits and manifests.
+    pub blobs: Arc<dyn Blobs>,
+    /// Rows of pages; they tell which records are current.
+    pub pages: Arc<dyn Pages>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Pool in which splits are built and merged.
+    pub pool: Arc<dyn CpuPool>,
+    /// Number of portions that are built side by side, at least one.
+    pub portions_at_once: usize,
+    /// Number of pages at which a portion is closed; [`PAGES_PER_SPLIT`] but in tests.
+    pub pages_per_split: usize,
+}
+
+/// New segments and their current records.
+#[derive(Default)]
+struct NewRecords {
+    segments: Vec<SegmentKey>,
+    /// Number of these segments that are damaged.
+    damaged: u64,
+    records: Vec<Record>,
+    text: usize,
+    /// Pages that were published before with another text, by the year of the older copy.
+    revised: BTreeMap<Year, BTreeSet<PageId>>,
+    /// Chains of jobs that the pages belong to.
+    traces: BTreeSet<TraceId>,
+}
+
+impl NewRecords {
+    fn add(&mut self, other: NewRecords) {
+        self.segments.extend(other.segments);
+        self.damaged += other.damaged;
+        self.records.extend(other.records);
+        self.text += other.text;
+        for (year, pages) in other.revised {
+            self.revised.entry(year).or_default().extend(pages);
+        }
+        self.traces.extend(other.traces);
+    }
+
+    /// True if a split is to be built of it.
+    fn is_full(&self, pages: usize) -> bool {
+        self.records.len() >= pages || self.text >= TEXT_PER_SPLIT
+    }
+}
+
+impl Index {
+    /// Publishes the new segments of a year, rewrites splits of an older format, and merges the splits that are due. Two
+    /// indexers may run at once.
+    ///
+    /// New pages are divided into portions that are built side by side. Each is listed as soon as it is built, so what
+    /// an indexer has done when it dies is done, and the next one takes up the rest.
+    ///
+    /// # Errors
+    /// Any error of the ports, or that the index is damaged.
+    pub async fn publish(&self, year: Year) -> Result<PublishReport, StageError> {
+        let mut done = PublishReport::default();
+        let mut races = 0;
+        while let Err(error) = self.publish_new(year, &mut done).await {
+            races += 1;
+            // Another indexer has published some of the same segments: publish what is left.
+            if races >= RACES || !is_race(&error) {
+                return Err(error);
+            }
+        }
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let old = manifest.splits.iter().filter(|split| !split.is_current());
+        // All of them are searched meanwhile: each new split takes the place of the old one.
+        self.merge_all(year, old.map(rewriting).collect(), &mut done).await?;
+        let now = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let merges = due(&manifest.splits, year, now, MERGE_BYTES).into_iter().map(|due| (due.keys, Some(due.tier)));
+        self.merge_all(year, merges.collect(), &mut done).await?;
+        self.merge_all(year, purges(&manifest, now).map(rewriting).collect(), &mut done).await?;
+        self.sweep(year).await?;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        Ok(done)
+    }
+
+    async fn publish_new(&self, year: Year, done: &mut PublishReport) -> Result<(), StageError> {
+        let (mut manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        if let Some(found) = manifest.later_form() {
+            return Err(search_error(SearchError::UnknownForm { what: "split", found }));
+        }
+        if manifest.splits.iter().any(|split| !split.is_readable()) {
+            tracing::warn!(year, "the index is of a version that cannot be read and is built anew from the records");
+            manifest = change_manifest(self.blobs.as_ref(), year, |m| Ok(m.begun_anew())).await?;
+        }
+        let read = (self.clock.now(), manifest.generation);
+        let segments = self.new_segments(year, &manifest).await?;
+        if !segments.is_empty() {
+            let portions = self.portions(segments).map(|portion| self.add(year, portion, read));
+            let mut added = std::pin::pin!(portions.buffer_unordered(self.portions_at_once.max(1)));
+            let mut failed = None;
+            // A portion that fails leaves the others intact.
+            while let Some(added) = added.next().await {
+                match added {
+                    Ok(PublishedPortion { pages, segments, damaged }) => {
+                        done.added += pages;
+                        done.segments += segments;
+                        done.damaged += damaged;
+                    }
+                    Err(error) => failed = failed.filter(|first| !is_race(first)).or(Some(error)),
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            // The seal is for the day on which the segments were listed, not for a later one for which some of them
+            // waited.
+            let sealed = (read.0 - Millis::from_days(SEALED_AFTER_DAYS)).day();
+            change_manifest(self.blobs.as_ref(), year, |m| Ok(m.seal(&sealed))).await?;
+        }
+        Ok(())
+    }
+
+    /// Publishes the new segments of a year, then merges all its splits without the pages that are gone: into one
+    /// split, or into a few if they are large.
+    ///
+    /// # Errors
+    /// Any error of the ports, or that the index is damaged.
+    pub async fn refresh(&self, year: Year) -> Result<PublishReport, StageError> {
+        let mut done = self.publish(year).await?;
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let splits: Vec<&SplitEntry> = manifest.splits.iter().collect();
+        let groups = chunks(&splits, MERGE_BYTES);
+        self.merge_all(year, groups.iter().map(|keys| (keys.clone(), Some(Tier::Year))).collect(), &mut done).await?;
+        // Splits that are too large to be merged are still rewritten without the pages that are gone.
+        let alone = manifest.splits.iter().filter(|split| !groups.iter().flatten().any(|key| *key == split.key));
+        self.merge_all(year, alone.filter(|_| manifest.hidden_copies() > 0).map(rewriting).collect(), &mut done)
+            .await?;
+        done.splits = load_manifest(self.blobs.as_ref(), year).await?.0.splits.len() as u64;
+        Ok(done)
+    }
+
+    /// Lists the segments of a year that its manifest does not list as indexed.
+    pub(super) async fn new_segments(&self, year: Year, manifest: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+        Ok(unlisted_segments(self.blobs.as_ref(), &segment::year_prefix(year), manifest).await?)
+    }
+
+    /// Reads segments, some at once, and divides what they hold into portions. After an error there is no more.
+    fn portions(&self, segments: Vec<SegmentKey>) -> impl Stream<Item = Result<NewRecords, StageError>> + '_ {
+        let reads = stream::iter(segments).map(|key| self.read(key)).buffered(SEGMENTS_AT_ONCE);
+        stream::unfold(Some(Box::pin(reads)), async |reads| {
+            let (mut reads, mut portion) = (reads?, NewRecords::default());
+            loop {
+                match reads.next().await {
+                    Some(Ok(read)) => portion.add(read),
+                    Some(Err(error)) => return Some((Err(error), None)),
+                    None => return Some((Ok(portion), None)),
+                }
+                if portion.is_full(self.pages_per_split) {
+                    return Some((Ok(portion), Some(reads)));
+                }
+            }
+        })
+    }
+
+    /// Reads a segment; gives nothing of one that is left to the next run. A record counts only if its page's row points to it, so that a record which a repeated batch
+    /// wrote twice is indexed once. A record that no row will ever point to is erased: nothing would erase it when its
+    /// page is removed.
+    async fn read(&self, key: SegmentKey) -> Result<NewRecords, StageError> {
+        let mut batch = NewRecords::default();
+        let Some(blob) = self.blobs.get(key.as_str()).await? else {
+            batch.segments.push(key);
+            return Ok(batch);
+        };
+        let settled_before = segment::key_day(self.clock.now() - Millis::from_days(UNDECIDED_DAYS));
+        let is_settled = segment::segment_day(&key) < settled_before.as_str();
+        let (mut counted, mut orphans, mut replaced, mut traces) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let records = match segment::decode_all(&key, &blob.bytes) {
+            Ok(records) => records,
+            // The segment counts as published, so that it neither stops the others nor is read again. Fsck finds and
+            // repairs it.
+            Err(error) => {
+                tracing::error!(
+                    segment = key.as_str(),
+                    error = with_causes(&error),
+                    "a segment is damaged; its pages are not published until fsck has repaired it"
+                );
+                return Ok(NewRecords { segments: vec![key], damaged: 1, ..NewRecords::default() });
+            }
+        };
+        // A stale row does no harm: the segment waits for the next run, or the page has its tombstone already.
+        let rows: Vec<_> = records.iter().map(|(_, record)| self.pages.load_eventual(&record.id)).collect();
+        let rows: Vec<_> = stream::iter(rows).buffered(ROWS_AT_ONCE).try_collect().await?;
+        for ((location, record), row) in records.into_iter().zip(rows) {
+            let row = row.map(|(page, _)| page);
+            let (state, trace) = row.map(|page| (page.state, page.trace)).unzip();
+            match state {
+                Some(PageState::Accepted { location: at, .. }) if at == location => {
+                    traces.extend(trace.flatten());
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    counted.push(record);
+                }
+                // The row is being written, or the batch that wrote the segment died and will run again: leave it to the
+                // next run. That a page is taken up again may be in no row yet.
+                None if !is_settled => return Ok(NewRecords::default()),
+                Some(state) if state.is_open() && !is_settled => return Ok(NewRecords::default()),
+                Some(PageState::Accepted { location: at, .. }) if record.replaces.as_ref() == Some(&at) => {
+                    // A page that has changed is listed under the same condition.
+                    if !is_settled {
+                        return Ok(NewRecords::default());
+                    }
+                    orphans.push((location, record));
+                }
+                _ => {
+                    replaced.extend(record.replaces.clone().map(|old| (record.id.clone(), old)));
+                    orphans.push((location, record));
+                }
+            }
+        }
+        for (page, old) in replaced {
+            self.erase_replaced(&page, &old).await?;
+            let year = segment::segment_year(&old).unwrap_or_default();
+            batch.revised.entry(year).or_default().insert(page);
+        }
+        if !orphans.is_empty() {
+            segment::erase(self.blobs.as_ref(), &key, &orphans).await?;
+        }
+        batch.text += counted.iter().map(|record| record.text.len()).sum::<usize>();
+        batch.records.extend(counted);
+        batch.traces.extend(traces);
+        batch.segments.push(key);
+        Ok(batch)
+    }
+
+    /// Erases the record of a page whose row points to a newer one.
+    async fn erase_replaced(&self, page: &PageId, at: &Location) -> Result<(), StageError> {
+        let blobs = self.blobs.as_ref();
+        match segment::RecordReader(blobs).read(at).await {
+            Ok(Some(record)) if record.id == *page => segment::erase(blobs, &at.segment, &[(at.clone(), record)]).await,
+            // Fsck finds a segment that is damaged; its repair keeps no record that a newer one has replaced.
+            Ok(_) | Err(StageError::Port(PortError::NotFound(_) | PortError::Corrupt { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Publishes a portion whose rows were read from `began` on, after the manifest of this generation, in the name of each
+    /// chain of jobs that a page of it belongs to.
+    async fn add(
+        &self,
+        year: Year,
+        portion: Result<NewRecords, StageError>,
+        (began, generation): (Timestamp, u64),
+    ) -> Result<PublishedPortion, StageError> {
+        let batch = portion?;
+        if batch.segments.is_empty() {
+            return Ok(PublishedPortion::default());
+        }
+        let spans: Vec<Span> = batch.traces.iter().map(|trace| job_span("index", trace)).collect();
+        let added = self.add_itself(year, batch, (began, generation)).await?;
+        for span in spans {
+            span.in_scope(|| tracing::debug!(year, "pages of this chain can be found"));
+        }
+        Ok(added)
+    }
+
+    async fn add_itself(
+        &self,
+        year: Year,
+        batch: NewRecords,
+        (began, generation): (Timestamp, u64),
+    ) -> Result<PublishedPortion, StageError> {
+        let NewRecords { segments, damaged, records, revised, .. } = batch;
+        let blobs = self.blobs.as_ref();
+        for (other, pages) in revised.iter().filter(|(other, _)| **other != year) {
+            let now = self.clock.now();
+            change_manifest(blobs, *other, |m| Ok(m.superseding(pages, now))).await?;
+        }
+        let read = segments.len() as u64;
+        if records.is_empty() {
+            change_manifest(blobs, year, |m| Ok(m.with_segments(segments.clone()))).await?;
+            return Ok(PublishedPortion { pages: 0, segments: read, damaged });
+        }
+        let ids: HashSet<PageId> = records.iter().map(|record| record.id.clone()).collect();
+        let build = move || build_split(records.into_iter(), &BuildBudget::default());
+        let built = self.built(build).await?.map_err(search_error)?;
+        let docs = built.docs;
+        let now = self.clock.now();
+        let (mut entry, bytes) = entry_of(year, built, now);
+        (entry.since, entry.purged_at, entry.generation) = (now, began, generation);
+        // All of them are in this split, including those that replace a record of another year.
+        let revised: BTreeSet<PageId> = revised.into_values().flatten().filter(|id| ids.contains(id)).collect();
+        self.list(year, entry, bytes, |m, entry| m.with_revisions(entry, &segments, &revised, now)).await?;
+        Ok(PublishedPortion { pages: docs, segments: read, damaged })
+    }
+
+    /// Puts a split and lists it in the manifest by `change`.
+    async fn list(
+        &self,
+        year: Year,
+        entry: SplitEntry,
+        bytes: Bytes,
+        change: impl Fn(&Manifest, SplitEntry) -> Result<Manifest, SearchError>,
+    ) -> Result<(), StageError> {
+        let is_new = self.blobs.put_if_absent(&entry.key, bytes.clone()).await?;
+        change_manifest(self.blobs.as_ref(), year, |m| change(m, entry.clone())).await?;
+        if !is_new {
+            // An earlier run left the object behind, and a sweep may have deleted it just before it was listed.
+            self.blobs.put_if_absent(&entry.key, bytes).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes some merges of different splits, as many side by side as portions are built but one: a merge needs more
+    /// memory than a portion.
+    async fn merge_all(&self, year: Year, merges: Vec<Merge>, done: &mut PublishReport) -> Result<(), StageError> {
+        let at_once = self.portions_at_once.saturating_sub(1).max(1);
+        let merges = stream::iter(merges).map(|(keys, tier)| self.merge(year, keys, tier));
+        let mut merges = std::pin::pin!(merges.buffer_unordered(at_once));
+        while let Some(merged) = merges.next().await {
+            let Merged { purged, rewritten } = merged?;
+            done.purged += purged;
+            done.rewritten += rewritten;
+        }
+        Ok(())
+    }
+
+    /// Merges some splits of a year into one of a tier, or rewrites one without the pages that are gone, which then
+    /// keeps its tier. Does nothing if another indexer was faster.
+    async fn merge(&self, year: Year, keys: Vec<String>, tier: Option<Tier>) -> Result<Merged, StageError> {
+        let began = self.clock.now();
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let listed: Vec<&SplitEntry> = manifest.splits.iter().filter(|split| keys.contains(&split.key)).collect();
+        if listed.len() < keys.len() {
+            return Ok(Merged::default());
+        }
+        let blobs = try_join_all(listed.iter().map(|split| self.blobs.get(&split.key))).await?;
+        let mut splits = Vec::with_capacity(keys.len());
+        for (split, blob) in listed.iter().zip(blobs) {
+            let Some(blob) = blob else { return Ok(Merged::default()) };
+            let opened = Split::open(blob.bytes).map_err(search_error)?;
+            opened.set_outdated(Arc::new(manifest.outdated_in(split)));
+            splits.push(opened);
+        }
+        let gone: Arc<HashSet<PageId>> = Arc::new(manifest.tombstones.iter().cloned().collect());
+        let splits = Arc::new(splits);
+        let tier = match (tier, listed.as_slice()) {
+            (Some(tier), _) => tier,
+            (None, [only]) => {
+                let splits = splits.clone();
+                let ids: Vec<PageId> = gone.iter().cloned().chain(manifest.outdated_in(only)).collect();
+                if only.is_current() && !self.built(move || holds_any(&splits[0], &ids)).await?? {
+                    let change = |m: &Manifest| Ok(m.with_purged(&only.key, began));
+                    change_manifest(self.blobs.as_ref(), year, change).await?;
+                    return Ok(Merged::default());
+                }
+                only.tier
+            }
+            (None, _) => Tier::Year,
+        };
+        let before: u64 = splits.iter().map(Split::docs).sum();
+        let merged = splits.clone();
+        let merge = move || merge_splits(&merged.iter().collect::<Vec<_>>(), &gone, &BuildBudget::default());
+        let built = self.built(merge).await?.map_err(search_error)?;
+        let rewritten = built.as_ref().map_or(0, |built| built.docs);
+        let merged = Merged { purged: before - rewritten, rewritten };
+        let replaced = match built {
+            None => {
+                let ids = splits.iter().flat_map(Split::ids).collect::<Result<BTreeSet<PageId>, _>>();
+                let dropped = ids.map_err(search_error)?;
+                let change = |m: &Manifest| m.replaced(&keys, None, &dropped, began);
+                change_manifest(self.blobs.as_ref(), year, change).await.map(drop)
+            }
+            Some(built) => {
+                let dropped = built.dropped.clone();
+                let (mut entry, bytes) = entry_of(year, built, self.clock.now());
+                entry.tier = tier;
+                entry.since = listed.iter().map(|split| split.since).min().unwrap_or(began);
+                (entry.purged_at, entry.generation) = (began, manifest.generation);
+                self.list(year, entry, bytes, |m, entry| m.replaced(&keys, Some(entry), &dropped, began)).await
+            }
+        };
+        match replaced {
+            Err(error) if is_race(&error) => Ok(Merged::default()),
+            replaced => replaced.map(|()| merged),
+        }
+    }
+
+    async fn built<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PortError> {
+        Ok(compute(self.pool.as_ref(), CpuTask::Build, work).await?)
+    }
+
+    /// Deletes objects that have not been listed for [`RETIRED_FOR`]: splits that were merged, and splits of a program
+    /// that died before it could list them.
+    async fn sweep(&self, year: Year) -> Result<(), StageError> {
+        let there = all_keys(self.blobs.as_ref(), &format!("splits/{year:04}/"), None).await?;
+        let now = self.clock.now();
+        let until = now - RETIRED_FOR;
+        let over = Mutex::new(Vec::new());
+        change_manifest(self.blobs.as_ref(), year, |m| {
+            let (next, found) = m.swept(&there, now, until);
+            *over.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            Ok(next)
+        })
+        .await?;
+        for key in over.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            self.blobs.delete(&key).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The splits of a merge, and the tier of the result; none to rewrite one split in its tier.
+type Merge = (Vec<String>, Option<Tier>);
+
+fn rewriting(split: &SplitEntry) -> Merge {
+    (vec![split.key.clone()], None)
+}
+
+/// Counts of a merge.
+#[derive(Default)]
+struct Merged {
+    purged: u64,
+    rewritten: u64,
+}
+
+/// Counts of a portion that was published.
+#[derive(Default)]
+struct PublishedPortion {
+    pages: u64,
+    segments: u64,
+    damaged: u64,
+}
+
+/// True if another indexer was faster.
+fn is_race(error: &StageError) -> bool {
+    matches!(error, StageError::Port(PortError::Conflict))
+}
+
+fn holds_any<'a>(split: &Split, ids: impl IntoIterator<Item = &'a PageId>) -> Result<bool, StageError> {
+    for id in ids {
+        if split.holds(id).map_err(search_error)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn entry_of(year: Year, built: SplitBuilt, now: Timestamp) -> (SplitEntry, Bytes) {
+    let entry = SplitEntry {
+        key: format!("splits/{year:04}/{}.split", built.name),
+        docs: built.docs,
+        bytes: built.bytes.len() as u64,
+        languages: built.languages,
+        built_at: now,
+        form: FORM,
+        tier: Tier::Delta,
+        since: now,
+        purged_at: now,
+        generation: 0,
+        first_expiry: built.first_expiry,
+        tail: built.tail,
+        bounds: built.bounds,
+    };
+    (entry, built.bytes.into())
+}

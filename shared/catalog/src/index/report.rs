@@ -1,0 +1,102 @@
+//! Reports on the index: counts of a run, and the state of a year.
+
+use super::Index;
+use crate::manifest::{load_if_known, load_manifest, search_error};
+use crate::segment::SEGMENTS;
+use curlew_model::{PageId, Year};
+use curlew_ports::stage::StageError;
+use curlew_search::{Hidden, Split, SplitEntry};
+
+/// Counts of one run of publishing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PublishReport {
+    /// Pages that can be found now and could not be before.
+    pub added: u64,
+    /// Segments that were read.
+    pub segments: u64,
+    /// Segments among them that are damaged, so that none of their pages was published.
+    pub damaged: u64,
+    /// Pages that merging removed for good.
+    pub purged: u64,
+    /// Splits that the year has now.
+    pub splits: u64,
+    /// Pages that merging rewrote.
+    pub rewritten: u64,
+}
+
+impl PublishReport {
+    /// True if the index is not as it was.
+    pub fn has_changed(&self) -> bool {
+        self.segments + self.purged + self.rewritten > 0
+    }
+}
+
+impl Index {
+    /// True if another version wrote a year's index, so that publishing rebuilds it.
+    ///
+    /// # Errors
+    /// The object store's error, or that the manifest is damaged.
+    pub async fn is_outdated(&self, year: Year) -> Result<bool, StageError> {
+        Ok(load_manifest(self.blobs.as_ref(), year).await?.0.is_outdated())
+    }
+
+    /// Returns the indexed pages of a year whose `unavailable_after` has passed. No query finds them any more; their
+    /// records still exist.
+    ///
+    /// # Errors
+    /// The object store's error, or that the index is damaged.
+    pub async fn expired(&self, year: Year) -> Result<Vec<PageId>, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        let now = self.clock.now();
+        let mut expired: Vec<PageId> = manifest.expired(now).cloned().collect();
+        let lapsed = |split: &&SplitEntry| split.is_readable() && split.first_expiry.is_some_and(|first| first <= now);
+        for split in manifest.splits.iter().filter(lapsed) {
+            let Some(blob) = self.blobs.get(&split.key).await? else { continue };
+            // The date in an outdated copy of a page no longer counts.
+            let outdated = manifest.outdated_in(split);
+            let split = Split::open(blob.bytes).map_err(search_error)?;
+            let lapsed = split.lapsed(&Hidden::default(), now).map_err(search_error)?;
+            expired.extend(lapsed.into_iter().filter(|id| !outdated.contains(id)));
+        }
+        expired.sort();
+        expired.dedup();
+        Ok(expired)
+    }
+
+    /// Returns the number of pages of a year that can be found, without opening a split. Pages whose
+    /// `unavailable_after` has passed count until they are removed.
+    ///
+    /// # Errors
+    /// The object store's error, or that the index is damaged.
+    pub async fn indexed(&self, year: Year) -> Result<u64, StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), year).await?;
+        Ok(manifest.findable())
+    }
+
+    /// Returns the years that have an index or records.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn years(&self) -> Result<Vec<Year>, StageError> {
+        let mut years: Vec<Year> = Vec::new();
+        let mut after = None;
+        // One listing for each year instead of one for each segment: each step jumps behind the year found.
+        while let Some(key) = self.blobs.list(SEGMENTS, after.as_deref(), 1).await?.pop() {
+            let year: Option<Year> = key.get(9..13).and_then(|y| y.parse().ok());
+            // An object that another program has put there is skipped.
+            after = Some(year.map_or(key, |year| format!("{SEGMENTS}{year:04}/~")));
+            years.extend(year);
+        }
+        Ok(years)
+    }
+
+    /// True if a year has segments that are not published. Reads the manifest and lists the segments of three days at most.
+    /// False of a year whose manifest a newer version has written: this version publishes nothing there.
+    ///
+    /// # Errors
+    /// The object store's error, or that the index is damaged.
+    pub async fn has_unpublished(&self, year: Year) -> Result<bool, StageError> {
+        let Some(manifest) = load_if_known(self.blobs.as_ref(), year).await? else { return Ok(false) };
+        Ok(!self.new_segments(year, &manifest).await?.is_empty())
+    }
+}

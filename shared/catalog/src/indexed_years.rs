@@ -1,0 +1,57 @@
+//! Indexed years: the number of pages of each year, read from the manifests.
+
+use crate::manifest::load_if_known;
+use curlew_model::{Timestamp, Year};
+use curlew_ports::Blobs;
+use curlew_ports::stage::StageError;
+use serde::Serialize;
+
+/// Prefix of the keys of manifests.
+const MANIFESTS: &str = "manifests/";
+/// Maximum number of years that have an index.
+const YEARS: usize = 200;
+
+/// A year of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct IndexedYear {
+    /// The year.
+    pub year: Year,
+    /// Number of its pages that can be found.
+    pub pages: u64,
+    /// Number of its splits.
+    #[serde(skip_serializing)]
+    pub splits: usize,
+    /// Time at which one of its pages was last published.
+    pub published: Option<Timestamp>,
+    /// True if a newer version of the program wrote its manifest: this version reads nothing else of it, and searches
+    /// no page.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_newer: bool,
+}
+
+/// Returns the years of the index, newest first, with one listing and one read for each. A year without a split has no page
+/// and is left out: all of them are gone, or none was published. Pages whose `unavailable_after` has passed count until they
+/// are removed.
+///
+/// # Errors
+/// The object store's error, or that the index is damaged.
+pub async fn indexed_years(blobs: &dyn Blobs) -> Result<Vec<IndexedYear>, StageError> {
+    let keys = blobs.list(MANIFESTS, None, YEARS).await?;
+    let mut years = Vec::with_capacity(keys.len());
+    for key in keys.iter().rev() {
+        let Some(year) = key.strip_prefix(MANIFESTS).and_then(|name| name.strip_suffix(".json")?.parse().ok()) else {
+            continue;
+        };
+        let Some(manifest) = load_if_known(blobs, year).await? else {
+            years.push(IndexedYear { year, pages: 0, splits: 0, published: None, is_newer: true });
+            continue;
+        };
+        if manifest.splits.is_empty() {
+            continue;
+        }
+        let pages = manifest.findable();
+        let (splits, published) = (manifest.splits.len(), manifest.splits.iter().map(|split| split.built_at).max());
+        years.push(IndexedYear { year, pages, splits, published, is_newer: false });
+    }
+    Ok(years)
+}

@@ -1,0 +1,84 @@
+//! The manifest of a year: its object, and its change by compare-and-swap.
+
+use crate::listing::all_keys;
+use crate::object;
+use crate::segment::SEGMENTS;
+use curlew_model::{SegmentKey, Year};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError, Tag};
+use curlew_search::{Manifest, SearchError};
+
+/// Returns the key of a year's manifest.
+pub fn manifest_key(year: Year) -> String {
+    format!("manifests/{year:04}.json")
+}
+
+/// Loads the manifest of a year; an empty one if there is none.
+pub async fn load_manifest(blobs: &dyn Blobs, year: Year) -> Result<(Manifest, Option<Tag>), StageError> {
+    let blob = blobs.get(&manifest_key(year)).await?;
+    let manifest = parse_manifest(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
+    Ok((manifest, blob.map(|blob| blob.tag)))
+}
+
+/// Reads the manifest of a year from its object; an empty one if there is none.
+pub(crate) fn parse_manifest(year: Year, bytes: Option<&[u8]>) -> Result<Manifest, StageError> {
+    bytes.map_or_else(|| Ok(Manifest::new(year)), Manifest::from_json).map_err(search_error)
+}
+
+/// Reads the manifest of a year as [`parse_manifest`] does; `None` if another version has written it, which is logged.
+pub(crate) fn parse_if_known(year: Year, bytes: Option<&[u8]>) -> Result<Option<Manifest>, StageError> {
+    match bytes.map(Manifest::from_json) {
+        None => Ok(Some(Manifest::new(year))),
+        Some(Err(SearchError::UnknownForm { found, .. })) => {
+            tracing::warn!(
+                year,
+                version = found,
+                "the manifest of a year has a format that this version does not read; its pages are not searched"
+            );
+            Ok(None)
+        }
+        Some(read) => read.map(Some).map_err(search_error),
+    }
+}
+
+/// Loads the manifest of a year as [`load_manifest`] does; `None` if another version has written it, which is logged.
+pub(crate) async fn load_if_known(blobs: &dyn Blobs, year: Year) -> Result<Option<Manifest>, StageError> {
+    let blob = blobs.get(&manifest_key(year)).await?;
+    parse_if_known(year, blob.as_ref().map(|blob| blob.bytes.as_ref()))
+}
+
+/// Changes the manifest of a year by compare-and-swap. A change that changes nothing is not written: a year that has no
+/// manifest does not get one.
+pub async fn change_manifest(
+    blobs: &dyn Blobs,
+    year: Year,
+    change: impl Fn(&Manifest) -> Result<Manifest, SearchError>,
+) -> Result<Manifest, StageError> {
+    object::change(blobs, &manifest_key(year), |bytes| {
+        let manifest = parse_manifest(year, bytes)?;
+        let next = change(&manifest).map_err(search_error)?;
+        Ok(((next != manifest).then(|| next.to_json()), next))
+    })
+    .await
+}
+
+/// Returns the segments below a prefix that a manifest does not list as indexed, in order. Days that it has sealed are not
+/// even listed.
+pub async fn unlisted_segments(
+    blobs: &dyn Blobs,
+    prefix: &str,
+    manifest: &Manifest,
+) -> Result<Vec<SegmentKey>, PortError> {
+    let after = manifest.sealed_through.as_ref().map(|day| format!("{SEGMENTS}{}/~", day.replace('-', "/")));
+    let keys = all_keys(blobs, prefix, after).await?;
+    Ok(keys.iter().filter_map(|key| SegmentKey::new(key).ok()).filter(|key| !manifest.is_indexed(key)).collect())
+}
+
+/// Turns an error of the search index into what the caller does next.
+pub fn search_error(error: SearchError) -> StageError {
+    match error {
+        // Somebody else was faster.
+        SearchError::Stale(_) => StageError::Port(PortError::Conflict),
+        error => StageError::Port(PortError::Corrupt { what: "the index".into(), why: error.to_string() }),
+    }
+}

@@ -1,0 +1,33 @@
+//! Small objects with many writers: read, decide, compare-and-swap, and retry on a conflict.
+
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError};
+use serde::Serialize;
+
+/// Maximum number of tries of a compare-and-swap while others change the same object.
+const TRIES: u32 = 16;
+
+/// Changes an object by compare-and-swap. `decide` takes the object's bytes, if it exists, and returns the new bytes
+/// (`None` to leave the object as it is) and a value for the caller.
+pub async fn change<A>(
+    blobs: &dyn Blobs,
+    key: &str,
+    decide: impl Fn(Option<&[u8]>) -> Result<(Option<Vec<u8>>, A), StageError>,
+) -> Result<A, StageError> {
+    for _ in 0..TRIES {
+        let blob = blobs.get(key).await?;
+        let (next, answer) = decide(blob.as_ref().map(|blob| blob.bytes.as_ref()))?;
+        let Some(next) = next else { return Ok(answer) };
+        match blobs.swap(key, blob.as_ref().map(|blob| &blob.tag), next.into()).await {
+            Ok(_) => return Ok(answer),
+            Err(PortError::Conflict) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(PortError::Conflict.into())
+}
+
+/// Returns the JSON of a value as it is stored in an object.
+pub fn json(value: &impl Serialize) -> Result<Vec<u8>, StageError> {
+    serde_json::to_vec(value).map_err(|e| StageError::Job(e.to_string()))
+}

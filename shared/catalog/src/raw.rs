@@ -1,0 +1,262 @@
+//! Raw pages: what was fetched of accepted pages, kept for a time where the operator asks for it.
+//!
+//! Each page is one zstd frame of an object `raw/YYYY/MM/DD/<name>.warc.zst`, which belongs to the segment of the same
+//! name. A frame holds three WARC records: the request, the response with its body decoded, and as `metadata` the job of
+//! extraction without the document, so that the page can be extracted again.
+
+use crate::frames::compressed;
+use crate::hidden::{hidden_hosts, is_hidden};
+use crate::listing::all_keys;
+use crate::segment::{self, SEGMENTS, key_day};
+use bytes::Bytes;
+use curlew_model::{Exchange, ExtractJob, Location, Millis, Page, PageBody, PageState, Record, SegmentKey, Timestamp};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, Pages};
+use curlew_warc::http;
+use curlew_warc::reader::WarcReader;
+use curlew_warc::writer::{HTTP_REQUEST, HTTP_RESPONSE, NewRecord, record_id, write};
+use futures::future::try_join_all;
+use std::collections::{HashMap, HashSet};
+use std::io::BufReader;
+use std::sync::Arc;
+
+/// Prefix of the keys of objects with raw pages.
+pub const RAW_PREFIX: &str = "raw/";
+/// Maximum size of a block in bytes; bodies that are fetched are far smaller.
+const MAX_BLOCK: u64 = 16 << 20;
+/// Time after which the segment of raw pages is certainly written, if it ever will be.
+const SETTLED_AFTER: Millis = Millis::from_days(2);
+/// Objects that are deleted at once: a request to a stack may take 30 ms.
+const DELETED_AT_ONCE: usize = 16;
+/// Media type of the record about a page.
+const JSON: &str = "application/json";
+
+/// A page as it was fetched.
+#[derive(Clone, Debug)]
+pub struct RawPage {
+    /// The job of its extraction: without the document, with the heads of the call.
+    pub job: ExtractJob,
+    /// The body, decoded, in its own charset.
+    pub body: Bytes,
+}
+
+impl RawPage {
+    /// Returns the request and the response as WARC records; the first is empty if the page was imported.
+    pub fn warc(&self) -> [Vec<u8>; 2] {
+        let mut records = [Vec::new(), Vec::new()];
+        if let Some(exchange) = &self.job.exchange {
+            let [request, response] = &mut records;
+            if !exchange.request.is_empty() {
+                write_request(request, &self.job, exchange);
+            }
+            write_response(response, &self.job, exchange, &self.body);
+        }
+        records
+    }
+}
+
+/// Returns the frame of a page.
+pub fn pack(job: &ExtractJob, exchange: &Exchange, body: &[u8]) -> Result<Bytes, StageError> {
+    let mut bytes = Vec::with_capacity(body.len() + (4 << 10));
+    write_request(&mut bytes, job, exchange);
+    write_response(&mut bytes, job, exchange, body);
+    let about = ExtractJob {
+        body: PageBody::Inline(Bytes::new()),
+        exchange: None,
+        // Extraction of a kept page reads the feed's row.
+        named_by: None,
+        image: None,
+        is_without_row: false,
+        replaces: None,
+        calls_left: 0,
+        ..job.clone()
+    };
+    let about = serde_json::to_vec(&about).map_err(|e| StageError::Job(e.to_string()))?;
+    let (date, response) = (job.fetched_at.to_string(), id(job, "response"));
+    let more = [("WARC-Target-URI", job.final_url.as_str()), ("WARC-Concurrent-To", &response)];
+    let id = id(job, "metadata");
+    let (head, payload, content_type) = (&[][..], about.as_slice(), JSON);
+    write(&mut bytes, &NewRecord { kind: "metadata", id: &id, date: &date, content_type, more: &more, head, payload });
+    let frame = compressed(&bytes)?;
+    Ok(frame.into())
+}
+
+/// Reads a frame; `None` if it is not one that [`pack`] made.
+pub(crate) fn unpack(frame: &[u8]) -> Option<RawPage> {
+    let mut reader = WarcReader::new(BufReader::new(zstd::Decoder::with_buffer(frame).ok()?), MAX_BLOCK);
+    let [request, response, about] = [(); 3].map(|()| reader.next_record(|_| true).ok().flatten()?.block);
+    let response = Bytes::from(response?);
+    let body_length = http::response(&response)?.body.len();
+    let (head, body) = response.split_at(response.len() - body_length);
+    // The length is written anew.
+    let lines = text(head)?;
+    let lines =
+        lines[..lines.len() - "\r\n".len()].rsplit_once("Content-Length: ").map(|(lines, _)| lines.to_owned())?;
+    let request = text(&request?)?.strip_suffix("\r\n")?.to_owned();
+    let mut job: ExtractJob = serde_json::from_slice(&about?).ok()?;
+    job.exchange = Some(Exchange { request, response: lines });
+    let from = response.len() - body.len();
+    Some(RawPage { job, body: response.slice(from..) })
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    String::from_utf8(bytes.to_vec()).ok()
+}
+
+fn id(job: &ExtractJob, kind: &str) -> String {
+    record_id(&[kind, job.page.as_str(), &job.fetched_at.to_string()])
+}
+
+fn write_request(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange) {
+    let (id, response, date) = (id(job, "request"), id(job, "response"), job.fetched_at.to_string());
+    let more = [("WARC-Target-URI", job.final_url.as_str()), ("WARC-Concurrent-To", &response)];
+    let head = format!("{}\r\n", exchange.request);
+    let (kind, content_type, head) = ("request", HTTP_REQUEST, head.as_bytes());
+    write(out, &NewRecord { kind, id: &id, date: &date, content_type, more: &more, head, payload: &[] });
+}
+
+fn write_response(out: &mut Vec<u8>, job: &ExtractJob, exchange: &Exchange, payload: &[u8]) {
+    let (id, date) = (id(job, "response"), job.fetched_at.to_string());
+    let more = [("WARC-Target-URI", job.final_url.as_str())];
+    let head = format!("{}Content-Length: {}\r\n\r\n", exchange.response, payload.len());
+    let (kind, content_type, head) = ("response", HTTP_RESPONSE, head.as_bytes());
+    write(out, &NewRecord { kind, id: &id, date: &date, content_type, more: &more, head, payload });
+}
+
+/// An accepted page that is kept raw.
+#[derive(Clone, Debug)]
+pub struct RawEntry {
+    /// Place of its record.
+    pub at: Location,
+    /// Record of the page.
+    pub record: Record,
+    /// JPEG that lies beside the record.
+    pub thumbnail: Option<Bytes>,
+    /// Frame of the record in its segment.
+    frame: Bytes,
+}
+
+impl RawEntry {
+    /// Reads the page as it was fetched; `None` if the frame has been erased, or is damaged.
+    pub fn unpack(&self) -> Option<RawPage> {
+        unpack(&self.frame).filter(|page| page.job.page == self.record.id)
+    }
+
+    /// True if a page's row points to this record.
+    pub fn is_named_by(&self, row: &Page) -> bool {
+        matches!(&row.state, PageState::Accepted { location, .. } if *location == self.at)
+    }
+
+    /// Returns the frame, to be written again with a revision of the record.
+    pub fn frame(&self) -> Bytes {
+        self.frame.clone()
+    }
+}
+
+/// Raw pages, and for how long they are kept.
+#[derive(Clone)]
+pub struct RawPages {
+    /// Objects.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Time for which a page is kept raw.
+    pub lifetime: Millis,
+}
+
+impl RawPages {
+    /// Deletes what has been kept for long enough, and what belongs to no segment since a program died before it wrote
+    /// it; returns how many objects. Nothing is read but names.
+    ///
+    /// # Errors
+    /// The object store's error; the next call goes on.
+    pub async fn expire(&self) -> Result<usize, StageError> {
+        let blobs = self.blobs.as_ref();
+        let keys = all_keys(blobs, RAW_PREFIX, None).await?;
+        let now = self.clock.now();
+        let (over, settled) = (key_day(now - self.lifetime), key_day(now - SETTLED_AFTER));
+        let Some(first) = keys.iter().map(|key| raw_day(key)).find(|day| *day >= over.as_str()) else {
+            return self.delete(&keys.iter().collect::<Vec<_>>()).await;
+        };
+        let segments = all_keys(blobs, SEGMENTS, Some(format!("{SEGMENTS}{first}"))).await?;
+        let names: HashSet<&str> = segments.iter().filter_map(|key| name(key)).collect();
+        let is_left = |key: &&String| {
+            let day = raw_day(key);
+            day < over.as_str() || (day < settled.as_str() && name(key).is_none_or(|name| !names.contains(name)))
+        };
+        self.delete(&keys.iter().filter(is_left).collect::<Vec<_>>()).await
+    }
+
+    /// Returns the objects of raw pages whose segments exist, from a day on and in order of days: the key of each and
+    /// its segment.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn objects(&self, since: Timestamp) -> Result<Vec<(String, SegmentKey)>, StageError> {
+        let (blobs, first) = (self.blobs.as_ref(), key_day(since));
+        let keys = all_keys(blobs, RAW_PREFIX, Some(format!("{RAW_PREFIX}{first}"))).await?;
+        let Some(first) = keys.first().map(|key| raw_day(key)) else { return Ok(Vec::new()) };
+        let segments = all_keys(blobs, SEGMENTS, Some(format!("{SEGMENTS}{first}"))).await?;
+        let by_name: HashMap<&str, &String> = segments.iter().filter_map(|key| Some((name(key)?, key))).collect();
+        let segment = |key: &str| SegmentKey::new(by_name.get(name(key)?)?).ok();
+        Ok(keys.iter().filter_map(|key| Some((key.clone(), segment(key)?))).collect())
+    }
+
+    /// Returns the pages of one object whose records stand in its segment. Rows may say that a record is outdated.
+    ///
+    /// # Errors
+    /// The object store's error, or that the segment is damaged.
+    pub async fn pages(&self, key: &str, segment: &SegmentKey) -> Result<Vec<RawEntry>, StageError> {
+        let blobs = self.blobs.as_ref();
+        let (Some(raw), Some(blob)) = (blobs.get(key).await?, blobs.get(segment.as_str()).await?) else {
+            return Ok(Vec::new());
+        };
+        let slice = |bytes: &Bytes, offset: u64, length: u64| {
+            let end = usize::try_from(offset.checked_add(length)?).ok().filter(|end| *end <= bytes.len())?;
+            Some(bytes.slice(usize::try_from(offset).ok()?..end))
+        };
+        let kept = |(at, record): (Location, Record)| {
+            let frame = record.raw.as_ref().filter(|raw| raw.key(segment) == key)?;
+            let frame = slice(&raw.bytes, frame.offset, frame.length)?;
+            let thumbnail = segment::thumbnail_of(&record, &at).and_then(|at| slice(&blob.bytes, at.offset, at.length));
+            let thumbnail = thumbnail.and_then(|frame| segment::jpeg(&frame));
+            Some(RawEntry { at, record, thumbnail, frame })
+        };
+        Ok(segment::decode_all(segment, &blob.bytes)?.into_iter().filter_map(kept).collect())
+    }
+
+    /// Returns those of the pages of one object that a search may show: the rows point to their records, and no block
+    /// hides them.
+    ///
+    /// # Errors
+    /// The errors of the ports, or that the segment is damaged.
+    pub async fn shown(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<RawEntry>, StageError> {
+        let hidden = hidden_hosts(self.blobs.as_ref()).await?;
+        let mut shown = Vec::new();
+        for page in self.pages(key, segment).await? {
+            let row = rows.load_eventual(&page.record.id).await?;
+            let is_current = row.is_some_and(|(row, _)| page.is_named_by(&row));
+            if is_current && !is_hidden(&hidden, &page.record.url) {
+                shown.push(page);
+            }
+        }
+        Ok(shown)
+    }
+
+    async fn delete(&self, keys: &[&String]) -> Result<usize, StageError> {
+        for some in keys.chunks(DELETED_AT_ONCE) {
+            try_join_all(some.iter().map(|key| self.blobs.delete(key))).await?;
+        }
+        Ok(keys.len())
+    }
+}
+
+/// Returns the day in the key of raw pages.
+pub(crate) fn raw_day(key: &str) -> &str {
+    key.get(RAW_PREFIX.len()..RAW_PREFIX.len() + 10).unwrap_or_default()
+}
+
+/// Returns the name that a segment and the raw pages of its records share.
+pub fn name(key: &str) -> Option<&str> {
+    key.rsplit('/').next()?.split('.').next()
+}

@@ -1,0 +1,49 @@
+//! Objects that every query reads, kept as they were parsed for as long as they stay the same.
+
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Seen, Tag};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The last content of an object. The store is asked each time, so what is returned is never older than the question;
+/// only an object that has changed is transferred and parsed.
+pub(crate) struct Remembered<T>(Mutex<Option<Content<T>>>);
+
+/// A content, and the tag of its object if there was one.
+struct Content<T> {
+    tag: Option<Tag>,
+    value: Arc<T>,
+}
+
+impl<T> Default for Remembered<T> {
+    fn default() -> Remembered<T> {
+        Remembered(Mutex::default())
+    }
+}
+
+impl<T> Remembered<T> {
+    /// Returns the content of an object, and its tag; `parse` is given the bytes, if there is one.
+    pub(crate) async fn load(
+        &self,
+        blobs: &dyn Blobs,
+        key: &str,
+        parse: impl Fn(Option<&[u8]>) -> Result<T, StageError>,
+    ) -> Result<(Arc<T>, Option<Tag>), StageError> {
+        let known = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.as_ref().map(|content| (content.value.clone(), content.tag.clone()))
+        };
+        let blob = match known {
+            None => blobs.get(key).await?,
+            Some((value, tag)) => match blobs.get_changed(key, tag.as_ref()).await? {
+                Seen::Same => return Ok((value, tag)),
+                Seen::Changed(blob) => blob,
+            },
+        };
+        let value = Arc::new(parse(blob.as_ref().map(|blob| blob.bytes.as_ref()))?);
+        let tag = blob.map(|blob| blob.tag);
+        // Somebody may have read a later one meanwhile; then the next question gets that again.
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Content { tag: tag.clone(), value: value.clone() });
+        Ok((value, tag))
+    }
+}

@@ -1,0 +1,66 @@
+//! Thumbnails: that of a page's own image lies beside the page's record; that of an image fetched by a visit of its own
+//! is an object under the hash of its URL.
+
+use crate::segment;
+use bytes::Bytes;
+use curlew_model::{ImageId, ThumbnailId};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError};
+use std::collections::HashMap;
+
+/// Prefix of the keys of thumbnails that are objects of their own.
+pub const THUMBNAIL_PREFIX: &str = "thumbnails/";
+
+/// Returns a thumbnail's JPEG bytes, if it exists.
+///
+/// # Errors
+/// The object store's error.
+pub async fn thumbnail(blobs: &dyn Blobs, id: &ThumbnailId) -> Result<Option<Bytes>, PortError> {
+    match id {
+        ThumbnailId::Frame(at) => segment::thumbnail(blobs, at).await,
+        ThumbnailId::Object(image) => Ok(tried(blobs, image).await?.flatten()),
+    }
+}
+
+/// True if an image that had a visit of its own yielded a thumbnail. Reads one byte of it.
+pub(crate) async fn has_thumbnail(blobs: &dyn Blobs, image: &ImageId) -> Result<bool, PortError> {
+    match blobs.get_range(&thumbnail_key(image), 0, 1).await {
+        Ok(_) => Ok(true),
+        // An empty object has no first byte.
+        Err(PortError::NotFound(_) | PortError::Corrupt { .. }) => Ok(false),
+        Err(other) => Err(other),
+    }
+}
+
+/// Returns the key of a thumbnail that is an object of its own. An empty object records for good that the image yields
+/// no thumbnail, so that it is not fetched again for each page that shows it.
+pub fn thumbnail_key(image: &ImageId) -> String {
+    format!("{THUMBNAIL_PREFIX}{}/{image}.jpg", &image.as_str()[..2])
+}
+
+/// Returns the outcome of an image's own visit, if it had one: its thumbnail, or `None` inside if it yields none.
+pub async fn tried(blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
+    let blob = blobs.get(&thumbnail_key(image)).await?;
+    Ok(blob.map(|blob| Some(blob.bytes).filter(|jpeg| !jpeg.is_empty())))
+}
+
+/// Stores the thumbnail of an image that had a visit of its own, or that it yields none.
+pub async fn keep(blobs: &dyn Blobs, image: &ImageId, thumbnail: Option<Bytes>) -> Result<(), StageError> {
+    Ok(blobs.put(&thumbnail_key(image), thumbnail.unwrap_or_default()).await?)
+}
+
+/// Thumbnails that are objects of their own, each read once for a batch of pages.
+#[derive(Default)]
+pub struct Pictures(HashMap<ImageId, Option<Option<Bytes>>>);
+
+impl Pictures {
+    /// Returns the outcome of an image's own visit, if it had one, whether it succeeded or not.
+    pub async fn get(&mut self, blobs: &dyn Blobs, image: &ImageId) -> Result<Option<Option<Bytes>>, PortError> {
+        if let Some(known) = self.0.get(image) {
+            return Ok(known.clone());
+        }
+        let tried = tried(blobs, image).await?;
+        self.0.insert(image.clone(), tried.clone());
+        Ok(tried)
+    }
+}

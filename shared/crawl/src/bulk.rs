@@ -1,0 +1,38 @@
+//! Many jobs, few calls: a queue takes hundreds in hardly more time than one.
+
+use curlew_model::{Job, Timestamp};
+use curlew_ports::{PortError, Queue};
+
+/// Number of jobs that are sent together. Visits of a hundred long URLs are some ten megabytes then.
+const TOGETHER: usize = 200;
+
+/// Jobs on their way to a queue. The pushed jobs are in the queue once [`Bulk::send`] has returned.
+pub struct Bulk<'a> {
+    queue: &'a dyn Queue,
+    jobs: Vec<(Job, Timestamp)>,
+}
+
+impl<'a> Bulk<'a> {
+    /// Returns an empty list of jobs for this queue.
+    pub fn new(queue: &'a dyn Queue) -> Bulk<'a> {
+        Bulk { queue, jobs: Vec::new() }
+    }
+
+    /// Adds a job, to be delivered no earlier than its instant; sends as soon as there are enough.
+    ///
+    /// # Errors
+    /// As for [`Queue::send`].
+    pub async fn push(&mut self, job: (Job, Timestamp)) -> Result<(), PortError> {
+        self.jobs.push(job);
+        if self.jobs.len() >= TOGETHER { self.send().await } else { Ok(()) }
+    }
+
+    /// Sends what is left.
+    ///
+    /// # Errors
+    /// As for [`Queue::send`].
+    pub async fn send(&mut self) -> Result<(), PortError> {
+        let jobs = std::mem::take(&mut self.jobs);
+        if jobs.is_empty() { Ok(()) } else { self.queue.send(&jobs).await }
+    }
+}

@@ -1,0 +1,195 @@
+//! The door of the crawler: all that calls sites, built once.
+
+use crate::bulk::Bulk;
+use crate::feeds::backfill::Backfills;
+use crate::feeds::discover::Discover;
+use crate::feeds::dispatch::Dispatch;
+use crate::feeds::intake::Intake;
+use crate::feeds::poll::{Poll, RowsAtHand};
+use crate::feeds::subscribe::Subscribe;
+use crate::feeds::websub::Callbacks;
+use crate::feeds::websub_delivery::Pushes;
+use crate::pages::extract::Extract;
+use crate::pages::fetch::Fetch;
+use crate::pages::image::DECODED_BYTES;
+use crate::pages::judge::Judge;
+use crate::pages::sample::{HowMany, Sample, Sampled};
+use crate::politeness::access::Politeness;
+use crate::politeness::poll_groups::PollGroups;
+use curlew_catalog::index::Index;
+use curlew_model::{Gone, Job, PageState, RemovalJob, Year};
+use curlew_policy::page::sampling;
+use curlew_policy::politeness::visit::{LOOK_EVERY, LOOK_SELDOM};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Clock, Fetch as FetchPort, InlinePool, Ports, Seeds};
+use std::sync::Arc;
+
+/// Minimum number of pages re-checked a day, if there are as many that were not within the last day.
+const LEAST_SAMPLE: usize = 1_000;
+
+/// Everything that calls sites.
+pub struct Crawler {
+    /// The context shared by all visits.
+    pub politeness: Arc<Politeness>,
+    /// Finds feeds.
+    pub discover: Discover,
+    /// Reads feeds.
+    pub poll: Poll,
+    /// Reads back catalogues.
+    pub backfills: Backfills,
+    /// Asks hubs to announce updates.
+    pub subscribe: Subscribe,
+    /// Takes the notifications of hubs.
+    pub pushes: Pushes,
+    /// Visits hosts.
+    pub fetch: Fetch,
+    /// Makes records.
+    pub extract: Extract,
+    /// Chooses pages to re-check.
+    pub sample: Sample,
+    /// Sends what is due.
+    pub dispatch: Dispatch,
+}
+
+impl Politeness {
+    /// Returns the politeness context over these ports, with the default rules and nothing learned yet; documents are
+    /// parsed at once. Callers change fields of it.
+    pub fn over(ports: &Ports, fetch: Arc<dyn FetchPort>, clock: Arc<dyn Clock>, seeds: Arc<dyn Seeds>) -> Politeness {
+        let groups = ports.groups.clone();
+        Politeness {
+            ledger: ports.ledger.clone(),
+            robots: ports.robots.clone(),
+            fetch,
+            clock: clock.clone(),
+            seeds,
+            events: Arc::new(()),
+            rules: Arc::default(),
+            groups: Arc::default(),
+            blobs: ports.blobs.clone(),
+            hidden: Arc::default(),
+            outage: Arc::default(),
+            token: "CurlewBot".to_owned(),
+            scope: Arc::default(),
+            known: Arc::default(),
+            pool: Arc::new(InlinePool),
+            decoded_bytes: DECODED_BYTES,
+            signer: None,
+            // A store with such leases is one where every read and write is billed.
+            look_every: if groups.is_some() { LOOK_SELDOM } else { LOOK_EVERY },
+            poll_groups: groups.map(|store| Arc::new(PollGroups::new(store, clock))),
+        }
+    }
+}
+
+impl Crawler {
+    /// Returns the crawler over these ports; `judge` screens pages.
+    pub fn over(politeness: Arc<Politeness>, ports: &Ports, judge: Arc<Judge>) -> Crawler {
+        let Ports { pages, sources, queue, blobs, .. } = ports;
+        let Politeness { clock, events, rules, groups, scope, pool, .. } = &*politeness;
+        let callbacks = Arc::new(Callbacks::new(None, blobs.clone()));
+        let intake = Arc::new(Intake::new(politeness.clone(), sources.clone(), pages.clone(), queue.clone()));
+        let fetch =
+            Fetch::new(politeness.clone(), pages.clone(), queue.clone(), blobs.clone()).with_judge(judge.clone());
+        Crawler {
+            discover: Discover { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())) },
+            poll: Poll { intake: intake.clone(), fetch: Some(Arc::new(fetch.clone())), rows: RowsAtHand::default() },
+            backfills: Backfills { intake },
+            subscribe: Subscribe {
+                politeness: politeness.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                callbacks: callbacks.clone(),
+            },
+            pushes: Pushes {
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                callbacks,
+            },
+            fetch,
+            extract: Extract {
+                pages: pages.clone(),
+                sources: sources.clone(),
+                blobs: blobs.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                events: events.clone(),
+                groups: groups.clone(),
+                token: politeness.token.clone(),
+                judge,
+                scope: scope.clone(),
+                pool: pool.clone(),
+            },
+            sample: Sample { politeness: politeness.clone(), pages: pages.clone(), queue: queue.clone() },
+            dispatch: Dispatch {
+                marks: ports.marks.clone(),
+                sources: sources.clone(),
+                queue: queue.clone(),
+                clock: clock.clone(),
+                rules: rules.clone(),
+                hosts: groups.clone(),
+                groups_polls: ports.groups.is_some(),
+            },
+            politeness,
+        }
+    }
+
+    /// Returns the crawler of a process that hubs reach under this address, if they do.
+    #[must_use]
+    pub fn reached_at(self, base: Option<String>) -> Crawler {
+        let callbacks = Arc::new(Callbacks::new(base, self.politeness.blobs.clone()));
+        let subscribe = Subscribe { callbacks: callbacks.clone(), ..self.subscribe };
+        Crawler { subscribe, pushes: Pushes { callbacks, ..self.pushes }, ..self }
+    }
+
+    /// Returns the crawler with another fetch stage, for visits of its own and for those that polls make.
+    #[must_use]
+    pub fn fetching(self, fetch: Fetch) -> Crawler {
+        let first = Some(Arc::new(fetch.clone()));
+        let discover = Discover { fetch: first.clone(), ..self.discover };
+        Crawler { discover, poll: Poll { fetch: first, ..self.poll }, fetch, ..self }
+    }
+
+    /// Returns the crawler of a process that serves the pages, so that the hubs that feeds name are asked to announce
+    /// updates, if there is an address for them to call.
+    #[must_use]
+    pub fn listening(self) -> Crawler {
+        if !self.subscribe.callbacks.are_reachable() {
+            return self;
+        }
+        let intake = Arc::new(self.poll.intake.listening());
+        let discover = Discover { intake: intake.clone(), ..self.discover };
+        Crawler { discover, poll: Poll { intake, ..self.poll }, ..self }
+    }
+
+    /// Daily: sends the removal of the pages of `index` whose `unavailable_after` has passed, and re-checks of others; returns
+    /// the number of re-checks. Without a `count` as many are re-checked as let every page have its turn at least twice a year, and
+    /// at least a thousand.
+    ///
+    /// # Errors
+    /// The errors of the ports; the next call tries again.
+    pub async fn recheck(&self, index: &Index, count: Option<usize>) -> Result<Sampled, StageError> {
+        let mut indexed = 0;
+        for year in index.years().await? {
+            self.send_expired(index, year).await?;
+            indexed += index.indexed(year).await?;
+        }
+        let daily = HowMany::Daily(sampling::a_day(indexed, LEAST_SAMPLE));
+        self.sample.run(count.map_or(daily, HowMany::AtMost)).await
+    }
+
+    /// Sends the removal of the pages of a year whose `unavailable_after` has passed.
+    async fn send_expired(&self, index: &Index, year: Year) -> Result<(), StageError> {
+        let Sample { pages, queue, politeness } = &self.sample;
+        let now = politeness.clock.now();
+        let mut jobs = Bulk::new(queue.as_ref());
+        for id in index.expired(year).await? {
+            let Some((page, _)) = pages.get(&id).await? else { continue };
+            if matches!(page.state, PageState::Accepted { .. }) {
+                jobs.push((Job::new(RemovalJob::remove(id, page.url, Gone::Expired, now)), now)).await?;
+            }
+        }
+        Ok(jobs.send().await?)
+    }
+}

@@ -1,0 +1,233 @@
+//! Reading one document of a back catalogue.
+
+use super::lists::PageAddress;
+use super::{Backfills, Turn, waits};
+use crate::feeds::feed_row;
+use crate::parsing::parsed;
+use crate::politeness::visit::{CallEnd, Fetched};
+use curlew_catalog::hidden::Hidden;
+use curlew_feed::paging::usual;
+use curlew_feed::sitemap::{self, Sitemap, SitemapLimits};
+use curlew_feed::{Entry, Feed};
+use curlew_model::{Backfill, BackfillDocument, DocumentKind, HostKey, Listed, SourceKey, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_policy::polling::backfill::{self, FeedFacts, Setback};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, Reply, update_host};
+use std::collections::BTreeSet;
+use url::Url;
+
+impl Backfills {
+    /// Reads a document, and sends the first of its pages.
+    pub(super) async fn document(
+        &self,
+        mut row: Backfill,
+        document: BackfillDocument,
+        (home, host): (&Url, &HostKey),
+        hidden: &Hidden,
+    ) -> Result<Turn, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let left_out = |row, why: String| {
+            Turn::End(backfill::left_out(row, format!("{}: {why}", document.url), politeness.clock.now()))
+        };
+        let Ok(url) = address::parse(&document.url, None) else { return Ok(left_out(row, "no address".to_owned())) };
+        if row.visited.contains(&address::hash64(url.as_str())) {
+            return Ok(left_out(row, "it was read already".to_owned()));
+        }
+        let Ok(key) = politeness.key_of(&url) else { return Ok(left_out(row, "it has no host".to_owned())) };
+        let mut visit = match self.open(&row, (host, &key), &document.url).await? {
+            Ok(visit) => visit,
+            Err(turn) => return Ok(turn),
+        };
+        let now = self.now();
+        let grant = |state| backfill::grant(state, 1, &politeness.rules, now);
+        let granted = update_host(politeness.ledger.as_ref(), &key, grant).await;
+        if !matches!(granted, Ok(1)) {
+            visit.close().await?;
+            granted?;
+            return Ok(Turn::End(backfill::set_back(row, Setback::BudgetSpent, self.now())));
+        }
+        let kind = match document.kind {
+            DocumentKind::Feed { .. } => CallKind::Feed,
+            DocumentKind::Sitemap { .. } => CallKind::Sitemap,
+        };
+        let got = visit.get_listing(&url, kind, (&Validators::default(), None)).await;
+        let held = got.as_ref().ok().and_then(|got| match &got.end {
+            CallEnd::Reply(reply) => visit.url_held_until(reply, row.failures),
+            _ => None,
+        });
+        visit.close().await?;
+        let got = got?;
+        row.documents = row.documents.saturating_add(1);
+        let reply = match &got.end {
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(why) => return Ok(left_out(row, why.to_string())),
+            end => {
+                let Some((until, why)) = waits(end) else { return Ok(left_out(row, "no answer".to_owned())) };
+                return Ok(Turn::End(backfill::set_back(row, Setback::Trouble(until, why), self.now())));
+            }
+        };
+        if let Some(until) = held {
+            let why = Setback::Trouble(until, format!("{url} answered {}", reply.status));
+            return Ok(Turn::End(backfill::set_back(row, why, self.now())));
+        }
+        if let (DocumentKind::Feed { number: 2.., .. }, 404 | 410) = (&document.kind, reply.status) {
+            return Ok(Turn::End(backfill::left_out(row, backfill::ARCHIVE_READ.to_owned(), self.now())));
+        }
+        if reply.status != 200 {
+            // A document that is merely missing, as at a usual address, hides no other reason.
+            let known = row.outcome.clone().filter(|_| matches!(reply.status, 404 | 410));
+            return Ok(match known {
+                Some(why) => Turn::End(backfill::left_out(row, why, self.now())),
+                None => left_out(row, format!("it answered {}", reply.status)),
+            });
+        }
+        backfill::visit(&mut row, address::hash64(url.as_str()));
+        let row = Backfill { next: None, failures: 0, ..row };
+        match &document.kind {
+            DocumentKind::Feed { feed, .. } => {
+                self.feed_document(row, (&url, &document.kind, feed), &got, reply, hidden).await
+            }
+            DocumentKind::Sitemap { depth } => self.sitemap(row, (&url, *depth), &got, reply, home).await,
+        }
+    }
+
+    /// Processes a document of a feed.
+    async fn feed_document(
+        &self,
+        mut row: Backfill,
+        (url, kind, key): (&Url, &DocumentKind, &SourceKey),
+        got: &Fetched,
+        reply: &Reply,
+        hidden: &Hidden,
+    ) -> Result<Turn, StageError> {
+        let now = self.now();
+        let feed = match feed_row::parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
+            Ok(feed) => feed,
+            Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), now))),
+        };
+        let source = self.source(&row, Some(key)).await?;
+        let mut pages = self.pages_of(&row, &feed.entries, now);
+        row.found = row.found.saturating_add(pages.len() as u64);
+        let portion = self.portion(&row, &source, &pages, hidden).await?;
+        let has_new = portion.sent > 0 || portion.done < pages.len();
+        let links = Links::of(&feed, &source.url, kind);
+        let facts = FeedFacts {
+            dates: feed.entries.iter().map(|entry| entry.published.or(entry.updated)).collect(),
+            content: content(&feed),
+            has_new,
+            is_complete: feed.paging.is_complete,
+            prev_archive: links.prev_archive.as_ref(),
+            next: links.next.as_ref(),
+            usual: links.usual.as_ref(),
+        };
+        let then = backfill::older(&row, url, kind, &facts, now);
+        backfill::visit(&mut row, facts.content);
+        row.has_archive |= feed.paging.is_complete || matches!(kind, DocumentKind::Feed { number: 2.., .. });
+        let then = match then {
+            Ok(older) => Some(older),
+            Err(why) => {
+                row.outcome = Some(why);
+                None
+            }
+        };
+        let rest = pages.split_off(portion.done);
+        let row = self.list(row, rest, &Listed::Pages(Some(key.clone())), then).await?;
+        Ok(Turn::End(self.progress(row, portion.sent, 1)))
+    }
+
+    /// Processes a sitemap: its pages, of its own host alone, and the sitemaps that it names. They are sent by later
+    /// steps.
+    async fn sitemap(
+        &self,
+        mut row: Backfill,
+        (url, depth): (&Url, u8),
+        got: &Fetched,
+        reply: &Reply,
+        home: &Url,
+    ) -> Result<Turn, StageError> {
+        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
+        let read = move || sitemap::parse(&body, media.as_deref(), &base, &SitemapLimits::default());
+        let read = parsed(self.intake.politeness.pool.as_ref(), reply.body.len(), read).await?;
+        let read = read.map_err(|why| why.to_string()).and_then(|read| read.map_err(|why| why.to_string()));
+        let sitemap = match read {
+            Ok(sitemap) => sitemap,
+            Err(why) => return Ok(Turn::End(backfill::left_out(row, format!("{url}: {why}"), self.now()))),
+        };
+        if sitemap.is_cut {
+            row.outcome = Some(format!("{url}: it is larger than a sitemap may be; the rest of it was left out"));
+        }
+        let (sitemaps, pages) = self.listed_by(&row, sitemap, depth, home);
+        row.found = row.found.saturating_add(pages.len() as u64);
+        // The pages come first: the last list is used first.
+        let row = self.list(row, sitemaps, &Listed::Sitemaps(depth.saturating_add(1)), None).await?;
+        let row = self.list(row, pages, &Listed::Pages(None), None).await?;
+        Ok(Turn::End(self.progress(row, 0, 1)))
+    }
+
+    /// The sitemaps and pages in a sitemap that are wanted and belong to the site's host.
+    fn listed_by(
+        &self,
+        row: &Backfill,
+        sitemap: Sitemap,
+        depth: u8,
+        home: &Url,
+    ) -> (Vec<PageAddress>, Vec<PageAddress>) {
+        let now = self.now();
+        let mut known = BTreeSet::new();
+        let mut is_ours = |loc: &str| {
+            let url = address::parse(loc, None).ok().filter(|url| backfill::is_same_host(url, home));
+            url.is_some_and(|url| known.insert(address::hash64(url.as_str())))
+        };
+        let believed = |stated: Option<Timestamp>| stated.and_then(|stated| backfill::date(stated, now));
+        let sitemaps = sitemap.sitemaps.into_iter().filter(|_| backfill::may_descend(depth));
+        let sitemaps = sitemaps.filter(|link| backfill::is_wanted(row.since, believed(link.lastmod)));
+        let sitemaps = sitemaps.filter(|link| is_ours(&link.loc));
+        let sitemaps = sitemaps.map(|link| PageAddress { url: link.loc, ..PageAddress::default() }).collect();
+        let pages = sitemap.pages.into_iter().filter_map(|page| {
+            let published = believed(page.published).or(believed(page.lastmod));
+            let is_wanted = backfill::is_wanted(row.since, published) && is_ours(&page.loc);
+            is_wanted.then_some(PageAddress { url: page.loc, title: page.title, published, author: None })
+        });
+        (sitemaps, pages.collect())
+    }
+
+    /// The pages of a feed's entries that are wanted, each once.
+    fn pages_of(&self, row: &Backfill, entries: &[Entry], now: Timestamp) -> Vec<PageAddress> {
+        let mut known = BTreeSet::new();
+        let pages = entries.iter().filter_map(|entry| {
+            let url = entry.link.clone().filter(|link| known.insert(address::hash64(link)))?;
+            let dates = [entry.published, entry.updated].into_iter().flatten();
+            let published = dates.filter_map(|stated| backfill::date(stated, now)).next();
+            let page = PageAddress { url, title: entry.title.clone(), published, author: entry.author.clone() };
+            backfill::is_wanted(row.since, published).then_some(page)
+        });
+        pages.collect()
+    }
+}
+
+/// Links of a document to older ones.
+struct Links {
+    prev_archive: Option<Url>,
+    next: Option<Url>,
+    usual: Option<Url>,
+}
+
+impl Links {
+    fn of(feed: &Feed, address: &str, kind: &DocumentKind) -> Links {
+        let link = |text: &Option<String>| text.as_ref().and_then(|text| address::parse(text, None).ok());
+        let usual = match (feed.generator, kind, Url::parse(address)) {
+            (Some(generator), DocumentKind::Feed { number, entries, .. }, Ok(first)) => {
+                let entries = entries.saturating_add(u32::try_from(feed.entries.len()).unwrap_or(u32::MAX));
+                usual(&first, generator, number.saturating_add(1), entries)
+            }
+            _ => None,
+        };
+        Links { prev_archive: link(&feed.paging.prev_archive), next: link(&feed.paging.next), usual }
+    }
+}
+
+/// A hash of which entries a document lists, whatever their order.
+fn content(feed: &Feed) -> u64 {
+    feed.entries.iter().fold(feed.entries.len() as u64, |hash, entry| hash.wrapping_add(entry.key()))
+}

@@ -1,0 +1,109 @@
+//! Lists of addresses that wait for their day, as objects: a sitemap of 50,000 pages is called once and not every day.
+
+use super::Backfills;
+use curlew_catalog::frames::compressed;
+use curlew_catalog::object::json;
+use curlew_feed::Entry;
+use curlew_model::{AddressList, Backfill, BackfillDocument, Listed, SourceKey, Timestamp};
+use curlew_policy::address;
+use curlew_ports::stage::StageError;
+use serde::{Deserialize, Serialize};
+
+/// Prefix of the keys of lists; the key of the backfill follows.
+const PREFIX: &str = "backfill/";
+/// Number of addresses in one object.
+const TOGETHER: usize = 5_000;
+/// Number of objects that are listed at once, to be erased.
+const AT_ONCE: usize = 1_000;
+/// Maximum number of characters of a title that is kept with an address.
+const TITLE_CHARS: usize = 300;
+/// Maximum number of bytes that an object unpacks to: [`TOGETHER`] addresses with the longest titles.
+const UNPACK_LIMIT: usize = 32 * 1024 * 1024;
+
+/// An address in a list, and what is known of its page.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PageAddress {
+    #[serde(rename = "u")]
+    pub(super) url: String,
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub(super) title: Option<String>,
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub(super) published: Option<Timestamp>,
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub(super) author: Option<String>,
+}
+
+impl PageAddress {
+    /// The address as a feed would name it.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            id: self.url.clone(),
+            title: self.title.clone(),
+            title_html: None,
+            link: Some(self.url.clone()),
+            published: self.published,
+            updated: None,
+            author: self.author.clone(),
+            summary: None,
+            content: None,
+            tags: Vec::new(),
+        }
+    }
+}
+
+impl Backfills {
+    /// Keeps addresses for later steps, to be used before those that are listed already; `then` follows them.
+    pub(super) async fn list(
+        &self,
+        mut row: Backfill,
+        mut addresses: Vec<PageAddress>,
+        of: &Listed,
+        then: Option<BackfillDocument>,
+    ) -> Result<Backfill, StageError> {
+        if addresses.is_empty() {
+            row.next = then;
+            return Ok(row);
+        }
+        for title in addresses.iter_mut().filter_map(|address| address.title.as_mut()) {
+            if let Some((end, _)) = title.char_indices().nth(TITLE_CHARS) {
+                title.truncate(end);
+            }
+        }
+        // The last list is used first, so what follows all of them goes to the one below the others.
+        let mut then = then;
+        for (n, part) in addresses.chunks(TOGETHER).enumerate().rev() {
+            let kind = if matches!(of, Listed::Pages(_)) { "pages" } else { "sitemaps" };
+            let packed = compressed(&json(&part)?)?;
+            // Named by its content, too: a step that is done twice at once must not change the list of the first.
+            let hash = address::hash_hex(&packed);
+            let object = format!("{PREFIX}{}/{}-{kind}-{n}-{}.json.zst", row.key, row.documents, &hash[..16]);
+            self.intake.politeness.blobs.put(&object, packed.into()).await?;
+            let count = u32::try_from(part.len()).unwrap_or(u32::MAX);
+            row.lists.push(AddressList { object, done: 0, count, of: of.clone(), then: then.take() });
+        }
+        Ok(row)
+    }
+
+    /// Erases all lists of a backfill that has ended, those of steps that came too late among them.
+    pub(super) async fn erase_lists(&self, key: &SourceKey) -> Result<(), StageError> {
+        let (blobs, prefix) = (self.intake.politeness.blobs.as_ref(), format!("{PREFIX}{key}/"));
+        loop {
+            let objects = blobs.list(&prefix, None, AT_ONCE).await?;
+            for object in &objects {
+                blobs.delete(object).await?;
+            }
+            if objects.len() < AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads what is left of a list; `None` if its object is lost.
+    pub(super) async fn listed(&self, list: &AddressList) -> Result<Option<Vec<PageAddress>>, StageError> {
+        let Some(blob) = self.intake.politeness.blobs.get(&list.object).await? else { return Ok(None) };
+        let all = zstd::bulk::decompress(&blob.bytes, UNPACK_LIMIT).ok();
+        let all: Option<Vec<PageAddress>> = all.and_then(|json| serde_json::from_slice(&json).ok());
+        let done = usize::try_from(list.done).unwrap_or(usize::MAX);
+        Ok(all.map(|all| all.into_iter().skip(done).collect::<Vec<_>>()).filter(|left| !left.is_empty()))
+    }
+}

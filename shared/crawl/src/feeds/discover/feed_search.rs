@@ -1,0 +1,414 @@
+//! The search for a site's feeds under one visit: the home page, what it names, the usual addresses.
+
+use super::new_feed;
+use super::rest::Rest;
+use crate::feeds::feed_row::{content_hash, learn, parse};
+use crate::feeds::intake::{Intake, Taken};
+use crate::feeds::relocation::revived;
+use crate::parsing::parsed;
+use crate::politeness::failures;
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
+use curlew_article::{Limits, decode, scan_head};
+use curlew_feed::{Feed, FeedError, discover};
+use curlew_model::{
+    Envelope, Failure, FeedSource, HoldReason, Job, Rejection, SiteSource, Source, SourceKey, Timestamp, Validators,
+    VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::politeness::deferral;
+use curlew_policy::polling::failure::may_try_again;
+use curlew_policy::rules::MOST_USUAL_ADDRESSES;
+use curlew_policy::trace;
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, Event, Reply, Version};
+use std::collections::HashMap;
+use url::Url;
+
+/// Usual addresses of feeds, tried in this order if the home page names none: as many as [`Rules::usual_addresses`]
+/// says.
+///
+/// [`Rules::usual_addresses`]: curlew_policy::rules::Rules::usual_addresses
+const GUESSES: [&str; MOST_USUAL_ADDRESSES] =
+    ["/feed", "/feed/atom", "/rss", "/?feed=rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml"];
+
+/// Reason of a site without a feed whose home page names none.
+const NONE_NAMED: &str = "no feed is named on the home page or found at the usual addresses";
+/// Reason of one whose home page names feeds.
+const NONE_WORKS: &str = "none of the feeds that the home page names works, and none is found at the usual addresses";
+
+/// Progress of looking at the home page or guessing.
+pub(super) enum Step {
+    /// These feeds work; the others could not be tried yet and are left to be polled.
+    Found { working: Vec<SourceKey>, untried: Vec<Url> },
+    /// There is none.
+    None(Failure),
+    /// The site must not be crawled.
+    Refused(Failure),
+    /// Not now; when it is, go on from here.
+    Later { until: Timestamp, held: bool, rest: Rest },
+    /// The home page is on another host key, whose turn it is.
+    Onward(Rest),
+}
+
+/// Result of reading the home page.
+enum Home {
+    /// The home page was read: its address after redirects, and the feeds that it names.
+    Read(Url, Vec<Url>),
+    /// The home page ends the search.
+    Ends(Step),
+}
+
+/// Result of trying a candidate.
+enum Tried {
+    /// A feed that works.
+    Works(Working),
+    /// No feed.
+    Useless,
+    /// The home page has to wait; other addresses need not.
+    NotYet(Timestamp),
+    /// Nothing can be tried any more in this visit.
+    NotNow(Timestamp),
+}
+
+/// A working feed with its content.
+struct Working {
+    key: SourceKey,
+    format: String,
+    content: u64,
+    /// True if the feed lists entries, so that its content tells it from others.
+    is_telling: bool,
+    /// Key of the address that answered, if this visit asked.
+    answered: Option<SourceKey>,
+    /// The document, if this visit read it.
+    read: Option<Box<Feed>>,
+}
+
+impl Working {
+    /// True if it is kept for an address, or was found there.
+    fn is_at(&self, address: &SourceKey) -> bool {
+        self.key == *address || self.answered.as_ref() == Some(address)
+    }
+
+    /// Returns true if another feed is this one, under another address or in another dialect.
+    fn is_same_as(&self, other: &Working) -> bool {
+        let say_the_same = (&self.format, self.content) == (&other.format, other.content);
+        let list_the_same = self.read.as_ref().zip(other.read.as_ref()).is_some_and(|(a, b)| a.is_same_as(b));
+        (self.is_telling && other.is_telling && say_the_same) || list_the_same
+    }
+}
+
+/// A feed that was found, and what follows from it once the visit is over.
+pub(super) struct FoundFeed {
+    feed: FeedSource,
+    /// Version of its row; `None` if there is none.
+    seen: Option<Version>,
+    /// Visits to its entries, until they are made or sent: before its row is written.
+    pub(super) visits: Vec<Envelope<VisitJob>>,
+    for_the_hub: Option<Job>,
+}
+
+impl FoundFeed {
+    /// Writes its row, and asks its hub.
+    pub(super) async fn write(self, intake: &Intake) -> Result<(), StageError> {
+        let row = Source::Feed(self.feed);
+        let is_new = match self.seen {
+            Some(seen) => intake.sources.swap(seen, &row).await.map(|_| true)?,
+            None => intake.sources.insert(&row).await?,
+        };
+        if is_new {
+            intake.send_to_hub(self.for_the_hub).await?;
+            intake.politeness.events.note(&Event::FeedFound);
+        }
+        Ok(())
+    }
+}
+
+/// The search for the feeds of a site, under a visit to its home page.
+pub(super) struct FeedSearch<'s, 'v> {
+    intake: &'s Intake,
+    visit: &'s mut Visit<'v>,
+    site: &'s mut SiteSource,
+    found: Vec<FoundFeed>,
+    /// Rows of feeds that were read.
+    rows: HashMap<SourceKey, Option<(FeedSource, Version)>>,
+    /// A feed that is there and cannot be read, with the reason.
+    unread: Option<String>,
+}
+
+impl<'s, 'v> FeedSearch<'s, 'v> {
+    pub(super) fn new(intake: &'s Intake, visit: &'s mut Visit<'v>, site: &'s mut SiteSource) -> FeedSearch<'s, 'v> {
+        FeedSearch { intake, visit, site, found: Vec::new(), rows: HashMap::new(), unread: None }
+    }
+
+    /// Goes on with what is left of the search. Returns how far it came, and the feeds that are new, also if it failed after them.
+    pub(super) async fn run(mut self, start: &Url, rest: Rest) -> (Result<Step, StageError>, Vec<FoundFeed>) {
+        let step = self.look(start, rest).await;
+        (step, self.found)
+    }
+
+    async fn look(&mut self, start: &Url, mut rest: Rest) -> Result<Step, StageError> {
+        let home = match rest.home.clone() {
+            Some(home) => home,
+            None => match self.home(start).await? {
+                Home::Ends(step) => return Ok(step),
+                Home::Read(home, links) => {
+                    rest = Rest { home: Some(home.clone()), links, next_guess: None };
+                    if self.intake.politeness.key_of(&home).is_ok_and(|key| key != self.visit.state.host) {
+                        return Ok(Step::Onward(rest));
+                    }
+                    home
+                }
+            },
+        };
+        if rest.next_guess.is_none() {
+            match self.try_links(&rest).await? {
+                Step::None(_) => rest = Rest { next_guess: Some(0), ..rest },
+                step => return Ok(step),
+            }
+        }
+        self.guess(&home, rest).await
+    }
+
+    /// Calls the home page: the one time in a site's discovery.
+    async fn home(&mut self, start: &Url) -> Result<Home, StageError> {
+        let nothing = Rest { home: None, links: vec![], next_guess: None };
+        let got = self.visit.get(start, CallKind::Home, &Validators::default()).await?;
+        let reply = match &got.end {
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(
+                why @ (Rejection::Robots | Rejection::RobotsDoubted | Rejection::Blocked | Rejection::Excluded(_)),
+            ) => {
+                return Ok(Home::Ends(Step::Refused(failures::of_rejection(why))));
+            }
+            CallEnd::Rejected(why) => return Ok(Home::Ends(Step::None(failures::of_rejection(why)))),
+            CallEnd::Later(until) => return Ok(Home::Ends(Step::Later { until: *until, held: false, rest: nothing })),
+            CallEnd::Held(until, _) | CallEnd::Elsewhere(until) | CallEnd::Refused(until) => {
+                return Ok(Home::Ends(Step::Later { until: *until, held: true, rest: nothing }));
+            }
+        };
+        if matches!(reply.status, 404 | 410)
+            && got.url.path() == "/"
+            && self.intake.politeness.key_of(&got.url).is_ok_and(|key| key == self.visit.state.host)
+        {
+            // Elsewhere than at its root a missing page says nothing of the host: whoever names a wrong address must
+            // not be able to silence it.
+            self.visit.hold_not_found();
+        }
+        if let Some(until) = self.visit.url_held_until(reply, 0) {
+            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+        }
+        if let Some(vendor) = self.visit.interstitial_in(reply, &got.url).await? {
+            let until = self.visit.hold_interstitial(vendor, &got.url);
+            self.site.failure = Some(failures::held(HoldReason::Interstitial));
+            return Ok(Home::Ends(Step::Later { until, held: true, rest: nothing }));
+        }
+        if reply.status != 200 {
+            return Ok(Home::Ends(Step::None(failures::home_answered(reply.status))));
+        }
+        let pool = self.intake.politeness.pool.as_ref();
+        if let Ok(feed) = parse(pool, reply, &got.url).await? {
+            // Somebody named a feed and not a site.
+            let key = self.keep(&got.url, (&feed, reply, &got)).await?;
+            return Ok(Home::Ends(Step::Found { working: vec![key], untried: vec![] }));
+        }
+        let (body, media, url) = (reply.body.clone(), reply.headers.content_type.clone(), got.url.clone());
+        let in_headers = reply.headers.links.clone();
+        let read = move || {
+            let seen = scan_head(&decode(&body, media.as_deref()), &url, &Limits::default());
+            (seen.map(|seen| seen.image), discover(&body, media.as_deref(), &url, &in_headers))
+        };
+        let (image, links) = match parsed(pool, reply.body.len(), read).await? {
+            Ok(read) => read,
+            Err(overrun) => return Ok(Home::Ends(Step::None(failures::unreadable(&overrun)))),
+        };
+        if let Ok(image) = image {
+            self.site.image = image.map(String::from);
+        }
+        // Comments are no articles: their feed is taken only where there is no other one.
+        let has_articles = links.iter().any(|link| !link.of_comments);
+        let links = links
+            .into_iter()
+            .filter(|link| !has_articles || !link.of_comments)
+            .filter_map(|link| address::parse(link.url.as_str(), None).ok())
+            .take(self.intake.politeness.rules.feeds_per_site)
+            .collect();
+        Ok(Home::Read(got.url, links))
+    }
+
+    /// Validates the feeds that the home page names; the first poll and the validation are one call.
+    async fn try_links(&mut self, rest: &Rest) -> Result<Step, StageError> {
+        let mut working: Vec<Working> = Vec::new();
+        let mut waiting: Vec<(Timestamp, Url)> = Vec::new();
+        for (n, link) in rest.links.iter().enumerate() {
+            match self.validate(link, &working).await? {
+                Tried::Works(found) if working.iter().all(|known| known.key != found.key) => working.push(found),
+                Tried::Works(_) | Tried::Useless => {}
+                Tried::NotYet(until) => waiting.push((until, link.clone())),
+                Tried::NotNow(until) => {
+                    waiting.extend(rest.links[n..].iter().map(|link| (until, link.clone())));
+                    break;
+                }
+            }
+        }
+        let until = waiting.iter().map(|(until, _)| *until).min();
+        let untried = waiting.into_iter().map(|(_, link)| link).collect();
+        let working: Vec<SourceKey> = working.into_iter().map(|found| found.key).collect();
+        Ok(match (working.is_empty(), until) {
+            (false, _) => Step::Found { working, untried },
+            (true, None) => Step::None(failures::no_feed(NONE_WORKS)),
+            // Without one feed that works the site is not done.
+            (true, Some(until)) => {
+                let held = self.is_held();
+                Step::Later { until, held, rest: Rest { links: untried, ..rest.clone() } }
+            }
+        })
+    }
+
+    async fn guess(&mut self, home: &Url, rest: Rest) -> Result<Step, StageError> {
+        let guesses = GUESSES.iter().take(self.intake.politeness.rules.usual_addresses).enumerate();
+        for (n, guess) in guesses.skip(usize::from(rest.next_guess.unwrap_or(0))) {
+            // A link that does not work is not called again.
+            let Some(url) = home.join(guess).ok().filter(|url| !rest.links.contains(url)) else { continue };
+            match self.validate(&url, &[]).await? {
+                Tried::Works(found) => return Ok(Step::Found { working: vec![found.key], untried: vec![] }),
+                Tried::Useless => {}
+                Tried::NotYet(until) | Tried::NotNow(until) => {
+                    let held = self.is_held();
+                    let rest = Rest { next_guess: u8::try_from(n).ok(), ..rest };
+                    return Ok(Step::Later { until, held, rest });
+                }
+            }
+        }
+        let why = if rest.links.is_empty() { NONE_NAMED } else { NONE_WORKS };
+        let why = self.unread.take().map_or_else(|| why.to_owned(), |unread| format!("{why}; {unread}"));
+        Ok(Step::None(failures::no_feed(&why)))
+    }
+
+    /// True if the host is held for a reason that counts against the site.
+    fn is_held(&self) -> bool {
+        self.visit.state.learned.hold.as_ref().is_some_and(|hold| deferral::counts(hold.reason))
+    }
+
+    /// Fetches a candidate and keeps it if it is a feed that is not known yet.
+    async fn validate(&mut self, url: &Url, found: &[Working]) -> Result<Tried, StageError> {
+        let key = address::source_key(url);
+        if found.iter().any(|feed| feed.is_at(&key)) {
+            return Ok(Tried::Useless);
+        }
+        if let Some(known) = self.known(url).await? {
+            // Found by way of another site, or by this job when it ran before.
+            return Ok(Tried::Works(known));
+        }
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
+        if self.row(&key).await?.is_some_and(|(feed, _)| !may_try_again(&feed, rules, now)) {
+            return Ok(Tried::Useless);
+        }
+        let got = self.visit.get(url, CallKind::Feed, &Validators::default()).await?;
+        match &got.end {
+            CallEnd::Reply(reply) if reply.status == 200 => {
+                match parse(self.intake.politeness.pool.as_ref(), reply, &got.url).await? {
+                    Ok(feed) => self.validated((url, &got, reply), feed, found).await,
+                    Err(why @ FeedError::NotAFeed(_)) => {
+                        tracing::debug!(%url, reason = %why, "no feed");
+                        Ok(Tried::Useless)
+                    }
+                    Err(why) => Ok(self.note_unread(url, &why)),
+                }
+            }
+            // A feed that is refused is no feed for us; one on a server in trouble may be.
+            CallEnd::Reply(reply) if reply.status >= 500 => {
+                Ok(self.visit.url_held_until(reply, 0).map_or(Tried::Useless, Tried::NotYet))
+            }
+            CallEnd::Rejected(why @ (Rejection::Limit(_) | Rejection::Transport(_))) => Ok(self.note_unread(url, why)),
+            CallEnd::Reply(_) | CallEnd::Rejected(_) => Ok(Tried::Useless),
+            CallEnd::Elsewhere(until) | CallEnd::Refused(until) => Ok(Tried::NotYet(*until)),
+            CallEnd::Later(until) | CallEnd::Held(until, _) => Ok(Tried::NotNow(*until)),
+        }
+    }
+
+    /// Notes why a candidate cannot be read, such as for its size; the first one is told.
+    fn note_unread(&mut self, url: &Url, why: &dyn std::fmt::Display) -> Tried {
+        self.unread.get_or_insert_with(|| format!("{url} cannot be read: {why}"));
+        Tried::Useless
+    }
+
+    /// A candidate is a feed: the same as one of this search or one that is known, by where it was found or by what it says, or a
+    /// new one.
+    async fn validated(
+        &mut self,
+        (url, got, reply): (&Url, &Fetched, &Reply),
+        feed: Feed,
+        found: &[Working],
+    ) -> Result<Tried, StageError> {
+        let answered = address::source_key(&got.url);
+        if found.iter().any(|known| known.is_at(&answered)) {
+            return Ok(Tried::Useless);
+        }
+        if got.hops > 0
+            && let Some(known) = self.known(&got.url).await?
+        {
+            return Ok(Tried::Works(known));
+        }
+        // A feed that had moved for good before anybody knew of it is kept where it is now.
+        let url = if got.moved_for_good { &got.url } else { url };
+        let content = content_hash(&feed, self.intake.politeness.rules.entries_per_poll);
+        let (key, format) = (address::source_key(url), feed.format.as_str().to_owned());
+        let (is_telling, answered) = (!feed.entries.is_empty(), Some(answered));
+        let this = Working { key, format, content, is_telling, answered, read: Some(Box::new(feed)) };
+        if found.iter().any(|known| known.is_same_as(&this)) {
+            return Ok(Tried::Useless);
+        }
+        if let Some(feed) = &this.read {
+            self.keep(url, (feed, reply, got)).await?;
+        }
+        Ok(Tried::Works(this))
+    }
+
+    /// The feed that is kept for this address, if it is polled.
+    async fn known(&mut self, url: &Url) -> Result<Option<Working>, StageError> {
+        let Some((mut feed, _)) = self.row(&address::source_key(url)).await? else { return Ok(None) };
+        let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok());
+        if let Some(to) = heir.filter(|_| feed.gone) {
+            let Some((heir, _)) = self.row(&address::source_key(&to)).await? else { return Ok(None) };
+            feed = heir;
+        }
+        let is_telling = !feed.seen.is_empty();
+        let content = feed.polling.trust.content;
+        let (answered, read) = (None, None);
+        Ok((!feed.gone).then_some(Working { key: feed.key, format: feed.format, content, is_telling, answered, read }))
+    }
+
+    /// The row of a feed, which is read once.
+    async fn row(&mut self, key: &SourceKey) -> Result<Option<(FeedSource, Version)>, StageError> {
+        if let Some(row) = self.rows.get(key) {
+            return Ok(row.clone());
+        }
+        let row = match self.intake.sources.get(key).await? {
+            Some((Source::Feed(feed), seen)) => Some((feed, seen)),
+            _ => None,
+        };
+        self.rows.insert(key.clone(), row.clone());
+        Ok(row)
+    }
+
+    /// Keeps a working feed and takes in its entries. One that was retired and works again is polled again.
+    async fn keep(
+        &mut self,
+        url: &Url,
+        (parsed, reply, got): (&Feed, &Reply, &Fetched),
+    ) -> Result<SourceKey, StageError> {
+        let now = self.intake.politeness.clock.now();
+        let (mut feed, seen) = match self.row(&address::source_key(url)).await? {
+            Some((feed, seen)) => (revived(feed), Some(seen)),
+            None => (new_feed(url, Some(self.site)), None),
+        };
+        let unvisited = self.visit.state.is_first().then_some(&self.visit.state.host);
+        let trace = trace::of_discovery(&self.site.key);
+        let Taken { arrivals, visits } = self.intake.take(&mut feed, parsed, unvisited, Some(&trace)).await?;
+        learn(&mut feed, parsed, (reply, got), (arrivals, false), &self.intake.politeness.rules, now);
+        let key = feed.key.clone();
+        let for_the_hub = self.intake.for_the_hub(&mut feed, false);
+        self.found.push(FoundFeed { feed, seen, visits, for_the_hub });
+        Ok(key)
+    }
+}

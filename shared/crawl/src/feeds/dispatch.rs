@@ -1,0 +1,325 @@
+//! Dispatch: every minute or few, sends jobs for the feeds and sites whose minute of the cycle has come.
+//!
+//! The mark moves behind what was sent, every few thousand rows, so that a tick that is cut off anywhere is gone on with and
+//! never begun anew. So dispatch catches up after a stop of any length, if a tick does more rows than `MARK_EVERY`, and more
+//! than come in a minute.
+
+use crate::bulk::Bulk;
+use curlew_model::{
+    Backfill, BackfillJob, DiscoverJob, GroupPolls, Job, Millis, PollGroup, PollJob, PollsJob, Source, Timestamp, Work,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::polling::backfill;
+use curlew_policy::polling::schedule::{DueSlot, feed_is_due, postponed, site_is_due, slots_due};
+use curlew_policy::rules::Rules;
+use curlew_policy::skew::unless_ahead;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Clock, Marks, PortError, Queue, Sources, Version};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The name of the mark: all slots up to its minute were sent.
+const MARK: &str = "dispatch";
+/// The name of the place within a slot: the slots before its minute were sent, and of that minute's slot the keys before it.
+const WITHIN: &str = "dispatch-within";
+/// Rows that one call lists.
+const LIST: usize = 500;
+/// Number of rows after which the mark moves, at the next end of a list of rows. A tick that is cut off from outside sends
+/// again no more than these.
+const MARK_EVERY: usize = 2_000;
+/// Number of rows after which a tick ends: what comes in three minutes to some fifteen million feeds, and more than a function
+/// reads in its time.
+const MOST_ROWS: usize = 100_000;
+/// Maximum number of polls of one job: about 200 KB of a message.
+const MOST_POLLS: usize = 1_000;
+/// Length of the addresses in one job's polls from which on it is sent, so that long ones do not make it longer than a message,
+/// not even with each character escaped.
+const ADDRESSES: usize = 200 << 10;
+/// Number of rows of a list for which feeds are read concurrently. At 5 ms a read, a list of further slots takes a tenth
+/// of a second, and would take 2.5 seconds one by one.
+const ROWS_AT_ONCE: usize = 32;
+
+/// The stage that sends what is due.
+pub struct Dispatch {
+    /// Store of the dispatch position.
+    pub marks: Arc<dyn Marks>,
+    /// Feeds and sites by slot.
+    pub sources: Arc<dyn Sources>,
+    /// Queue of the jobs.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+    /// Hosts whose feeds are polled one after the other, so that polls of them belong into one group.
+    pub hosts: Arc<HostGroups>,
+    /// True if polls that fall due together are sent as one job.
+    pub groups_polls: bool,
+}
+
+/// Limits of one tick. It always gets on by at least one list of rows, if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TickLimits {
+    /// Number of rows after which it ends.
+    pub rows: usize,
+    /// End of the tick, by the monotonic clock.
+    pub until: Millis,
+}
+
+impl TickLimits {
+    /// Limits of a tick that must end by a time of the monotonic clock.
+    pub fn until(until: Millis) -> TickLimits {
+        TickLimits { rows: MOST_ROWS, until }
+    }
+}
+
+/// Counts of what one tick sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatched {
+    /// Slots that were looked at to their end.
+    pub slots: usize,
+    /// Rows that were looked at.
+    pub rows: usize,
+    /// Feeds given to polling.
+    pub polls: usize,
+    /// Sites given to discovery.
+    pub discoveries: usize,
+    /// True if a limit ended the tick before it had sent all that is due. The next one goes on there.
+    pub is_behind: bool,
+}
+
+impl Dispatch {
+    /// Returns the time until which all that is due was sent; `None` if nothing ever was.
+    ///
+    /// # Errors
+    /// The error of the port.
+    pub async fn sent_until(&self) -> Result<Option<Timestamp>, StageError> {
+        Ok(self.marks.load(MARK).await?.0)
+    }
+
+    /// Sends all that is due. A tick that fires twice does nothing; one that was missed is caught up by the next.
+    ///
+    /// # Errors
+    /// The errors of the ports; the next tick goes on where this one stopped.
+    pub async fn tick(&self) -> Result<Dispatched, StageError> {
+        let mut all = Dispatched { is_behind: true, ..Dispatched::default() };
+        while all.is_behind {
+            let sent = self.tick_within(TickLimits::until(Millis(u64::MAX))).await?;
+            all = Dispatched {
+                slots: all.slots + sent.slots,
+                rows: all.rows + sent.rows,
+                polls: all.polls + sent.polls,
+                discoveries: all.discoveries + sent.discoveries,
+                is_behind: sent.is_behind,
+            };
+        }
+        Ok(all)
+    }
+
+    /// Releases parked jobs, which have waited longest, and only then sends what is due, whatever becomes of the release.
+    /// Returns the outcomes of the two.
+    pub async fn tick_after<T>(
+        &self,
+        release: impl Future<Output = T>,
+        limits: TickLimits,
+    ) -> (T, Result<Dispatched, StageError>) {
+        let released = release.await;
+        (released, self.tick_within(limits).await)
+    }
+
+    /// Sends what is due, as far as the limits allow.
+    ///
+    /// # Errors
+    /// As for [`Dispatch::tick`].
+    pub async fn tick_within(&self, limits: TickLimits) -> Result<Dispatched, StageError> {
+        let now = self.clock.now();
+        let (done, seen) = self.marks.load(MARK).await?;
+        let mut due = slots_due(done, None, now);
+        if due.len() > 1 {
+            // Only then: a place is left in a slot by a tick of an earlier minute.
+            due = slots_due(done, self.marks.load(WITHIN).await?.0, now);
+        }
+        let mut tick = Tick {
+            stage: self,
+            limits,
+            now,
+            seen,
+            jobs: Bulk::new(self.queue.as_ref()),
+            groups: BTreeMap::new(),
+            addresses: 0,
+            unmarked: 0,
+            sent: Dispatched::default(),
+        };
+        match tick.run(&due).await {
+            // Another tick is at it, and has come further.
+            Ok(()) | Err(StageError::Port(PortError::Conflict)) => Ok(tick.sent),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns rows in their order, with feeds in place of the further slots that list them. A feed that does not exist
+    /// any more is left out.
+    async fn themselves(&self, rows: Vec<Source>) -> Result<Vec<Source>, StageError> {
+        let reads = stream::iter(rows).map(|row| self.itself(row)).buffered(ROWS_AT_ONCE);
+        let rows: Vec<Option<Source>> = reads.try_collect().await?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// Returns the row of the feed that a further slot lists; any other row is itself. Only feeds that are, or once were,
+    /// polled more than once a cycle cost this read.
+    async fn itself(&self, row: Source) -> Result<Option<Source>, StageError> {
+        match row {
+            Source::Extra(extra) => Ok(self.sources.get(&extra.feed).await?.map(|(row, _)| row)),
+            other => Ok(Some(other)),
+        }
+    }
+
+    /// The group that a poll may share a job and a lease with.
+    fn group_of(&self, poll: &PollJob, slot: &DueSlot) -> Option<PollGroup> {
+        let host = self.groups_polls.then(|| address::host_key_of(&poll.url, &self.hosts)).flatten()?;
+        Some(address::poll_group(slot.slot, &poll.feed, &host, &self.hosts))
+    }
+
+    /// The job of a source whose slot has come, and when it is due: a feed may ask to be left alone for some hours.
+    fn job(&self, source: Source, slot: &DueSlot, now: Timestamp) -> Option<(Job, Timestamp)> {
+        match source {
+            Source::Feed(feed) if feed_is_due(&feed, slot.slot, &self.rules, now) => {
+                let at = postponed(&feed, &self.rules, now)?;
+                let due = if at > now { at } else { slot.came };
+                Some((Job::new(PollJob { due: Some(due), ..PollJob::new(feed.key, feed.url) }), at))
+            }
+            Source::Site(mut site) => {
+                site.not_before = unless_ahead(site.not_before, &self.rules, now);
+                site_is_due(&site, now).then(|| (Job::new(DiscoverJob::new(site.key, site.url)), now))
+            }
+            Source::Backfill(backfill) if backfill::is_lost(&backfill, now) => {
+                let Backfill { key, url, step, .. } = backfill;
+                Some((Job::new(BackfillJob { backfill: key, url, step }), now))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A tick under way.
+struct Tick<'a> {
+    stage: &'a Dispatch,
+    limits: TickLimits,
+    now: Timestamp,
+    /// The version of the mark.
+    seen: Version,
+    jobs: Bulk<'a>,
+    /// Polls that are not sent yet.
+    groups: BTreeMap<PollGroup, GroupPolls>,
+    /// Length of their addresses.
+    addresses: usize,
+    /// Rows looked at since the mark was moved.
+    unmarked: usize,
+    sent: Dispatched,
+}
+
+impl Tick<'_> {
+    async fn run(&mut self, due: &[DueSlot]) -> Result<(), StageError> {
+        for (n, slot) in due.iter().enumerate() {
+            if !self.slot(slot).await? {
+                return Ok(());
+            }
+            self.sent.slots += 1;
+            let is_last = n + 1 == due.len();
+            self.sent.is_behind = !is_last && self.sent.rows > 0 && self.is_over();
+            if is_last {
+                self.mark(self.now).await?;
+            } else if self.sent.is_behind || self.unmarked >= MARK_EVERY {
+                self.mark(slot.came).await?;
+            }
+            if self.sent.is_behind {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a slot from its place on; says whether it came to its end.
+    async fn slot(&mut self, slot: &DueSlot) -> Result<bool, StageError> {
+        let (mut after, mut kept) = (slot.after(), slot.from);
+        loop {
+            let rows = self.stage.sources.in_slot(slot.slot, after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(true) };
+            let place = slot.place_of(last.key());
+            after = Some(last.key().clone());
+            self.sent.rows += rows.len();
+            self.unmarked += rows.len();
+            for row in self.stage.themselves(rows).await? {
+                let Some((job, due)) = self.stage.job(row, slot, self.now) else { continue };
+                match &job.work {
+                    Work::Poll(_) => self.sent.polls += 1,
+                    Work::Discover(_) => self.sent.discoveries += 1,
+                    _ => {}
+                }
+                match job.work {
+                    Work::Poll(poll) if due <= self.now => self.poll(poll, slot).await?,
+                    _ => self.jobs.push((job, due)).await?,
+                }
+            }
+            // Keys with the same place cannot be told apart, so the tick must get beyond one to go on behind it.
+            let is_over = self.is_over();
+            if place > kept && (is_over || self.unmarked >= MARK_EVERY) {
+                self.keep_place(place).await?;
+                kept = place;
+                if is_over {
+                    self.sent.is_behind = true;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.sent.rows >= self.limits.rows || self.stage.clock.monotonic() >= self.limits.until
+    }
+
+    /// Adds a poll to those of its group, or sends it as a job of its own.
+    async fn poll(&mut self, poll: PollJob, slot: &DueSlot) -> Result<(), StageError> {
+        let Some(group) = self.stage.group_of(&poll, slot) else {
+            return Ok(self.jobs.push((Job::new(poll), self.now)).await?);
+        };
+        self.addresses += poll.url.len();
+        let empty = || GroupPolls { group, due: slot.came, polls: Vec::new() };
+        self.groups.entry(group).or_insert_with(empty).polls.push(poll);
+        let polls = self.groups.values().map(|group| group.polls.len()).sum::<usize>();
+        if polls >= MOST_POLLS || self.addresses >= ADDRESSES {
+            self.send_polls().await?;
+        }
+        Ok(())
+    }
+
+    /// Sends the polls that were gathered.
+    async fn send_polls(&mut self) -> Result<(), StageError> {
+        self.addresses = 0;
+        let groups: Vec<GroupPolls> = std::mem::take(&mut self.groups).into_values().collect();
+        if groups.is_empty() {
+            return Ok(());
+        }
+        Ok(self.jobs.push((Job::new(PollsJob { groups }), self.now)).await?)
+    }
+
+    /// Sends what is left and then moves the mark: a crash before this may send jobs twice but never loses one.
+    async fn mark(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.send_polls().await?;
+        self.jobs.send().await?;
+        self.seen = self.stage.marks.swap(MARK, self.seen, at).await?;
+        self.unmarked = 0;
+        Ok(())
+    }
+
+    /// Sends what is left and then moves the mark within a slot to a place; see [`Tick::mark`].
+    async fn keep_place(&mut self, at: Timestamp) -> Result<(), StageError> {
+        self.send_polls().await?;
+        self.jobs.send().await?;
+        let (_, seen) = self.stage.marks.load(WITHIN).await?;
+        self.stage.marks.swap(WITHIN, seen, at).await?;
+        self.unmarked = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! The first new pages of a feed: fetched under the visit that has read it, for which lease and connection are at hand.
+
+use crate::feeds::intake::Intake;
+use crate::pages::fetch::{Fetch, VisitRest};
+use crate::politeness::visit::Visit;
+use curlew_model::{Envelope, PageId, Purpose, VisitItem, VisitJob};
+use curlew_ports::stage::{StageError, with_causes};
+use std::collections::BTreeSet;
+
+/// Number of new pages of a feed's own host key that are fetched under the lease that its reading has.
+pub const FIRST_PAGES: usize = 10;
+
+/// Visits that follow from feeds that were read under one visit.
+pub(crate) struct FirstPages {
+    /// Visits that are still to be sent.
+    later: Vec<Envelope<VisitJob>>,
+    /// Visits that were made, and what is left of them.
+    made: Vec<(Envelope<VisitJob>, VisitRest)>,
+}
+
+impl FirstPages {
+    /// Fetches the first new pages of the visit's own host key; without `fetch`, none. A page that two of the feeds list is fetched once,
+    /// also if there is no room for others of the second one.
+    pub(crate) async fn fetched(
+        fetch: Option<&Fetch>,
+        visit: &mut Visit<'_>,
+        visits: Vec<Envelope<VisitJob>>,
+    ) -> FirstPages {
+        let Some(fetch) = fetch else { return FirstPages { later: visits, made: Vec::new() } };
+        let (mut later, mut made, mut asked) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for job in visits {
+            // The name of a feed of comments follows from rows that are written after the visit.
+            let is_named_later = job.work.feed.is_some() && job.work.named_by.is_none();
+            if job.work.host != visit.state.host || is_named_later {
+                later.push(job);
+                continue;
+            }
+            let (new, rest) = divided(&job.work, FIRST_PAGES.saturating_sub(asked.len()), &asked);
+            asked.extend(new.iter().map(|item| item.page.clone()));
+            if !rest.is_empty() {
+                later.push(job.with(VisitJob { items: rest, ..job.work.clone() }));
+            }
+            if new.is_empty() {
+                continue;
+            }
+            let now = job.with(VisitJob { items: new, ..job.work.clone() });
+            match fetch.under(visit, &now).await {
+                Ok(left) => made.push((now, left)),
+                Err(error) => {
+                    let error = with_causes(&error);
+                    tracing::warn!(error, host = %now.work.host, "new pages could not be fetched at once");
+                    later.push(now);
+                }
+            }
+        }
+        FirstPages { later, made }
+    }
+
+    /// Sends what is left, once the lease is given back.
+    pub(crate) async fn send(self, fetch: Option<&Fetch>, intake: &Intake) -> Result<(), StageError> {
+        if let Some(fetch) = fetch {
+            for (job, left) in self.made {
+                fetch.leave(&job, left).await?;
+            }
+        }
+        intake.send(self.later).await
+    }
+}
+
+/// Divides the items of a visit into new pages that are fetched now, at most `room`, and those of a visit of its own. Re-checks
+/// remove pages, which is the work of visits of their own.
+fn divided(job: &VisitJob, room: usize, asked: &BTreeSet<PageId>) -> (Vec<VisitItem>, Vec<VisitItem>) {
+    let is_new = |item: &VisitItem| matches!(item.purpose, Purpose::New { .. });
+    let items = job.items.iter().filter(|item| !(is_new(item) && asked.contains(&item.page))).cloned();
+    let (mut new, mut rest): (Vec<_>, Vec<_>) = items.partition(is_new);
+    rest.splice(0..0, new.split_off(room.min(new.len())));
+    (new, rest)
+}

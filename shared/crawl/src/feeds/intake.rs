@@ -1,0 +1,375 @@
+//! From the entries of a feed to visits: what is new, and to whom it belongs.
+use curlew_policy::rules::SEEN_RING;
+
+use crate::feeds::feed_row;
+use crate::politeness::access::Politeness;
+use curlew_feed::{DeletedEntry, Entry, Feed, speaks_of_comments};
+use curlew_model::{
+    EntryHints, Envelope, FeedSource, Gone, HostKey, Job, NamedBy, Page, PageId, PageState, Purpose, Rejection,
+    RemovalJob, SubscribeJob, Timestamp, TraceId, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::{dates, sampling};
+use curlew_policy::polling::schedule;
+use curlew_policy::polling::subscription::{self, HubRequest};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Event, Pages, Queue, Sources};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use url::Url;
+
+/// Keys of older entries that the row of a feed keeps at least.
+const REMEMBERED_AT_LEAST: usize = 32;
+/// Deletions of one document that are looked at.
+const DELETED_PER_POLL: usize = 100;
+
+/// Consequences of a document's entries.
+pub(crate) struct Taken {
+    /// How often something new has come since the last time ([`schedule::arrivals`]).
+    pub(crate) arrivals: u64,
+    /// Visits for what is new or has changed; they are to be made or sent before the feed's row is written.
+    pub(crate) visits: Vec<Envelope<VisitJob>>,
+}
+
+/// Processes feeds, those that discovery has found and those that are polled: sends visits for what is new and brings the
+/// feed's row up to date.
+#[derive(Clone)]
+pub struct Intake {
+    pub(crate) politeness: Arc<Politeness>,
+    pub(crate) sources: Arc<dyn Sources>,
+    pub(crate) pages: Arc<dyn Pages>,
+    pub(crate) queue: Arc<dyn Queue>,
+    /// True if hubs can reach our callbacks.
+    listening: bool,
+}
+
+impl Intake {
+    /// Creates an intake over these ports.
+    pub fn new(
+        politeness: Arc<Politeness>,
+        sources: Arc<dyn Sources>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+    ) -> Intake {
+        Intake { politeness, sources, pages, queue, listening: false }
+    }
+
+    /// Returns an intake that subscribes to the hubs that feeds name.
+    #[must_use]
+    pub fn listening(&self) -> Intake {
+        Intake { listening: true, ..self.clone() }
+    }
+
+    /// The job for the feed's hub, if it is time for one, which the row then says. It is sent once the row is written: before,
+    /// it would find nothing to ask for; one that is lost in between follows with the next poll after
+    /// [`WEBSUB_RETRY`].
+    pub(crate) fn for_the_hub(&self, feed: &mut FeedSource, blocked: bool) -> Option<Job> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        let step = if self.listening { subscription::step(feed, blocked, rules, now) } else { HubRequest::Nothing };
+        if step == HubRequest::Nothing {
+            return None;
+        }
+        let url = feed.polling.hub.as_ref()?.url.clone();
+        feed.polling.subscription = subscription::sent(feed, step, rules, now, self.politeness.seeds.next());
+        let job = SubscribeJob { feed: feed.key.clone(), url, end: step == HubRequest::End };
+        Some(Job::new(job))
+    }
+
+    /// Sends such a job.
+    pub(crate) async fn send_to_hub(&self, job: Option<Job>) -> Result<(), StageError> {
+        let Some(job) = job else { return Ok(()) };
+        Ok(self.queue.send(&[(job, self.politeness.clock.now())]).await?)
+    }
+
+    /// Returns visits for the entries that are new, and sends the removal of the pages of those that the feed has taken back. Entries of
+    /// known pages do not count as arrivals, so that a feed with other ids at each call is not polled more often. The caller
+    /// writes `source` last: entries are remembered as seen only once their visits were made or are in the queue.
+    ///
+    /// A feed may bring a limited number of new entries a day; the others stay unseen and are taken on a later day, if
+    /// they are still listed. So the cost of a feed that makes up entries with each call is bounded.
+    ///
+    /// Pages of the host key `unvisited` are not known, since it was never visited before, and are not looked up.
+    pub(crate) async fn take(
+        &self,
+        source: &mut FeedSource,
+        feed: &Feed,
+        unvisited: Option<&HostKey>,
+        trace: Option<&TraceId>,
+    ) -> Result<Taken, StageError> {
+        let now = self.politeness.clock.now();
+        let rules = &self.politeness.rules;
+        let seen: BTreeSet<u64> = source.seen.iter().copied().collect();
+        let mut taken_today = source.polling.taken.on(now);
+        let mut fresh: BTreeSet<u64> = BTreeSet::new();
+        let mut visits: BTreeMap<HostKey, Vec<VisitItem>> = BTreeMap::new();
+        let mut taken: BTreeSet<PageId> = BTreeSet::new();
+        let mut now_listed = Vec::new();
+        let before: BTreeMap<u64, u16> = source.seen.iter().copied().zip(source.stamps.iter().copied()).collect();
+        let (mut stamps, mut known, mut changed) = (BTreeMap::new(), 0, Vec::new());
+        let mut dates = Vec::new();
+        for entry in feed_row::newest(feed, rules.entries_per_poll) {
+            let key = entry.key();
+            let is_known = seen.contains(&key) || fresh.contains(&key);
+            if !is_known && taken_today.entries >= rules.entries_per_day {
+                continue;
+            }
+            now_listed.push(key);
+            let stamp = feed_row::stamp(entry);
+            if is_known {
+                if let Some(old) = before.get(&key).filter(|old| **old > 0 && !stamps.contains_key(&key)) {
+                    known += 1;
+                    if *old != stamp {
+                        changed.push((entry, *old));
+                    }
+                }
+                stamps.entry(key).or_insert(stamp);
+                continue;
+            }
+            stamps.insert(key, stamp);
+            fresh.insert(key);
+            taken_today.entries += 1;
+            match self.item(source, entry, unvisited, now).await? {
+                Some((host, item)) if taken.insert(item.page.clone()) => {
+                    visits.entry(host).or_default().push(item);
+                    dates.push(entry.published.or(entry.updated));
+                }
+                _ => {}
+            }
+        }
+        self.look_into(source, changed, known, &mut stamps, &mut visits).await?;
+        let named_by = named_by(source, feed);
+        let mut visits: Vec<_> =
+            visits.into_iter().flat_map(|(host, items)| visit_jobs(source, host, items, trace)).collect();
+        visits.iter_mut().for_each(|visit| visit.work.named_by.clone_from(&named_by));
+        now_listed.extend(self.remove(source, &feed.deleted, trace).await?);
+        let new = fresh.len() as u64;
+        self.politeness.events.note(&Event::EntriesSeen(new));
+        if new > 0 {
+            source.polling.taken = taken_today;
+        }
+        let listed = now_listed.len();
+        remember(source, now_listed, SEEN_RING);
+        let stamp = |key| stamps.get(key).or(before.get(key)).copied().unwrap_or_default();
+        source.stamps = source.seen.iter().take(listed).map(stamp).collect();
+        Ok(Taken { arrivals: schedule::arrivals(source.polling.habit, dates, now), visits })
+    }
+
+    /// Sends visits.
+    pub(crate) async fn send(&self, visits: Vec<Envelope<VisitJob>>) -> Result<(), StageError> {
+        let now = self.politeness.clock.now();
+        let jobs: Vec<(Job, Timestamp)> = visits.into_iter().map(|visit| (visit.into_job(), now)).collect();
+        if jobs.is_empty() {
+            return Ok(());
+        }
+        Ok(self.queue.send(&jobs).await?)
+    }
+
+    /// Adds re-checks of pages whose entries have changed, and second looks at rejected ones, within a budget. An entry
+    /// that is left over keeps its old stamp, so that the next poll finds it again.
+    async fn look_into(
+        &self,
+        source: &FeedSource,
+        changed: Vec<(&Entry, u16)>,
+        known: usize,
+        stamps: &mut BTreeMap<u64, u16>,
+        visits: &mut BTreeMap<HostKey, Vec<VisitItem>>,
+    ) -> Result<(), StageError> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        let budget = sampling::to_look_into(changed.len(), known);
+        if budget == 0 {
+            return Ok(());
+        }
+        let base = Url::parse(&source.url).ok();
+        for (n, (entry, old)) in changed.into_iter().enumerate() {
+            let url = entry.link.as_deref().and_then(|link| address::parse(link, base.as_ref()).ok());
+            let Some(url) = url else { continue };
+            if n < budget {
+                match self.page_itself(&address::page_id(&page_of(&url))).await? {
+                    Some(page) if sampling::may_recheck(&page, rules, now) => {
+                        let item = VisitItem { url: page.url, page: page.id, purpose: Purpose::Recheck };
+                        visits.entry(page.host).or_default().push(item);
+                    }
+                    Some(page) if sampling::may_look_again(&page, now) => {
+                        let purpose = Purpose::New { hints: hints(source, entry, now) };
+                        visits.entry(page.host).or_default().push(VisitItem { url: page.url, page: page.id, purpose });
+                    }
+                    // The page was looked at a moment ago, or is being taken in: a later poll decides.
+                    Some(Page { state, .. })
+                        if matches!(state, PageState::Accepted { .. } | PageState::Pending)
+                            || state.has_second_chance() =>
+                    {
+                        stamps.insert(entry.key(), old);
+                    }
+                    _ => {}
+                }
+            } else {
+                stamps.insert(entry.key(), old);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the removal of the pages of entries that the feed has taken back (RFC 6721), as far as they are the feed's to
+    /// remove: on its own host key. A feed speaks for no other site. Gives the keys by which the feed remembers that it was
+    /// done.
+    async fn remove(
+        &self,
+        source: &FeedSource,
+        deleted: &[DeletedEntry],
+        trace: Option<&TraceId>,
+    ) -> Result<Vec<u64>, StageError> {
+        let now = self.politeness.clock.now();
+        let own = Url::parse(&source.url).ok().and_then(|url| self.politeness.key_of(&url).ok());
+        let (mut done, mut removals) = (vec![], vec![]);
+        for entry in deleted.iter().take(DELETED_PER_POLL) {
+            let key = deletion_key(entry);
+            if source.seen.contains(&key) {
+                done.push(key);
+                continue;
+            }
+            let Some(url) = entry.url.as_deref().and_then(|url| address::parse(url, None).ok()) else { continue };
+            let Some(page) = self.page_itself(&address::page_id(&address::canonical(&url))).await? else { continue };
+            match page.state {
+                // A later poll sees how the page ended.
+                PageState::Pending => continue,
+                PageState::Accepted { .. } if own.as_ref() == Some(&page.host) => {
+                    let job = RemovalJob::remove(page.id, page.url, Gone::Deleted, now);
+                    removals.push((Job::new(job).traced(trace.cloned()), now));
+                }
+                _ => {}
+            }
+            done.push(key);
+        }
+        if !removals.is_empty() {
+            self.queue.send(&removals).await?;
+        }
+        Ok(done)
+    }
+
+    /// The row of a page, or of the page that it is another address of.
+    async fn page_itself(&self, id: &PageId) -> Result<Option<Page>, StageError> {
+        let Some((page, _)) = self.pages.load_eventual(id).await? else { return Ok(None) };
+        let PageState::Alias { of } = &page.state else { return Ok(Some(page)) };
+        Ok(self.pages.load_eventual(of).await?.map(|(page, _)| page))
+    }
+
+    /// The visit item of an entry, or nothing if its page is known or it has no usable link.
+    pub(crate) async fn item(
+        &self,
+        source: &FeedSource,
+        entry: &Entry,
+        unvisited: Option<&HostKey>,
+        now: Timestamp,
+    ) -> Result<Option<(HostKey, VisitItem)>, StageError> {
+        let linked = match entry.link.as_deref() {
+            None => Err("the entry has no usable link".to_owned()),
+            Some(link) => address::parse(link, Url::parse(&source.url).ok().as_ref()).map_err(|e| e.to_string()),
+        };
+        let located = linked.and_then(|url| {
+            let url = page_of(&url);
+            self.politeness.key_of(&url).map(|host| (host, url)).map_err(|e| e.to_string())
+        });
+        let (host, url) = match located {
+            Ok(found) => found,
+            Err(why) => {
+                self.no_link(source, entry, why, now).await?;
+                return Ok(None);
+            }
+        };
+        let page = address::page_id(&url);
+        if let Some(rule) = self.politeness.scope.excludes(&url) {
+            self.reject(source, (page, host, url), Rejection::Excluded(rule.to_string()), now).await?;
+            return Ok(None);
+        }
+        // A page of a host that was called before is looked up once more before it is called; a late answer costs only
+        // a message.
+        if unvisited != Some(&host)
+            && let Some((row, _)) = self.pages.load_eventual(&page).await?
+            && !row.state.may_be_taken_up()
+        {
+            return Ok(None);
+        }
+        let purpose = Purpose::New { hints: hints(source, entry, now) };
+        Ok(Some((host, VisitItem { url: url.into(), page, purpose })))
+    }
+
+    /// An entry without a usable link has no page, but nothing vanishes: it gets a row that says why.
+    async fn no_link(&self, source: &FeedSource, entry: &Entry, why: String, now: Timestamp) -> Result<(), StageError> {
+        let Ok(mut url) = Url::parse(&source.url) else { return Ok(()) };
+        let Ok(host) = self.politeness.key_of(&url) else { return Ok(()) };
+        url.set_fragment(Some(&format!("entry-{:016x}", entry.key())));
+        self.reject(source, (address::page_id(&url), host, url), Rejection::Address(why), now).await
+    }
+
+    /// An entry that no call is made for gets a row all the same.
+    async fn reject(
+        &self,
+        source: &FeedSource,
+        (id, host, url): (PageId, HostKey, Url),
+        reason: Rejection,
+        now: Timestamp,
+    ) -> Result<(), StageError> {
+        let state = PageState::Rejected { reason: reason.clone() };
+        let page = Page { feed: Some(source.key.clone()), ..Page::new(id, url.into(), host, state, now) };
+        if self.pages.insert(&page).await? {
+            self.politeness.events.note(&Event::Rejected(&reason));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the canonical address of the page that an entry's link leads to.
+fn page_of(link: &Url) -> Url {
+    address::canonical(&address::current_version(link))
+}
+
+fn hints(source: &FeedSource, entry: &Entry, now: Timestamp) -> EntryHints {
+    let stated = [entry.published, entry.updated];
+    let published = stated.into_iter().flatten().find_map(|stated| dates::plausible(stated, now));
+    let (title, author, tags) = (entry.title.clone(), entry.author.clone(), entry.tags.clone());
+    EntryHints { title, published, author, tags, folder: source.folder.clone() }
+}
+
+/// Stands among the keys of seen entries for one that was taken back.
+fn deletion_key(entry: &DeletedEntry) -> u64 {
+    address::hash64(&format!("deleted {}", entry.id))
+}
+
+/// Returns the facts that the records of a feed's pages take from it. A feed of comments is named after its site's, to which its row leads.
+fn named_by(source: &FeedSource, feed: &Feed) -> Option<NamedBy> {
+    let title = feed.title.clone();
+    let is_of_comments = Url::parse(&source.url).is_ok_and(|url| speaks_of_comments(&url, title.as_deref()));
+    let image = feed.image.clone().or_else(|| source.image.clone());
+    let named_by = NamedBy { url: source.url.clone(), title, image, language: feed.language.clone() };
+    (!is_of_comments).then_some(named_by)
+}
+
+/// Visits to pages of one host key that a feed names.
+pub(crate) fn visit_jobs(
+    source: &FeedSource,
+    host: HostKey,
+    items: Vec<VisitItem>,
+    trace: Option<&TraceId>,
+) -> Vec<Envelope<VisitJob>> {
+    VisitJob::several(&host, Some(&source.key), &items)
+        .map(|visit| Envelope::new(VisitJob { site_image: source.image.clone(), ..visit }).traced(trace.cloned()))
+        .collect()
+}
+
+/// Updates the ring of known keys: all that the feed lists now, whatever the ring's size, then as many older keys as
+/// fit, since entries come and go at a feed's end. A forgotten key is looked up among the pages when it comes again, so
+/// a short ring costs little, while a long one is written with each new entry.
+fn remember(source: &mut FeedSource, listed: Vec<u64>, ring: usize) {
+    let ring = ring.min(listed.len() + listed.len().max(REMEMBERED_AT_LEAST));
+    let mut keys: Vec<u64> = Vec::with_capacity(ring);
+    let mut known = BTreeSet::new();
+    for key in listed.into_iter().chain(source.seen.iter().copied()) {
+        if keys.len() == ring {
+            break;
+        }
+        if known.insert(key) {
+            keys.push(key);
+        }
+    }
+    source.seen = keys;
+}

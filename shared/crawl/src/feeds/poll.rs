@@ -1,0 +1,454 @@
+//! Poll: reads a feed, politely and conditionally, fetches the first pages that are new, and sends visits for the others.
+
+use crate::feeds::backfill::Backfills;
+use crate::feeds::feed_row::{self, parse};
+use crate::feeds::first_pages::FirstPages;
+use crate::feeds::intake::Intake;
+use crate::feeds::relocation;
+use crate::pages::fetch::Fetch;
+use crate::politeness::access::Politeness;
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use curlew_feed::{Feed, FeedError};
+use curlew_model::{
+    Envelope, ExtraSlot, Failure, FeedSource, HostKey, Millis, PollGroup, PollJob, Rejection, Source, SourceKey,
+    Timestamp, TraceId, Validators, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::politeness::admission::NotNow;
+use curlew_policy::politeness::{deferral, pace};
+use curlew_policy::polling::decision::{
+    self, AfterVisit, Document, FeedAnswer, PollAdmission, PutOff, Reading, RowWrite,
+};
+use curlew_policy::polling::failure::{self, Wrong};
+use curlew_policy::polling::{conditional, schedule};
+use curlew_policy::rules::BUSY_RETRY;
+use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::{CallKind, CpuPool, Event, Reply, Version};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use url::Url;
+
+/// Time for which a row that was read together with others is used; later it is read again.
+const ROWS_LAST: Millis = Millis::from_mins(1);
+
+/// The stage that reads feeds.
+pub struct Poll {
+    /// The queue of new entries.
+    pub intake: Arc<Intake>,
+    /// Fetches the first new pages at once; without it, all are sent as visits.
+    pub fetch: Option<Arc<Fetch>>,
+    /// Rows of feeds that were read together a moment ago.
+    pub rows: RowsAtHand,
+}
+
+/// Rows of feeds that polls of one message have read together. Each is used once.
+#[derive(Debug, Default)]
+pub struct RowsAtHand(Mutex<HashMap<SourceKey, (Source, Version, Timestamp)>>);
+
+impl RowsAtHand {
+    /// Adds rows that were asked for then.
+    pub(crate) fn add(&self, rows: Vec<(Source, Version)>, asked_at: Timestamp) {
+        let rows = rows.into_iter().map(|(row, seen)| (row.key().clone(), (row, seen, asked_at)));
+        self.rows().extend(rows);
+    }
+
+    /// Takes out the row of a feed, with the time at which it was asked for, unless that was too long ago.
+    fn take(&self, feed: &SourceKey, now: Timestamp) -> Option<(Source, Version, Timestamp)> {
+        self.rows().remove(feed).filter(|(_, _, asked_at)| *asked_at + ROWS_LAST > now)
+    }
+
+    /// Forgets rows that nobody has used.
+    pub(crate) fn forget<'k>(&self, feeds: impl Iterator<Item = &'k SourceKey>) {
+        let mut rows = self.rows();
+        feeds.for_each(|feed| drop(rows.remove(feed)));
+    }
+
+    fn rows(&self) -> MutexGuard<'_, HashMap<SourceKey, (Source, Version, Timestamp)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A feed whose time has come.
+pub(crate) struct DueFeed<'j> {
+    job: &'j Envelope<PollJob>,
+    row: (FeedSource, Version),
+    url: Url,
+    host: HostKey,
+    read_at: Timestamp,
+}
+
+/// A feed that was asked for, with what is to be written and sent.
+struct Polled {
+    next: NextRow,
+    /// Visits to its new pages.
+    pages: FirstPages,
+    /// True if all is well and nothing is new.
+    is_quiet: bool,
+}
+
+/// The consequence of a poll for its feed's row.
+enum NextRow {
+    Wait(Timestamp),
+    PutOff(PutOff),
+    Blocked,
+    Keep(Box<FeedSource>),
+}
+
+/// The request for a feed: conditional or not, and where.
+struct FeedRequest {
+    validators: Validators,
+    /// Unconditionally, to look into the 304s that came before.
+    is_check: bool,
+}
+
+impl Poll {
+    /// Applies a decision to leave a feed alone.
+    async fn put_off(
+        &self,
+        job: &Envelope<PollJob>,
+        (mut feed, seen): (FeedSource, Version),
+        put_off: &PutOff,
+    ) -> Result<Verdict, StageError> {
+        self.intake.politeness.events.note(&Event::PutOff);
+        if put_off.parks {
+            let due = job.work.due.map(|_| put_off.until);
+            let parked = job.with(PollJob { due, ..job.work.clone() }).deferred();
+            self.intake.queue.send(&[(parked.into_job(), put_off.until)]).await?;
+        }
+        put_off.note(&mut feed);
+        self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Decides what becomes of the feed's row, and takes in what is new.
+    async fn taken(
+        &self,
+        due: &DueFeed<'_>,
+        (request, got): (&FeedRequest, &Fetched),
+        response: Option<&FeedResponse<'_>>,
+        (calls, failure, crawl_delay): (u32, Option<Failure>, Option<Millis>),
+    ) -> Result<(NextRow, Vec<Envelope<VisitJob>>), StageError> {
+        // The block covers the feed's own name, but not all of its host key.
+        if got.hops == 0 && matches!(got.end, CallEnd::Rejected(Rejection::Blocked)) {
+            return Ok((NextRow::Blocked, Vec::new()));
+        }
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
+        let mut feed = due.row.0.clone();
+        if response.is_some() {
+            feed.polling.hints.crawl_delay = pace::beyond_cap(crawl_delay, rules);
+        }
+        let failure = failure.as_ref().map(Failure::to_string);
+        let mut visits = Vec::new();
+        let next = match decision::after_visit(due.job, &got.end, calls, failure.as_deref(), rules, now) {
+            AfterVisit::Wait(until) => return Ok((NextRow::Wait(until), visits)),
+            AfterVisit::PutOff(put_off) => return Ok((NextRow::PutOff(put_off), visits)),
+            AfterVisit::Fail { wrong, words, not_before } => {
+                let feed = self.failed(feed, wrong, &words, None).await?;
+                FeedSource { not_before: not_before.map_or(feed.not_before, |at| at.max(feed.not_before)), ..feed }
+            }
+            AfterVisit::Read => match response {
+                Some(response) => {
+                    self.taken_in(feed, request, got, response, (due.job.trace.as_ref(), &mut visits)).await?
+                }
+                None => feed,
+            },
+        };
+        Ok((NextRow::Keep(Box::new(next)), visits))
+    }
+
+    /// Writes the feed's row, if anything in it has changed that matters.
+    async fn keep(
+        &self,
+        job: &Envelope<PollJob>,
+        before: FeedSource,
+        mut next: FeedSource,
+        seen: Version,
+    ) -> Result<Verdict, StageError> {
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
+        if let Some(subscription) = &mut next.polling.subscription {
+            // The poll that its news asked for has taken place.
+            subscription.early = None;
+        }
+        let for_the_hub = self.intake.for_the_hub(&mut next, false);
+        match decision::row_write(&before, &next, job, rules, now) {
+            RowWrite::None => return Ok(Verdict::Done),
+            RowWrite::Row => {}
+            RowWrite::WithTime => next.polled_at = now,
+        }
+        // A feed that a person named; discovery begins with those of sites.
+        if before.polled_at == Timestamp::MIN && next.failures == 0 && next.site.is_none() {
+            Backfills { intake: self.intake.clone() }.begin_by_rule(&next.key).await?;
+        }
+        if !next.gone {
+            self.list_often(&mut next).await?;
+        }
+        if next != before {
+            self.intake.sources.swap(seen, &Source::Feed(next)).await?;
+        }
+        self.intake.send_to_hub(for_the_hub).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Ends polling; only the feed's hub is told to be silent.
+    async fn blocked(&self, mut feed: FeedSource, seen: Version) -> Result<Verdict, StageError> {
+        if let Some(job) = self.intake.for_the_hub(&mut feed, true) {
+            self.intake.sources.swap(seen, &Source::Feed(feed)).await?;
+            self.intake.send_to_hub(Some(job)).await?;
+        }
+        Ok(Verdict::Drop("the host is blocked".into()))
+    }
+
+    /// Lists a feed under further slots, if its interval is shorter than the cycle. Rows that are there stay.
+    async fn list_often(&self, feed: &mut FeedSource) -> Result<(), StageError> {
+        let times = schedule::times_a_cycle(feed.interval, &self.intake.politeness.rules);
+        if times <= u16::from(feed.polling.extra_slots) + 1 {
+            return Ok(());
+        }
+        for (key, slot) in schedule::extra_slots(feed, times) {
+            let extra = ExtraSlot { key, slot, feed: feed.key.clone(), url: feed.url.clone() };
+            self.intake.sources.insert(&Source::Extra(extra)).await?;
+        }
+        feed.polling.extra_slots = u8::try_from(times - 1).unwrap_or(u8::MAX);
+        Ok(())
+    }
+
+    /// Applies an answer to the feed's row.
+    async fn taken_in(
+        &self,
+        mut feed: FeedSource,
+        request: &FeedRequest,
+        got: &Fetched,
+        response: &FeedResponse<'_>,
+        (trace, visits): (Option<&TraceId>, &mut Vec<Envelope<VisitJob>>),
+    ) -> Result<FeedSource, StageError> {
+        let (rules, now) = (&self.intake.politeness.rules, self.intake.politeness.clock.now());
+        let reply = response.reply;
+        let answer = FeedAnswer {
+            status: reply.status,
+            document: response.document(),
+            conditional: !request.validators.is_empty(),
+            speaks_for_feed: got.hops == 0 || got.moved_for_good,
+        };
+        match (decision::read_answer(&feed, &answer), &response.feed) {
+            (Reading::Wrong(wrong, words), _) => {
+                return self.failed(feed, wrong, &words, reply.headers.retry_after.as_deref()).await;
+            }
+            (Reading::Entries, Some(Ok(parsed))) => {
+                let taken = self.intake.take(&mut feed, parsed, None, trace).await?;
+                *visits = taken.visits;
+                feed_row::learn(&mut feed, parsed, (reply, got), (taken.arrivals, request.is_check), rules, now);
+            }
+            (Reading::Entries | Reading::Unchanged, _) => feed_row::unchanged(&mut feed, reply, rules, now),
+        }
+        self.moved(feed, got).await
+    }
+
+    async fn failed(
+        &self,
+        mut feed: FeedSource,
+        wrong: Wrong,
+        words: &str,
+        retry_after: Option<&str>,
+    ) -> Result<FeedSource, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let at = (politeness.clock.now(), politeness.seeds.next());
+        if feed_row::failed(&mut feed, wrong, words, retry_after, &politeness.rules, at) {
+            relocation::reopen_site(self.intake.sources.as_ref(), &mut feed, at.0).await?;
+        }
+        Ok(feed)
+    }
+
+    /// Counts a permanent redirect, and believes it in the end.
+    async fn moved(&self, mut feed: FeedSource, got: &Fetched) -> Result<FeedSource, StageError> {
+        let now = self.intake.politeness.clock.now();
+        let (sightings, is_believed) = failure::moved(&feed, &got.url, got.moved_for_good, now);
+        (feed.moved, feed.polling.moved_at) = sightings;
+        if is_believed {
+            return relocation::relocate(self.intake.sources.as_ref(), feed, &got.url).await;
+        }
+        Ok(feed)
+    }
+}
+
+/// An answer with its content.
+struct FeedResponse<'a> {
+    reply: &'a Reply,
+    /// The feed of a 200, or the reason why it is none.
+    feed: Option<Result<Feed, FeedError>>,
+}
+
+impl FeedResponse<'_> {
+    async fn of<'a>(pool: &dyn CpuPool, got: &'a Fetched) -> Result<Option<FeedResponse<'a>>, StageError> {
+        let CallEnd::Reply(reply) = &got.end else { return Ok(None) };
+        let feed = if reply.status == 200 { Some(parse(pool, reply, &got.url).await?) } else { None };
+        Ok(Some(FeedResponse { reply, feed }))
+    }
+
+    /// Returns the kind of its document.
+    fn document(&self) -> Option<Document> {
+        Some(match self.feed.as_ref()? {
+            Ok(feed) if feed.entries.is_empty() && feed.deleted.is_empty() => Document::Empty,
+            Ok(_) => Document::Feed,
+            Err(why @ FeedError::NotAFeed(_)) => Document::Other(why.to_string()),
+            Err(why) => Document::Unreadable(why.to_string()),
+        })
+    }
+
+    /// Returns true if nothing follows from it: no visit is sent.
+    fn brings_nothing(&self, known: &FeedSource) -> bool {
+        match &self.feed {
+            None => self.reply.status == 304,
+            Some(Ok(feed)) => feed.entries.iter().all(|entry| known.seen.contains(&entry.key())),
+            Some(Err(_)) => false,
+        }
+    }
+}
+
+impl Poll {
+    /// Reads the row of a job's feed; returns the verdict if it is not polled now.
+    pub(crate) async fn due<'j>(&self, job: &'j Envelope<PollJob>) -> Result<Result<DueFeed<'j>, Verdict>, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let now = politeness.clock.now();
+        let found = match self.rows.take(&job.work.feed, now) {
+            Some(at_hand) => Some(at_hand),
+            None => self.intake.sources.get(&job.work.feed).await?.map(|(row, seen)| (row, seen, now)),
+        };
+        let Some((Source::Feed(feed), seen, read_at)) = found else {
+            return Ok(Err(Verdict::Drop("the feed is not known".into())));
+        };
+        match decision::admit(&feed, job, &politeness.rules, politeness.clock.now()) {
+            PollAdmission::Now => {}
+            PollAdmission::At(at) => return Ok(Err(Verdict::Defer(at))),
+            PollAdmission::Never(why) => return Ok(Err(Verdict::Drop(why.into()))),
+        }
+        let Ok(url) = address::parse(&feed.url, None) else {
+            return Ok(Err(Verdict::Drop("the feed's address is no longer valid".into())));
+        };
+        let host = politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;
+        Ok(Ok(DueFeed { job, row: (feed, seen), url, host, read_at }))
+    }
+
+    /// Polls a feed under a visit that polls others of its host key, too, and settles it. The visit goes on.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn run_under(
+        &self,
+        visit: &mut Visit<'_>,
+        job: &Envelope<PollJob>,
+    ) -> Result<Verdict, StageError> {
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
+        };
+        if due.host != visit.state.host {
+            // The feed has moved since the poll was sent.
+            return Ok(Verdict::Defer(self.intake.politeness.clock.now()));
+        }
+        let polled = self.poll(visit, &due).await?;
+        self.settle(due, polled).await
+    }
+
+    /// Asks for a feed, takes in the answer, and fetches the first new pages.
+    async fn poll(&self, visit: &mut Visit<'_>, due: &DueFeed<'_>) -> Result<Polled, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let feed = &due.row.0;
+        politeness.events.note(&Event::Polled { late: due.job.work.due.map(|due| politeness.clock.now().since(due)) });
+        let request = request(feed, &due.url, politeness);
+        visit.polls_in(PollGroup::of(feed.slot, &feed.key));
+        let calls_before = visit.state.calls;
+        visit.failure = None;
+        let of = feed.validators_of.as_deref().and_then(|of| Url::parse(of).ok());
+        let got = visit.get_listing(&due.url, CallKind::Feed, (&request.validators, of.as_ref())).await?;
+        let (calls, failure) = (visit.state.calls - calls_before, visit.failure.take());
+        let crawl_delay = match visit.robots_at_hand(&due.url).await {
+            Ok(robots) => robots.crawl_delay(),
+            // The Crawl-delay of the last poll still holds.
+            Err(_) => feed.polling.hints.crawl_delay,
+        };
+        let response = FeedResponse::of(politeness.pool.as_ref(), &got).await?;
+        let status = response.as_ref().map(|response| response.reply.status);
+        tracing::debug!(feed = %due.url, status, "a feed was polled");
+        let is_quiet = response.as_ref().is_some_and(|response| response.brings_nothing(feed));
+        let (next, visits) =
+            self.taken(due, (&request, &got), response.as_ref(), (calls, failure, crawl_delay)).await?;
+        let fetch = self.fetch.as_deref().filter(|_| !due.job.is_again);
+        let pages = FirstPages::fetched(fetch, visit, visits).await;
+        Ok(Polled { next, pages, is_quiet })
+    }
+
+    /// Sends what follows from a poll, and then writes the feed's row.
+    async fn settle(&self, due: DueFeed<'_>, polled: Polled) -> Result<Verdict, StageError> {
+        let (feed, seen) = due.row;
+        match polled.next {
+            NextRow::Wait(until) => Ok(Verdict::Defer(until)),
+            NextRow::PutOff(put_off) => self.put_off(due.job, (feed, seen), &put_off).await,
+            NextRow::Blocked => self.blocked(feed, seen).await,
+            NextRow::Keep(next) => {
+                polled.pages.send(self.fetch.as_deref(), &self.intake).await?;
+                self.keep(due.job, feed, *next, seen).await
+            }
+        }
+    }
+}
+
+impl Poll {
+    /// Does the job, which may have been done before.
+    ///
+    /// # Errors
+    /// The errors of the ports; the job is tried again.
+    pub async fn run(&self, job: &Envelope<PollJob>) -> Result<Verdict, StageError> {
+        let politeness = self.intake.politeness.as_ref();
+        let due = match self.due(job).await? {
+            Ok(due) => due,
+            Err(verdict) => return Ok(verdict),
+        };
+        let feed = &due.row.0;
+        let group = address::poll_group(feed.slot, &feed.key, &due.host, &politeness.groups);
+        let mut visit = match politeness.open_for_poll(&due.host, &format!("poll {}", feed.key), group).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(NotNow { until, why: None }) => {
+                let again = deferral::of_busy_host(job.waits, until, politeness.clock.now());
+                return Ok(Verdict::Defer(again));
+            }
+            LeaseOutcome::NotNow(NotNow { until, why: Some(why) }) => {
+                let put_off = PutOff::new(job, until, why.as_str(), &politeness.rules);
+                return self.put_off(job, due.row, &put_off).await;
+            }
+            LeaseOutcome::Blocked => return self.blocked(due.row.0, due.row.1).await,
+        };
+        if visit.state.repeats() {
+            visit.close_or_leave().await?;
+            return Ok(Verdict::Drop("the feed was polled a moment ago".into()));
+        }
+        if visit.state.was_called_since(due.read_at) {
+            // Perhaps by another delivery of this job: the row tells, once it is written.
+            visit.close().await?;
+            return Ok(Verdict::Defer(politeness.clock.now() + BUSY_RETRY));
+        }
+        let polled = match self.poll(&mut visit, &due).await {
+            Ok(polled) => polled,
+            Err(error) => {
+                // If the ledger cannot be reached, the lease expires by itself.
+                let _ = visit.close().await;
+                return Err(error);
+            }
+        };
+        // The lease is given back first: what follows needs no call, and the visits that it sends do. If none will be sent
+        // and all is well, it runs out by itself: most polls bring nothing, and giving it back is most of what they cost.
+        if !(polled.is_quiet && visit.state.may_run_out(&politeness.rules)) {
+            visit.give_back().await;
+        }
+        self.settle(due, polled).await
+    }
+}
+
+/// Builds the request for a feed.
+fn request(feed: &FeedSource, url: &Url, politeness: &Politeness) -> FeedRequest {
+    let now = politeness.clock.now();
+    let is_check = conditional::is_check_due(feed, &politeness.rules, now);
+    if is_check {
+        tracing::info!(feed = %url, "nothing but 304s came for long: the feed is asked for unconditionally");
+    }
+    FeedRequest { validators: conditional::to_send(feed, &politeness.rules, now), is_check }
+}

@@ -1,0 +1,105 @@
+//! Changes to other rows when a feed moves or is retired.
+
+use curlew_model::{FeedSource, Polling, SiteSource, SiteState, Source, SourceKey, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_ports::Sources;
+use curlew_ports::stage::StageError;
+use url::Url;
+
+/// A feed lives on under a new address: a row of its own, found by that address, takes over all that is known; what is
+/// left of the old row is given back, and still has to be written. May run twice.
+pub(crate) async fn relocate(sources: &dyn Sources, feed: FeedSource, to: &Url) -> Result<FeedSource, StageError> {
+    tracing::info!(from = %feed.url, %to, "the feed has moved for good");
+    let key = address::source_key(to);
+    let heir = Source::Feed(FeedSource {
+        key: key.clone(),
+        slot: address::slot(&key),
+        url: to.as_str().to_owned(),
+        moved: None,
+        polling: Polling { moved_at: None, extra_slots: 0, subscription: None, ..feed.polling.clone() },
+        ..feed.clone()
+    });
+    if !sources.insert(&heir).await?
+        && let Some((Source::Feed(there), seen)) = sources.get(&key).await?
+        && there.gone
+    {
+        sources.swap(seen, &heir).await?;
+    }
+    if let Some(site) = &feed.site {
+        rename_in_site(sources, site, &feed.key, &key).await?;
+    }
+    Ok(FeedSource {
+        gone: true,
+        trouble: Some(format!("the feed has moved for good to {to}")),
+        moved: Some((to.as_str().to_owned(), 0)),
+        validators: Validators::default(),
+        seen: vec![],
+        // The hub is still to be told that nobody listens under the old address.
+        polling: Polling {
+            reopened: feed.polling.reopened,
+            hub: feed.polling.hub,
+            subscription: feed.polling.subscription,
+            ..Polling::default()
+        },
+        ..feed
+    })
+}
+
+/// The site goes on to list its feed, so that it is known to have one.
+async fn rename_in_site(
+    sources: &dyn Sources,
+    site: &SourceKey,
+    old: &SourceKey,
+    new: &SourceKey,
+) -> Result<(), StageError> {
+    let Some((Source::Site(mut site), seen)) = sources.get(site).await? else { return Ok(()) };
+    let SiteState::Working { feeds } = &mut site.state else { return Ok(()) };
+    let Some(place) = feeds.iter().position(|key| key == old) else { return Ok(()) };
+    if feeds.contains(new) {
+        feeds.remove(place);
+    } else {
+        feeds[place] = new.clone();
+    }
+    sources.swap(seen, &Source::Site(site)).await?;
+    Ok(())
+}
+
+/// A feed was retired: if its site has no other that works, discovery may look at the site once more. Once for each
+/// feed, or a site that keeps naming a dead feed would be scanned again and again.
+pub(crate) async fn reopen_site(
+    sources: &dyn Sources,
+    feed: &mut FeedSource,
+    now: Timestamp,
+) -> Result<(), StageError> {
+    let Some(site) = feed.site.clone().filter(|_| !feed.polling.reopened) else { return Ok(()) };
+    let Some((Source::Site(site), seen)) = sources.get(&site).await? else { return Ok(()) };
+    let SiteState::Working { feeds } = &site.state else { return Ok(()) };
+    for key in feeds.iter().filter(|key| **key != feed.key) {
+        if lives(sources, key).await? {
+            return Ok(());
+        }
+    }
+    tracing::info!(site = %site.url, feed = %feed.url, "the site has lost its last feed and is looked at again");
+    feed.polling.reopened = true;
+    let open = SiteSource { state: SiteState::Waiting, not_before: now, failures: 0, failure: None, ..site };
+    sources.swap(seen, &Source::Site(open)).await?;
+    Ok(())
+}
+
+async fn lives(sources: &dyn Sources, key: &SourceKey) -> Result<bool, StageError> {
+    Ok(matches!(sources.get(key).await?, Some((Source::Feed(feed), _)) if !feed.gone))
+}
+
+/// Returns a retired feed to polling: its failures are forgotten, its entries are not.
+pub fn revived(feed: FeedSource) -> FeedSource {
+    FeedSource {
+        gone: false,
+        trouble: None,
+        failures: 0,
+        moved: None,
+        not_before: Timestamp::MIN,
+        polled_at: Timestamp::MIN,
+        polling: Polling { streak: None, moved_at: None, ..feed.polling },
+        ..feed
+    }
+}

@@ -1,0 +1,154 @@
+//! Callbacks: the addresses under which hubs reach us. One for each subscription, made of what its row says anyway, so
+//! that nothing about it is stored, and signed, so that nobody can make one up and a wrong one costs no look at the store.
+
+use curlew_model::{SourceKey, Timestamp, hex, unhex};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::sync::{Arc, OnceLock};
+
+/// Key of the secret of the web pages, shared by all who serve one site.
+pub const WEB_SECRET: &str = "web-secret";
+/// Bytes of that secret.
+pub const SECRET_BYTES: usize = 32;
+/// Path of callbacks below our own address.
+const PATH: &str = "/websub/";
+/// Keeps the uses of the secret apart.
+const NAMING: &[u8] = b"curlew websub callback 1";
+/// Domain separation of signing keys.
+const SIGNING: &[u8] = b"curlew websub secret 1";
+/// Bytes of a callback's signature: 128 bits cannot be guessed.
+const SIGNATURE: usize = 16;
+
+/// The callbacks of one site, by its secret.
+pub struct Callbacks {
+    /// Our own origin.
+    base: Option<String>,
+    blobs: Arc<dyn Blobs>,
+    secret: OnceLock<[u8; SECRET_BYTES]>,
+}
+
+impl Callbacks {
+    /// Under this origin, such as `https://search.example`, if there is one; the secret is read from the objects when it
+    /// is first needed.
+    pub fn new(base: Option<String>, blobs: Arc<dyn Blobs>) -> Callbacks {
+        Callbacks { base, blobs, secret: OnceLock::new() }
+    }
+
+    /// Returns true if hubs can reach us.
+    pub fn are_reachable(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// The address and the secret of a subscription, for its hub; `None` if nobody listens.
+    ///
+    /// # Errors
+    /// The errors of the object store.
+    pub async fn of(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
+        let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
+        let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
+        Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
+    }
+
+    /// The feed and the beginning of the subscription that a callback names, and its secret; `None` if it is none of ours.
+    pub(crate) async fn read(&self, name: &str) -> Result<Option<(SourceKey, Timestamp, String)>, PortError> {
+        let Some((feed, begun, signature)) = parse(name) else { return Ok(None) };
+        let Some(secret) = self.secret().await? else { return Ok(None) };
+        let is_ours = keyed(&secret, NAMING, &feed, begun).verify_truncated_left(&signature).is_ok();
+        Ok(is_ours.then(|| (feed.clone(), begun, signing_key(&secret, &feed, begun))))
+    }
+
+    async fn secret(&self) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
+        if let Some(secret) = self.secret.get() {
+            return Ok(Some(*secret));
+        }
+        let secret = web_secret(self.blobs.as_ref()).await?;
+        Ok(secret.map(|secret| *self.secret.get_or_init(|| secret)))
+    }
+}
+
+/// The secret of the pages, if it has been drawn.
+///
+/// # Errors
+/// The errors of the object store, or [`PortError::Corrupt`] if it is no secret.
+pub async fn web_secret(blobs: &dyn Blobs) -> Result<Option<[u8; SECRET_BYTES]>, PortError> {
+    let Some(blob) = blobs.get(WEB_SECRET).await? else { return Ok(None) };
+    let corrupt = |_| PortError::Corrupt { what: WEB_SECRET.into(), why: format!("it has not {SECRET_BYTES} bytes") };
+    blob.bytes.as_ref().try_into().map(Some).map_err(corrupt)
+}
+
+/// The callback of one subscription.
+pub struct Callback {
+    /// The address that the hub is told.
+    pub url: String,
+    /// `hub.secret`, by which the hub signs what it delivers.
+    pub secret: String,
+}
+
+fn name(secret: &[u8; SECRET_BYTES], feed: &SourceKey, begun: Timestamp) -> String {
+    let signature = keyed(secret, NAMING, feed, begun).finalize().into_bytes();
+    format!("{feed}.{}.{}", begun.as_millis(), hex(&signature[..SIGNATURE]))
+}
+
+fn parse(name: &str) -> Option<(SourceKey, Timestamp, [u8; SIGNATURE])> {
+    let mut parts = name.split('.');
+    let feed = SourceKey::new(parts.next()?).ok()?;
+    let begun = Timestamp::from_millis(parts.next()?.parse().ok()?);
+    let signature = unhex(parts.next()?)?.try_into().ok()?;
+    parts.next().is_none().then_some((feed, begun, signature))
+}
+
+fn signing_key(secret: &[u8; SECRET_BYTES], feed: &SourceKey, begun: Timestamp) -> String {
+    hex(&keyed(secret, SIGNING, feed, begun).finalize().into_bytes())
+}
+
+fn keyed(secret: &[u8; SECRET_BYTES], purpose: &[u8], feed: &SourceKey, begun: Timestamp) -> Hmac<Sha256> {
+    let mut block = [0; 64];
+    block[..secret.len()].copy_from_slice(secret);
+    let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
+    mac.update(purpose);
+    mac.update(feed.as_str().as_bytes());
+    mac.update(&begun.as_millis().to_be_bytes());
+    mac
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_testkit::memory::MemoryBlobs;
+
+    fn feed(digit: char) -> SourceKey {
+        SourceKey::new(&digit.to_string().repeat(32)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn f13_a_callback_is_one_subscription_s_own_and_cannot_be_made_up() {
+        let blobs = Arc::new(MemoryBlobs::default());
+        let callbacks = Callbacks::new(Some("https://search.example".into()), blobs.clone());
+        let begun = Timestamp::from_millis(1_800_000_000_000);
+        assert!(callbacks.of(&feed('a'), begun).await.unwrap().is_none(), "nobody listens yet");
+        blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
+        let one = callbacks.of(&feed('a'), begun).await.unwrap().unwrap();
+        let name = one.url.strip_prefix("https://search.example/websub/").unwrap();
+        assert_eq!(callbacks.read(name).await.unwrap().unwrap(), (feed('a'), begun, one.secret.clone()));
+        for (key, at) in [('b', begun), ('a', begun + curlew_model::Millis(1))] {
+            let other = callbacks.of(&feed(key), at).await.unwrap().unwrap();
+            assert!(other.url != one.url && other.secret != one.secret);
+        }
+        let forged = [
+            name.replace(".1800000000000.", ".1800000000001."),
+            name.replace("aaaa", "bbbb"),
+            name[..name.len() - 2].to_owned(),
+            format!("{name}.1"),
+            format!("{}.1800000000000.", feed('a')),
+            String::new(),
+            "é".repeat(20),
+        ];
+        for forged in forged {
+            assert!(callbacks.read(&forged).await.unwrap().is_none(), "{forged}");
+        }
+        assert!(!one.url.contains(&one.secret));
+    }
+}

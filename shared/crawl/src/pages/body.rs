@@ -1,0 +1,62 @@
+//! A fetched document on its way to extraction: compressed inside the message, or beside it when it is too large.
+
+use bytes::Bytes;
+use curlew_catalog::frames::compressed;
+use curlew_model::{PageBody, PageId, Timestamp};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError};
+
+/// The most compressed bytes that travel inside a message, the thumbnail included. A third more as base64 still fits a
+/// message of 1 MiB.
+pub const INLINE_LIMIT: usize = 256 * 1024;
+/// The most bytes that a stored document unpacks to; what was fetched is far below.
+const UNPACK_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Packs a document for its journey, in a message that carries this number of bytes besides.
+///
+/// # Errors
+/// If the object store does not take it.
+pub async fn pack(
+    blobs: &dyn Blobs,
+    page: &PageId,
+    html: &[u8],
+    besides: usize,
+    now: Timestamp,
+) -> Result<PageBody, StageError> {
+    let packed = compressed(html)?;
+    if packed.len().saturating_add(besides) <= INLINE_LIMIT {
+        return Ok(PageBody::Inline(packed.into()));
+    }
+    let key = format!("bodies/{}/{page}.zst", now.day());
+    blobs.put(&key, packed.into()).await?;
+    Ok(PageBody::Stored(key))
+}
+
+/// Unpacks a document.
+///
+/// # Errors
+/// [`PortError::NotFound`] if it was stored and is no longer there; a job error if it is missing or no zstd.
+pub async fn unpack(blobs: &dyn Blobs, body: &PageBody) -> Result<Bytes, StageError> {
+    let packed = match body {
+        PageBody::Inline(bytes) => bytes.clone(),
+        PageBody::Stored(key) => {
+            let blob = blobs.get(key).await?;
+            blob.ok_or_else(|| StageError::Job(PortError::NotFound(key.clone()).to_string()))?.bytes
+        }
+    };
+    // Nothing unpacks to nothing, but even an empty document was packed into something.
+    if packed.is_empty() {
+        return Err(StageError::Job("the document is missing".to_owned()));
+    }
+    let html = zstd::bulk::decompress(&packed, UNPACK_LIMIT)
+        .map_err(|e| StageError::Job(format!("the document cannot be unpacked: {e}")))?;
+    Ok(html.into())
+}
+
+/// Removes a document that has arrived, if it was stored beside its message.
+pub(crate) async fn discard(blobs: &dyn Blobs, body: &PageBody) -> Result<(), StageError> {
+    if let PageBody::Stored(key) = body {
+        blobs.delete(key).await?;
+    }
+    Ok(())
+}

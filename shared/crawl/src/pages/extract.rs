@@ -1,0 +1,595 @@
+//! Extract: makes records of fetched pages, many in one segment, and writes what became of each page. It is long since a batch
+//! is one path: read, judge, write, settle.
+
+use crate::pages::body::{discard, unpack};
+use crate::pages::fingerprint;
+use crate::pages::judge::Judge;
+use crate::pages::overrides;
+use crate::pages::variant::{content_hash, same_page};
+use crate::parsing::{parsed, told};
+use crate::worker::PageJob;
+use bytes::Bytes;
+use curlew_article::{Article, Limits, decode, extract};
+use curlew_catalog::hidden::{hidden_hosts, is_hidden};
+use curlew_catalog::raw;
+use curlew_catalog::segment::{self, Draft, segment_year};
+use curlew_catalog::thumbnails::Pictures;
+use curlew_feed::speaks_of_comments;
+use curlew_model::{
+    ExtractJob, FeedSource, HostKey, ImageId, Job, Kind, Location, MainImage, Millis, NamedBy, Page, PageBody, PageId,
+    PageState, Purpose, Record, Rejection, Screened, SiteSource, SiteState, Source, SourceKey, ThumbnailId, Timestamp,
+    Validators, VisitItem, VisitJob,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::page::dates;
+use curlew_policy::page::publication::{self, PageDate};
+use curlew_policy::page::sampling;
+use curlew_policy::page::soft404::{PageText, is_in_place_of};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict, job_span};
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Event, Events, Pages, PortError, Queue, Sources, Version, compute};
+use curlew_screen::{Override, Screening, Verdict as Judged};
+use futures::future::join_all;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use tracing::{Instrument, Span};
+use url::Url;
+
+/// Number of attempts to write the row of a page while others write it.
+const ROW_TRIES: u32 = 4;
+
+/// Maximum number of characters of an announced title that the row of a soft 404 keeps.
+const ANNOUNCED: usize = 100;
+/// Time after which the second choice of a page's image is called, if the first one gave none.
+const SECOND_CHOICE_AFTER: Millis = Millis::from_days(1);
+
+/// The stage that makes records.
+pub struct Extract {
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// For the feed's URL and title.
+    pub sources: Arc<dyn Sources>,
+    /// Store of segments.
+    pub blobs: Arc<dyn Blobs>,
+    /// For visits to images that only the text shows.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Receiver of metrics.
+    pub events: Arc<dyn Events>,
+    /// The grouping of hosts that count as one.
+    pub groups: Arc<HostGroups>,
+    /// The product token that meta tags name us by.
+    pub token: String,
+    /// Content policy.
+    pub judge: Arc<Judge>,
+    /// For whose meta tags are not heeded.
+    pub scope: Arc<Scope>,
+    /// Pool in which documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+/// State shared by the jobs of a batch: rows read for one need not be read for the next.
+#[derive(Default)]
+pub(super) struct BatchCache {
+    feeds: HashMap<SourceKey, Option<NamedBy>>,
+    pictures: Pictures,
+    /// The blocked hosts.
+    blocked: Option<BTreeSet<String>>,
+}
+
+impl BatchCache {
+    /// Returns the outcome of an image's own visit, if it had one.
+    pub(super) async fn picture(
+        &mut self,
+        blobs: &dyn Blobs,
+        image: &ImageId,
+    ) -> Result<Option<Option<Bytes>>, PortError> {
+        self.pictures.get(blobs, image).await
+    }
+}
+
+/// A job of a batch on its way.
+enum Extraction {
+    /// The page's row says already what became of it.
+    Known,
+    Record(Box<Draft>, String),
+    /// The page says what another page says.
+    Same(PageId),
+    Rejected(Rejection),
+}
+
+/// The row of a page that is still pending; `None` if there is none, since the fetcher crashed before it wrote one.
+type PendingRow = Option<RowSeen>;
+
+/// A row as it was read.
+#[derive(Clone, Copy)]
+struct RowSeen {
+    version: Version,
+    /// Time of the page's first rejection, if this is a second look.
+    rejected_at: Option<Timestamp>,
+}
+
+impl RowSeen {
+    fn new(page: &Page, version: Version) -> RowSeen {
+        RowSeen { version, rejected_at: sampling::first_rejected(page) }
+    }
+}
+
+/// A record that was made, and of what.
+struct NewRecord<'j> {
+    /// Index in the batch.
+    number: usize,
+    job: &'j PageJob,
+    /// Span of the job, which lasts until its page's row is written.
+    span: Span,
+    seen: PendingRow,
+    draft: Draft,
+    content_hash: String,
+}
+
+impl Extract {
+    /// Does a batch of jobs; their records share one segment. One verdict for each job, in order.
+    pub async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>> {
+        let mut batch = BatchCache::default();
+        let mut verdicts: Vec<Option<Result<Verdict, StageError>>> = Vec::with_capacity(jobs.len());
+        let mut kept: Vec<NewRecord<'_>> = Vec::new();
+        for (number, job) in jobs.iter().enumerate() {
+            let span = job_span(ExtractJob::NAME, &trace::of_extraction(job));
+            verdicts.push(match self.make(&job.work, &mut batch).instrument(span.clone()).await {
+                Ok((_, Extraction::Known)) => Some(Ok(Verdict::Done)),
+                Ok((seen, Extraction::Rejected(why))) => Some(self.rejected(job, seen, why).instrument(span).await),
+                Ok((seen, Extraction::Same(of))) => Some(self.same(job, seen, of).instrument(span).await),
+                Ok((seen, Extraction::Record(draft, content_hash))) => {
+                    kept.push(NewRecord { number, job, span, seen, draft: *draft, content_hash });
+                    None
+                }
+                Err(error) => Some(Err(error)),
+            });
+        }
+        match self.store(&kept, &mut batch.pictures).await {
+            Ok(locations) => {
+                // Together: a store may commit them as one.
+                let rows = kept.iter().zip(locations);
+                let rows = rows.map(|(kept, place)| self.accepted(kept, place).instrument(kept.span.clone()));
+                for (kept, verdict) in kept.iter().zip(join_all(rows).await) {
+                    verdicts[kept.number] = Some(verdict);
+                }
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let mut first = Some(error);
+                for kept in &kept {
+                    let error = first
+                        .take()
+                        .unwrap_or_else(|| PortError::Unavailable { what: text.clone(), source: None }.into());
+                    verdicts[kept.number] = Some(Err(error));
+                }
+            }
+        }
+        verdicts.into_iter().map(|v| v.unwrap_or(Ok(Verdict::Done))).collect()
+    }
+
+    /// Writes the segment and sends the visits to images, before any row says that its page is done.
+    async fn store(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<Vec<Location>, StageError> {
+        if kept.is_empty() {
+            return Ok(vec![]);
+        }
+        let drafts = kept.iter().map(|kept| &kept.draft);
+        let locations = segment::write(self.blobs.as_ref(), drafts, self.clock.now()).await?;
+        self.image_visits(kept, pictures).await?;
+        Ok(locations)
+    }
+
+    /// Extracts the page of a job; returns it with the version of the page's row that it is made over.
+    async fn make(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<(PendingRow, Extraction), StageError> {
+        // The new row is swapped against this one: if it is too old to be true, the row is read again. A page that had
+        // no row is not looked up: the same job twice is rare, and makes a record that no row points to. But a stored
+        // body is gone by then.
+        let is_looked_up = !job.is_without_row || matches!(job.body, PageBody::Stored(_));
+        let row = if is_looked_up { self.pages.load_eventual(&job.page).await? } else { None };
+        let seen = match row {
+            Some((page, _)) if is_decided(job, &page) => return Ok((None, Extraction::Known)),
+            row => row.map(|(page, version)| RowSeen::new(&page, version)),
+        };
+        if self.is_blocked(job, batch).await? {
+            return Ok((seen, Extraction::Rejected(Rejection::Blocked)));
+        }
+        let body = unpack(self.blobs.as_ref(), &job.body).await?;
+        let mut draft = match self.drafted(job, body.clone(), batch).await? {
+            Ok(draft) => draft,
+            Err(why) => return Ok((seen, Extraction::Rejected(why))),
+        };
+        let content_hash = content_hash(&draft.record);
+        // A page that is indexed stays a page of its own.
+        if job.replaces.is_none()
+            && let Some(of) = same_page(self.pages.as_ref(), job, &content_hash, self.clock.now()).await?
+        {
+            return Ok((seen, Extraction::Same(of)));
+        }
+        draft.raw = self.raw(job, body, &draft.record).await?;
+        Ok((seen, Extraction::Record(Box::new(draft), content_hash)))
+    }
+
+    /// True if the page's owner has had everything removed since it was fetched, or the operator has blocked it.
+    async fn is_blocked(&self, job: &ExtractJob, batch: &mut BatchCache) -> Result<bool, StageError> {
+        let blocked = match &mut batch.blocked {
+            Some(blocked) => blocked,
+            unread => unread.insert(hidden_hosts(self.blobs.as_ref()).await?),
+        };
+        Ok(is_hidden(blocked, &job.url))
+    }
+
+    /// The record of a document, or why it is not taken.
+    pub(super) async fn drafted(
+        &self,
+        job: &ExtractJob,
+        body: Bytes,
+        batch: &mut BatchCache,
+    ) -> Result<Result<Draft, Rejection>, StageError> {
+        let base = Url::parse(&job.final_url).map_err(|e| StageError::Job(e.to_string()))?;
+        let article = match self.article(body, job.content_type.clone(), base.clone()).await? {
+            Ok(article) => article,
+            Err(why) => return Ok(Err(why)),
+        };
+        let feed = self.named_by(job, &mut batch.feeds).await?;
+        self.draft(job, &base, article, feed, &mut batch.pictures).await
+    }
+
+    /// The frame of a page that is kept raw. One that asks not to be archived is not.
+    async fn raw(&self, job: &ExtractJob, body: Bytes, record: &Record) -> Result<Option<Bytes>, StageError> {
+        let Some(exchange) = job.exchange.clone().filter(|_| !record.no_archive) else { return Ok(None) };
+        let (bytes, job) = (body.len(), job.clone());
+        match parsed(self.pool.as_ref(), bytes, move || raw::pack(&job, &exchange, &body)).await? {
+            Ok(frame) => frame.map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    async fn article(
+        &self,
+        body: Bytes,
+        content_type: Option<String>,
+        base: Url,
+    ) -> Result<Result<Article, Rejection>, StageError> {
+        let bytes = body.len();
+        let read = move || extract(&decode(&body, content_type.as_deref()), &base, &Limits::default());
+        // A panic fails the job: it holds no lease, and among the dead ones the page waits for a program that can read it.
+        Ok(match told(compute(self.pool.as_ref(), CpuTask::document(bytes), read).await)? {
+            Ok(article) => article.map_err(|why| Rejection::Unreadable(why.to_string())),
+            Err(overrun) => Err(Rejection::Limit(overrun.to_string())),
+        })
+    }
+
+    /// The record of a page, or why it is not taken.
+    async fn draft(
+        &self,
+        job: &ExtractJob,
+        answered: &Url,
+        article: Article,
+        feed: Option<NamedBy>,
+        pictures: &mut Pictures,
+    ) -> Result<Result<Draft, Rejection>, StageError> {
+        let directives = self.scope.directives(answered, &article.robots_meta, &job.robots_tags, &self.token);
+        if directives.noindex || directives.expired(job.fetched_at) {
+            return Ok(Err(Rejection::Noindex));
+        }
+        let now = PageText { title: article.title.as_deref().unwrap_or_default(), text: &article.text };
+        let announced = job.hints.title.as_deref().filter(|title| is_in_place_of(title, now));
+        if let Some(title) = announced.filter(|_| job.replaces.is_none()) {
+            return Ok(Err(Rejection::SoftNotFound(title.chars().take(ANNOUNCED).collect())));
+        }
+        let title = article.title.or_else(|| job.hints.title.clone()).filter(|t| !t.trim().is_empty());
+        let choices = article.image.into_iter().chain(article.other_images).map(String::from).collect();
+        let own_image = self.best_image(job, choices, pictures).await?;
+        let feed = feed.as_ref();
+        let site_image = job.site_image.clone().or_else(|| feed?.image.clone());
+        let any_image = own_image.as_deref().or(site_image.as_deref());
+        if let Err(why) = self.judge.validity(title.as_deref(), &article.text, any_image) {
+            return Ok(Err(why));
+        }
+        let title = title.unwrap_or_default();
+        let host = Url::parse(&job.url).ok().and_then(|u| u.host_str().map(str::to_owned)).unwrap_or_default();
+        // `noimageindex`: the page has an image, and asks that it is not shown.
+        let own_image = own_image.filter(|_| !directives.noimageindex);
+        // A page that names its site's image has none of its own.
+        let image_of_site = own_image.is_none() || own_image == site_image;
+        let image = own_image.or(site_image);
+        let thumbnail = thumbnail_of(job, image.as_deref());
+        let jpeg = match &thumbnail {
+            Thumbnail::None => None,
+            Thumbnail::Beside(jpeg) => Some(jpeg.clone()),
+            Thumbnail::Object(id) => pictures.get(self.blobs.as_ref(), id).await?.flatten(),
+        };
+        let language = article.language.as_deref();
+        let page = curlew_screen::Page { title: &title, text: &article.text, language, host: Some(&host) };
+        let rules = self.judge.rules(self.blobs.as_ref(), self.clock.as_ref()).await?;
+        let screening = match told(self.judge.page(self.pool.as_ref(), &page, jpeg.as_deref()).await)? {
+            Ok(screening) => with_override(screening, &rules, &job.url),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
+        if screening.verdict == Judged::Reject {
+            return Ok(Err(Rejection::Screened(Screened::new(screening.rejected_for(), screening.because()))));
+        }
+        let plausible = |stated: Timestamp| dates::plausible(stated, job.fetched_at);
+        let page_date = article.published.and_then(plausible).zip(article.published_by);
+        let page_date = page_date.map(|(at, by)| PageDate { at, confidence: by.confidence });
+        let record = Record {
+            id: job.page.clone(),
+            url: job.url.clone(),
+            host,
+            feed: feed.map(|feed| feed.url.clone()),
+            site_name: article.site_name.or_else(|| feed?.title.clone()),
+            title,
+            simhash: fingerprint::of_text(&article.text),
+            text: article.text,
+            image_of_site,
+            thumbnail: thumbnail.object(),
+            thumbnail_frame: 0,
+            raw: None,
+            image,
+            language: article.language.or_else(|| feed?.language.clone()),
+            published: publication::at(page_date, job.hints.published.and_then(plausible)),
+            modified: article.modified.and_then(plausible),
+            author: article.author.or_else(|| job.hints.author.clone()),
+            tags: job.hints.tags.clone(),
+            folder: job.hints.folder.clone(),
+            fetched_at: job.fetched_at,
+            snippet_limit: directives.snippet_limit(),
+            no_archive: directives.noarchive,
+            paywalled: article.is_paywalled,
+            unavailable_after: directives.unavailable_after,
+            preferences: job.preferences.clone(),
+            replaces: job.replaces.clone(),
+        };
+        Ok(Ok(Draft { record, thumbnail: thumbnail.beside(), raw: None }))
+    }
+
+    /// Returns the image of a page among its choices, best first: the one that came with it, or else the first that was
+    /// not called in vain, with it or in a visit of its own.
+    async fn best_image(
+        &self,
+        job: &ExtractJob,
+        choices: Vec<String>,
+        pictures: &mut Pictures,
+    ) -> Result<Option<String>, StageError> {
+        let came = job.image.as_ref().filter(|image| image.thumbnail.is_some());
+        for url in &choices {
+            let Some(id) = image_id_of(url) else { continue };
+            let is_best = match (came, &job.image) {
+                (Some(came), _) => came.id == id,
+                (None, Some(failed)) if failed.id == id => false,
+                (None, _) => pictures.get(self.blobs.as_ref(), &id).await? != Some(None),
+            };
+            if is_best {
+                return Ok(Some(url.clone()));
+            }
+        }
+        Ok(choices.into_iter().next())
+    }
+
+    /// Returns the facts that the record of a page takes from its feed.
+    async fn named_by(
+        &self,
+        job: &ExtractJob,
+        known: &mut HashMap<SourceKey, Option<NamedBy>>,
+    ) -> Result<Option<NamedBy>, StageError> {
+        let Some(key) = &job.feed else { return Ok(None) };
+        if let Some(told) = job.named_by.as_ref() {
+            return Ok(Some(told.clone()));
+        }
+        if let Some(told) = known.get(key) {
+            return Ok(told.clone());
+        }
+        let told = match self.sources.get(key).await? {
+            Some((Source::Feed(mut f), _)) => {
+                // A feed of comments is named after its site's, and says so.
+                if is_of_comments(&f) {
+                    f.title = self.title_of_site(&f).await?;
+                }
+                Some(NamedBy { url: f.url, title: f.title, image: f.image, language: f.language })
+            }
+            _ => None,
+        };
+        known.insert(key.clone(), told.clone());
+        Ok(told)
+    }
+
+    /// The title of the first feed of a site that is not one of comments.
+    async fn title_of_site(&self, feed: &FeedSource) -> Result<Option<String>, StageError> {
+        let Some(site) = &feed.site else { return Ok(None) };
+        let Some((Source::Site(SiteSource { state: SiteState::Working { feeds }, .. }), _)) =
+            self.sources.get(site).await?
+        else {
+            return Ok(None);
+        };
+        for key in feeds.iter().filter(|key| **key != feed.key) {
+            if let Some((Source::Feed(other), _)) = self.sources.get(key).await?
+                && other.title.is_some()
+                && !is_of_comments(&other)
+            {
+                return Ok(other.title);
+            }
+        }
+        Ok(None)
+    }
+
+    async fn rejected(&self, job: &PageJob, seen: PendingRow, reason: Rejection) -> Result<Verdict, StageError> {
+        if job.work.replaces.is_some() {
+            tracing::info!(url = %job.work.url, %reason, "an indexed page that has changed stays as it was");
+        } else if self.write(job, seen, PageState::Rejected { reason: reason.clone() }).await? {
+            self.events.note(&Event::Rejected(&reason));
+            tracing::debug!(url = %job.work.url, %reason, "a page is not taken in");
+        }
+        discard(self.blobs.as_ref(), &job.work.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    async fn same(&self, job: &PageJob, seen: PendingRow, of: PageId) -> Result<Verdict, StageError> {
+        self.write(job, seen, PageState::Alias { of }).await?;
+        discard(self.blobs.as_ref(), &job.work.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    async fn accepted(&self, kept: &NewRecord<'_>, location: Location) -> Result<Verdict, StageError> {
+        let year = segment_year(&location).unwrap_or_default();
+        let content_hash = kept.content_hash.clone();
+        if self.write(kept.job, kept.seen, PageState::Accepted { year, location, content_hash }).await? {
+            self.events.note(if kept.job.work.replaces.is_some() { &Event::Revised } else { &Event::Accepted });
+            tracing::debug!(url = %kept.job.work.url, "a page is taken in");
+        }
+        discard(self.blobs.as_ref(), &kept.job.work.body).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Images that were not asked for with their pages get visits of their own: those on other host keys, those of sites,
+    /// and those that only the text shows. One visit a host key and batch; pages of one site often share an image.
+    async fn image_visits(&self, kept: &[NewRecord<'_>], pictures: &mut Pictures) -> Result<(), StageError> {
+        let mut images = HashSet::new();
+        let now = self.clock.now();
+        let mut visits: BTreeMap<(Timestamp, HostKey), Vec<VisitItem>> = BTreeMap::new();
+        for NewRecord { job, draft, .. } in kept {
+            let Some(ThumbnailId::Object(image)) = &draft.record.thumbnail else { continue };
+            let url = draft.record.image.as_deref().and_then(|url| address::parse(url, None).ok());
+            // An image that may keep its pages out is held against each of them.
+            let of = self.judge.may_reject_by_image().then_some(&job.work.page);
+            // The image that was called with the page gave none: this is another one, for another day.
+            let (due, is_callable) = match &job.work.image {
+                Some(MainImage { thumbnail: None, .. }) => (now + SECOND_CHOICE_AFTER, true),
+                _ => (now, job.work.calls_left > 0),
+            };
+            let Some(url) = url.filter(|_| is_callable && images.insert((image.clone(), of))) else { continue };
+            let Ok(host) = address::host_key(&url, &self.groups) else { continue };
+            if pictures.get(self.blobs.as_ref(), image).await?.is_some() {
+                continue;
+            }
+            let purpose = Purpose::Image { image: image.clone(), trace: Some(trace::of_extraction(job)) };
+            let item = VisitItem { url: url.into(), page: job.work.page.clone(), purpose };
+            visits.entry((due, host)).or_default().push(item);
+        }
+        let jobs: Vec<(Job, Timestamp)> = visits
+            .iter()
+            .flat_map(|((due, host), items)| VisitJob::several(host, None, items).map(|visit| (visit, *due)))
+            .map(|(visit, due)| {
+                let trace = visit.items.first().and_then(|item| item.purpose.trace().cloned());
+                (Job::new(visit).traced(trace), due)
+            })
+            .collect();
+        if !jobs.is_empty() {
+            self.queue.send(&jobs).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the row of a page that is still pending, or has none, or whose record is replaced; says whether it was
+    /// written. The first writer decides.
+    async fn write(&self, job: &PageJob, mut seen: PendingRow, state: PageState) -> Result<bool, StageError> {
+        let (job, trace) = (job.work.as_ref(), job.trace.clone());
+        let is_accepted = matches!(state, PageState::Accepted { .. });
+        let mut row = Page {
+            feed: job.feed.clone(),
+            trace,
+            checked_at: job.replaces.as_ref().map(|_| job.fetched_at),
+            validators: if is_accepted { job.validators.clone() } else { Validators::default() },
+            ..Page::new(job.page.clone(), job.url.clone(), job.host.clone(), state, self.clock.now())
+        };
+        for _ in 0..ROW_TRIES {
+            // The row that was read when the batch began is mostly still right, and reading costs as much as anything
+            // here. The time of the page's acceptance is in the row that is replaced.
+            if job.replaces.is_some() {
+                match self.pages.get(&job.page).await? {
+                    Some((page, version)) if !is_decided(job, &page) => {
+                        (row.at, row.feed, row.trace) = (page.at, page.feed, page.trace);
+                        seen = Some(RowSeen { version, rejected_at: None });
+                    }
+                    _ => return Ok(false),
+                }
+            }
+            row.rejected_at = seen.and_then(|seen| seen.rejected_at).filter(|_| row.state.has_second_chance());
+            let written = match seen {
+                None => self.pages.insert(&row).await?,
+                Some(seen) => match self.pages.swap(seen.version, &row).await {
+                    Ok(_) => true,
+                    Err(PortError::Conflict) => false,
+                    Err(other) => return Err(other.into()),
+                },
+            };
+            if written {
+                return Ok(true);
+            }
+            seen = match self.pages.get(&job.page).await? {
+                Some((page, _)) if is_decided(job, &page) => return Ok(false),
+                row => row.map(|(page, version)| RowSeen::new(&page, version)),
+            };
+        }
+        Err(PortError::Conflict.into())
+    }
+}
+
+fn is_of_comments(feed: &FeedSource) -> bool {
+    Url::parse(&feed.url).is_ok_and(|url| speaks_of_comments(&url, feed.title.as_deref()))
+}
+
+/// Applies the operator's overrides to the screening of a page.
+pub(crate) fn with_override(screening: Screening, rules: &[Override], url: &str) -> Screening {
+    match overrides::about(rules, url) {
+        Some(rule) => rule.apply(screening),
+        None => screening,
+    }
+}
+
+/// Place of the thumbnail of a page's image.
+enum Thumbnail {
+    /// There is none.
+    None,
+    /// The image came with the page.
+    Beside(Bytes),
+    /// The image is an object, or will be one.
+    Object(ImageId),
+}
+
+impl Thumbnail {
+    /// Returns the thumbnail's id for the record before it is written: one that came with the page gets its place with
+    /// the record's.
+    fn object(&self) -> Option<ThumbnailId> {
+        if let Thumbnail::Object(id) = self { Some(ThumbnailId::Object(id.clone())) } else { None }
+    }
+
+    fn beside(self) -> Option<Bytes> {
+        if let Thumbnail::Beside(jpeg) = self { Some(jpeg) } else { None }
+    }
+}
+
+fn thumbnail_of(job: &ExtractJob, image: Option<&str>) -> Thumbnail {
+    let Some(id) = image.and_then(image_id_of) else { return Thumbnail::None };
+    match &job.image {
+        Some(tried) if tried.id == id => tried.thumbnail.clone().map_or(Thumbnail::None, Thumbnail::Beside),
+        _ => Thumbnail::Object(id),
+    }
+}
+
+pub(crate) fn image_id_of(url: &str) -> Option<ImageId> {
+    address::parse(url, None).ok().map(|u| address::image_id(&u))
+}
+
+/// True if a row says what became of its page. One that says something which may pass does not: the fetcher sends a page on
+/// before it writes the row anew, and this may be what it sent. Nor does one that points to the record that is replaced.
+fn is_decided(job: &ExtractJob, page: &Page) -> bool {
+    match (&job.replaces, &page.state) {
+        (Some(old), PageState::Accepted { location, .. }) => location != old,
+        (Some(_), _) => true,
+        (None, PageState::Pending) => false,
+        (None, state) => !state.may_be_taken_up() && !sampling::may_look_again(page, job.fetched_at),
+    }
+}
+
+impl Extract {
+    /// Does the job, which may have been done before.
+    ///
+    /// # Errors
+    /// The errors of the ports; the job is tried again.
+    pub async fn run(&self, job: &PageJob) -> Result<Verdict, StageError> {
+        self.run_batch(std::slice::from_ref(job)).await.pop().unwrap_or(Ok(Verdict::Done))
+    }
+}

@@ -1,0 +1,604 @@
+//! Fetch: visits a host key for a list of URLs. New pages go to extraction; re-checks decide about removal.
+
+mod ending;
+mod images;
+mod interstitial;
+mod outcome;
+mod recheck;
+mod revision;
+
+use crate::pages::body::pack;
+use crate::pages::judge::{Judge, REMEMBERED_IMAGES};
+use crate::pages::overrides;
+use crate::pages::page_row;
+use crate::parsing::parsed;
+use crate::politeness::access::Politeness;
+use crate::politeness::usage_preferences::StatedUsage;
+use crate::politeness::visit::interstitial::{html_of, read_article};
+use crate::politeness::visit::{CallEnd, Fetched, LeaseOutcome, Visit};
+use bytes::Bytes;
+use curlew_article::{Article, HeadScan, Limits, decode, scan_head};
+use curlew_catalog::segment::RecordReader;
+use curlew_model::{
+    EntryHints, Envelope, ExtractJob, HostKey, ImageId, Job, MainImage, Millis, PageId, PageState, Purpose, Rejection,
+    StatedPreferences, Timestamp, Validators, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::directives::{Directives, robots_tag_lines};
+use curlew_policy::page::sampling;
+use curlew_policy::page::soft404::is_one_article;
+use curlew_policy::politeness::admission::NotNow;
+use curlew_policy::politeness::deferral::{ItemWait, Remainder};
+use curlew_policy::polling::conditional;
+use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::{Blobs, CallKind, Event, Pages, Queue, Reply};
+use curlew_screen::Override;
+use ending::page_row;
+use interstitial::{MOST_SUSPECTS, Sight, Suspect, Suspicion};
+use lru::LruCache;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use url::Url;
+
+/// Maximum total length of the documents that a visit keeps, in bytes.
+const KEPT_DOCUMENTS: usize = 2 << 20;
+
+/// The stage that visits hosts.
+#[derive(Clone)]
+pub struct Fetch {
+    politeness: Arc<Politeness>,
+    pages: Arc<dyn Pages>,
+    queue: Arc<dyn Queue>,
+    blobs: Arc<dyn Blobs>,
+    /// Looks at images that come later than their pages.
+    judge: Arc<Judge>,
+    /// Thumbnails of main images that were asked for together with their pages lately: pages of one site that come
+    /// together often share one. A forgotten image is called again, within the calls that its page may cost.
+    images: Arc<Mutex<LruCache<ImageId, Option<Bytes>>>>,
+    /// Duration after which a visit begins no further item; a slice if there is no such limit.
+    turn: Option<Millis>,
+    /// Number of pages that the state of a host key remembers as sent on; a page beyond that has a row which says so.
+    remembered: usize,
+}
+
+/// Outcome of one item of a visit.
+enum Item {
+    Done,
+    /// This item waits until then, for this reason; the items after it have their turn.
+    Apart(Timestamp, ItemWait),
+    /// The visit ends here; this item and those after it wait until then.
+    Later(NotNow),
+}
+
+/// Content of a page's row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// There is none.
+    None,
+    /// The page was given up for a reason that may have passed, or gets a second look.
+    MayBeTakenUp,
+    /// The outcome for the page is decided, or about to be.
+    Decided,
+}
+
+/// State shared by the pieces of a visit.
+struct VisitRun<'j, 'v> {
+    job: &'j Envelope<VisitJob>,
+    visit: &'j mut Visit<'v>,
+    /// Items that wait for something that the others need not wait for, by when they go on and why they wait.
+    apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
+    /// New pages that are decided about at the end of the visit.
+    suspects: Vec<Suspect>,
+    /// The canonical link that was called last, and its text.
+    canonical: Option<(Url, Option<String>)>,
+    /// Pages that were sent on to extraction.
+    sent: SentDocuments,
+}
+
+/// The latest pages that a visit has sent on to extraction, with their documents: a canonical link that names one of them needs
+/// no call. Together they are no longer than [`KEPT_DOCUMENTS`].
+#[derive(Default)]
+struct SentDocuments(VecDeque<SentDocument>);
+
+struct SentDocument {
+    page: PageId,
+    /// The URL that answered.
+    url: Url,
+    html: String,
+}
+
+impl SentDocuments {
+    fn add(&mut self, document: SentDocument) {
+        self.0.push_back(document);
+        while self.0.iter().map(|kept| kept.html.len()).sum::<usize>() > KEPT_DOCUMENTS {
+            self.0.pop_front();
+        }
+    }
+
+    fn find(&self, page: &PageId) -> Option<&SentDocument> {
+        self.0.iter().find(|kept| kept.page == *page)
+    }
+}
+
+/// Items of a visit that wait, to be sent on once its lease is given back ([`Fetch::leave`]).
+pub(crate) struct VisitRest {
+    apart: BTreeMap<(Timestamp, ItemWait), Vec<VisitItem>>,
+    /// Items after the last that was done, if the visit ended before them.
+    rest: Option<Remainder>,
+}
+
+impl Fetch {
+    /// Creates the stage over these ports.
+    pub fn new(
+        politeness: Arc<Politeness>,
+        pages: Arc<dyn Pages>,
+        queue: Arc<dyn Queue>,
+        blobs: Arc<dyn Blobs>,
+    ) -> Fetch {
+        let (images, judge) = (Arc::new(Mutex::new(LruCache::sparse(REMEMBERED_IMAGES))), Arc::default());
+        Fetch { politeness, pages, queue, blobs, judge, images, turn: None, remembered: 0 }
+    }
+
+    /// Returns the stage with this judge; the default one looks at no images.
+    #[must_use]
+    pub fn with_judge(self, judge: Arc<Judge>) -> Fetch {
+        Fetch { judge, ..self }
+    }
+
+    /// Returns the stage with a soft limit on its visits: after `turn`, what is under way is finished and nothing more
+    /// is begun, so that the rest waits in the queue and not in a process. Each visit gets at least one item done,
+    /// however short its turn.
+    #[must_use]
+    pub fn with_time_slice(self, turn: Millis) -> Fetch {
+        Fetch { turn: Some(turn), ..self }
+    }
+
+    /// Returns the stage for stores where a row costs more than a repeated call: up to `most` pages that were sent on
+    /// are remembered in the state of their host key, which is written at the end of a visit anyhow, until extraction
+    /// writes their rows. A visit that dies before its end has then sent on pages that nobody knows of, and those which
+    /// are not extracted yet when it is repeated are called once more.
+    #[must_use]
+    pub fn remember_sent_in_host_state(self, most: usize) -> Fetch {
+        Fetch { remembered: most, ..self }
+    }
+
+    /// Returns when to go on with what is left, if the visit's turn is over.
+    fn turn_over(&self, visit: &Visit<'_>, done: usize) -> Option<Timestamp> {
+        let is_over = self.turn.is_some_and(|turn| visit.lasted() >= turn);
+        (is_over && done > 0).then(|| visit.next_call_at())
+    }
+
+    /// Runs the items of a job under the lease of its host key, as long as the visit may go on; returns those that wait.
+    ///
+    /// # Errors
+    /// The errors of the ports. Items that were done then are found to be, when the job is run again.
+    pub(crate) async fn under(&self, visit: &mut Visit<'_>, job: &Envelope<VisitJob>) -> Result<VisitRest, StageError> {
+        let calls_before = visit.state.calls;
+        let (apart, suspects) = (BTreeMap::new(), Vec::new());
+        let mut round = VisitRun { job, visit, apart, suspects, canonical: None, sent: SentDocuments::default() };
+        let mut done = 0;
+        let mut end = Ok(None);
+        for item in &job.work.items {
+            if let Some(until) = self.turn_over(round.visit, done) {
+                end = Ok(Some(NotNow::busy(until)));
+                break;
+            }
+            match self.item(&mut round, item).await {
+                Ok(Item::Done) => done += 1,
+                Ok(Item::Apart(until, wait)) => {
+                    done += 1;
+                    round.apart.entry((until, wait)).or_default().push(item.clone());
+                }
+                Ok(Item::Later(not_now)) => {
+                    end = Ok(Some(not_now));
+                    break;
+                }
+                Err(error) => {
+                    end = Err(error);
+                    break;
+                }
+            }
+        }
+        for suspect in std::mem::take(&mut round.suspects) {
+            let item = suspect.item.clone();
+            match self.resolve(&mut round, suspect).await {
+                Ok(Item::Done) => {}
+                Ok(Item::Apart(until, wait)) => round.apart.entry((until, wait)).or_default().push(item),
+                Ok(Item::Later(NotNow { until, why })) => {
+                    round.apart.entry((until, ItemWait::of_host(why))).or_default().push(item);
+                }
+                Err(error) => end = Err(error),
+            }
+        }
+        let VisitRun { visit, apart, .. } = round;
+        let calls = visit.state.calls - calls_before;
+        let rest = end?.map(|not_now| Remainder { done, calls, not_now });
+        Ok(VisitRest { apart, rest })
+    }
+
+    async fn item(&self, round: &mut VisitRun<'_, '_>, item: &VisitItem) -> Result<Item, StageError> {
+        let Ok(url) = address::parse(&item.url, None) else { return Ok(Item::Done) };
+        match &item.purpose {
+            Purpose::New { hints } => self.new_page(round, item, &url, hints).await,
+            Purpose::Recheck => self.recheck(round, item, &url).await,
+            Purpose::Image { image, .. } => self.image(round, item, &url, image).await,
+        }
+    }
+
+    async fn new_page(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        hints: &EntryHints,
+    ) -> Result<Item, StageError> {
+        let before = self.row_of(round.visit, &item.page, url).await?;
+        if before == Row::Decided {
+            return Ok(Item::Done);
+        }
+        if self.politeness.scope.excludes(url).is_none()
+            && let Some(end) = round.visit.ask_site_files(url).await?
+            && let Some(waits) = waits(&end)
+        {
+            return Ok(waits);
+        }
+        let got = round.visit.get(url, CallKind::Page, &Validators::default()).await?;
+        let reply = match &got.end {
+            CallEnd::Reply(reply) => reply,
+            CallEnd::Rejected(why) => return self.reject(round, item, why.clone()).await,
+            end => return Ok(waits(end).unwrap_or(Item::Done)),
+        };
+        if let Some(until) = round.visit.url_held_until(reply, round.job.deferrals) {
+            return Ok(self.held_page(round, &item.page, &got, (reply.status, until)));
+        }
+        let seen = self.look(reply, &got.url).await?;
+        match self.sight(round, (&item.page, hints), &got, &seen).await? {
+            Sight::Interstitial(waits) => Ok(waits),
+            Sight::Suspicious(suspicion) if round.suspects.len() < MOST_SUSPECTS => {
+                round.suspects.push(Suspect { item: item.clone(), before, got, seen, suspicion });
+                Ok(Item::Done)
+            }
+            Sight::Suspicious(Suspicion { calls_left, .. }) => {
+                self.take_in(round, (item, before), &got, calls_left, seen).await
+            }
+            Sight::Itself => {
+                let calls_left = self.calls_left(&got);
+                self.take_in(round, (item, before), &got, calls_left, seen).await
+            }
+        }
+    }
+
+    /// Sends a new page that answered on to extraction, or rejects it.
+    async fn take_in(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        (item, before): (&VisitItem, Row),
+        got: &Fetched,
+        calls_left: u32,
+        seen: Result<ScannedPage, Rejection>,
+    ) -> Result<Item, StageError> {
+        let (CallEnd::Reply(reply), Purpose::New { hints }) = (&got.end, &item.purpose) else { return Ok(Item::Done) };
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(why) => return self.reject(round, item, why).await,
+        };
+        let preferences = match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
+            StatedUsage::MayBeFound(preferences) => preferences,
+            StatedUsage::Refused(why) => return self.reject(round, item, Rejection::Preference(why)).await,
+            StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+        };
+        self.politeness.events.note(&Event::PageFetched);
+        tracing::debug!(url = %got.url, status = reply.status, "a page was fetched");
+        let known_as = self.known_as(round, &item.url, got, &seen).await?;
+        let id = address::page_id(&known_as);
+        let before = if id == item.page { before } else { self.row_of(round.visit, &id, &known_as).await? };
+        if before == Row::Decided {
+            self.alias(round, item, id).await?;
+            return Ok(Item::Done);
+        }
+        // A redirect may have led to another host key than the visit's own; re-checks go there at once.
+        let host = self.politeness.key_of(&known_as).unwrap_or_else(|_| round.job.work.host.clone());
+        // Whatever becomes of the image, the page is sent on. A crash before that costs the calls once more.
+        let image = self.main_image(round, &seen.glance, calls_left).await;
+        let calls_left = calls_left.saturating_sub(u32::from(image.is_some()));
+        let found = PageFacts { got, reply, seen: &seen, preferences, image, calls_left };
+        let has_room = round.visit.remembered < self.remembered && before == Row::None;
+        let is_without_row = has_room && host == round.visit.state.host;
+        self.send_on(round, found, (&known_as, &host), (hints, is_without_row)).await?;
+        if is_without_row {
+            round.visit.state.remember_sent(&id, self.remembered);
+            round.visit.remembered += 1;
+        } else {
+            let row = page_row(&id, &known_as, &host, round.job, PageState::Pending, self.politeness.clock.now());
+            page_row::write(self.pages.as_ref(), &row).await?;
+        }
+        round.sent.add(SentDocument { page: id.clone(), url: got.url.clone(), html: seen.html });
+        if id != item.page {
+            self.alias(round, item, id).await?;
+        }
+        Ok(Item::Done)
+    }
+
+    /// Reads a page's row before the page is called.
+    async fn row_of(&self, visit: &Visit<'_>, page: &PageId, url: &Url) -> Result<Row, StageError> {
+        let is_own = || self.politeness.key_of(url).is_ok_and(|key| key == visit.state.host);
+        let row = match self.remembered {
+            0 => self.pages.get(page).await?,
+            // No visit has fetched a page of this host key yet.
+            _ if visit.state.is_first() && is_own() => None,
+            // Other visits of this host key are known from its state; the rows are written by extraction, and are
+            // older.
+            _ => self.pages.load_eventual(page).await?,
+        };
+        Ok(match row {
+            // The page is on its way to extraction, or there by now; if extraction rejected it, it may be taken up.
+            None if visit.state.has_sent(page) => Row::Decided,
+            None => Row::None,
+            Some((row, _)) if row.state.may_be_taken_up() => Row::MayBeTakenUp,
+            Some((row, _)) if sampling::may_look_again(&row, self.politeness.clock.now()) => Row::MayBeTakenUp,
+            Some(_) => Row::Decided,
+        })
+    }
+
+    /// Looks at an answer just closely enough to know whether it may be kept.
+    async fn look(&self, reply: &Reply, url: &Url) -> Result<Result<ScannedPage, Rejection>, StageError> {
+        if reply.status != 200 {
+            return Ok(Err(Rejection::Status(reply.status)));
+        }
+        // The header speaks for every kind of document, one that cannot be read too.
+        if self.directives(&[], reply, url).noindex {
+            return Ok(Err(Rejection::Noindex));
+        }
+        if reply.body_skipped {
+            let media = reply.headers.content_type.as_deref().unwrap_or("of an unknown type");
+            return Ok(Err(Rejection::MediaType(media.chars().take(60).collect())));
+        }
+        let (body, media, base) = (reply.body.clone(), reply.headers.content_type.clone(), url.clone());
+        let read = move || {
+            let html = decode(&body, media.as_deref()).into_owned();
+            scan_head(&html, &base, &Limits::default()).map(|glance| (html, glance))
+        };
+        let (html, mut glance) = match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
+            Ok(Ok(read)) => read,
+            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
+        let directives = self.directives(&glance.robots_meta, reply, url);
+        if directives.noindex {
+            return Ok(Err(Rejection::Noindex));
+        }
+        if directives.noimageindex {
+            glance.image = None;
+            glance.other_images.clear();
+        }
+        Ok(Ok(ScannedPage { html, glance, directives }))
+    }
+
+    /// Returns the operator's override for a page.
+    async fn override_of(&self, url: &str) -> Result<Option<Override>, StageError> {
+        let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
+        Ok(overrides::about(&rules, url).cloned())
+    }
+
+    fn directives(&self, meta: &[(String, String)], reply: &Reply, url: &Url) -> Directives {
+        let Politeness { scope, token, .. } = &*self.politeness;
+        let robots_tags = robots_tags(reply);
+        let heeded = scope.directives(url, meta, &robots_tags, token);
+        if scope.meta_ignored.contains(url) {
+            let said = Directives::gather(meta, &robots_tags, token).names();
+            if !said.is_empty() {
+                tracing::warn!(%url, ?said, "the directives of the page are not heeded: the settings say that it is the operator's own");
+            }
+        }
+        heeded
+    }
+
+    /// The URL under which a page is kept that was called at `called`: its canonical link if that stays on the same
+    /// host key, may be called, and is an address of this text (RFC 6596 §3: a hint), otherwise the URL that answered.
+    async fn known_as(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        called: &str,
+        got: &Fetched,
+        seen: &ScannedPage,
+    ) -> Result<Url, StageError> {
+        let answered = address::canonical(&got.url);
+        let link = canonical_link(&self.politeness, &answered, seen.glance.canonical.as_ref());
+        let Some(link) = link else { return Ok(answered) };
+        // An address that the rules at hand forbid does not come into the index by name either. A hint is worth no call
+        // for other rules.
+        let ours = self.politeness.key_of(&link).ok().as_ref() == Some(&round.visit.state.host);
+        if !ours || !round.visit.is_allowed_without_call(&link).await? {
+            return Ok(answered);
+        }
+        let is_right = link.as_str() == called
+            || (address::drops_only_extras(&link, &answered)
+                && self.row_of(round.visit, &address::page_id(&link), &link).await? != Row::Decided)
+            || (link.host_str() == answered.host_str() && self.shows_the_same(round, &link, got, seen).await?);
+        Ok(if is_right { link } else { answered })
+    }
+
+    /// True if a canonical link shows the text of the page that answered: by its record if it is indexed, or by its document if this
+    /// visit has fetched it. Else it is called, once for the pages of a visit that name it one after another. So a link that a template repeats on all
+    /// pages, or that leads nowhere, names none of them. One that cannot be called now is believed.
+    async fn shows_the_same(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        link: &Url,
+        got: &Fetched,
+        seen: &ScannedPage,
+    ) -> Result<bool, StageError> {
+        if round.canonical.as_ref().is_none_or(|(known, _)| known != link) {
+            let page = address::page_id(link);
+            let row = self.pages.load_eventual(&page).await?.map(|(row, _)| row.state);
+            let text = if let Some(PageState::Accepted { location, .. }) = row {
+                RecordReader(self.blobs.as_ref()).read(&location).await?.map(|record| record.text)
+            } else if let Some(sent) = round.sent.find(&page) {
+                let read = read_article(self.politeness.pool.as_ref(), sent.html.clone(), &sent.url).await?;
+                read.map(|(_, article)| article.text)
+            } else {
+                let answer = round.visit.get(link, CallKind::Page, &Validators::default()).await?;
+                if !matches!(answer.end, CallEnd::Reply(_) | CallEnd::Rejected(_)) {
+                    return Ok(true);
+                }
+                self.shown_article(&answer).await?.map(|article| article.text)
+            };
+            round.canonical = Some((link.clone(), text));
+        }
+        let Some((_, Some(text))) = &round.canonical else { return Ok(false) };
+        let own = read_article(self.politeness.pool.as_ref(), seen.html.clone(), &got.url).await?;
+        Ok(own.is_some_and(|(_, article)| is_one_article(text, &article.text)))
+    }
+
+    /// Returns the article that an answer shows, if it shows one.
+    async fn shown_article(&self, answer: &Fetched) -> Result<Option<Article>, StageError> {
+        let CallEnd::Reply(reply) = &answer.end else { return Ok(None) };
+        if reply.status != 200 || reply.body_skipped {
+            return Ok(None);
+        }
+        let read = read_article(self.politeness.pool.as_ref(), html_of(reply), &answer.url).await?;
+        Ok(read.map(|(_, article)| article))
+    }
+
+    /// Calls that a page may still cost after it was fetched; each redirect was one.
+    fn calls_left(&self, got: &Fetched) -> u32 {
+        let used = u32::try_from(got.hops).unwrap_or(u32::MAX).saturating_add(1);
+        self.politeness.rules.calls_per_page.saturating_sub(used)
+    }
+
+    async fn send_on(
+        &self,
+        round: &VisitRun<'_, '_>,
+        found: PageFacts<'_>,
+        (known_as, host): (&Url, &HostKey),
+        (hints, is_without_row): (&EntryHints, bool),
+    ) -> Result<(), StageError> {
+        let page = address::page_id(known_as);
+        let job = self.extract_job(found, page, known_as.as_str(), host).await?;
+        let VisitJob { feed, named_by, site_image, .. } = &round.job.work;
+        let (feed, named_by, site_image) = (feed.clone(), named_by.clone(), site_image.clone());
+        let job = ExtractJob { feed, named_by, hints: hints.clone(), site_image, is_without_row, ..job };
+        let now = job.fetched_at;
+        Ok(self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?)
+    }
+
+    /// Returns the extraction job of a page.
+    async fn extract_job(
+        &self,
+        found: PageFacts<'_>,
+        page: PageId,
+        url: &str,
+        host: &HostKey,
+    ) -> Result<ExtractJob, StageError> {
+        let now = self.politeness.clock.now();
+        let PageFacts { got, reply, seen, preferences, image, calls_left } = found;
+        let exchange = reply.exchange.clone().filter(|_| !seen.directives.noarchive);
+        let told = seen.glance.without_programs(&seen.html);
+        // A page that is kept raw is sent as it came; all others are sent as UTF-8.
+        let (document, content_type) = match &exchange {
+            Some(_) => (reply.body.as_ref(), reply.headers.content_type.clone()),
+            None => (told.as_bytes(), Some("text/html; charset=utf-8".into())),
+        };
+        let thumbnail = image.as_ref().and_then(|image| image.thumbnail.as_ref()).map_or(0, Bytes::len);
+        let heads = exchange.as_ref().map_or(0, |heads| heads.request.len() + heads.response.len());
+        let body = pack(self.blobs.as_ref(), &page, document, thumbnail + heads, now).await?;
+        Ok(ExtractJob {
+            page,
+            host: host.clone(),
+            url: url.to_owned(),
+            final_url: got.url.as_str().to_owned(),
+            feed: None,
+            named_by: None,
+            hints: EntryHints::default(),
+            site_image: None,
+            content_type,
+            robots_tags: robots_tags(reply),
+            preferences,
+            body,
+            fetched_at: now,
+            image,
+            calls_left,
+            validators: conditional::for_page(&reply.headers.validators),
+            is_without_row: false,
+            replaces: None,
+            exchange,
+        })
+    }
+}
+
+/// The canonical link of a page that answered under another URL, if it is plausible: on the same host key, and allowed by
+/// the address guard.
+pub(crate) fn canonical_link(politeness: &Politeness, answered: &Url, link: Option<&Url>) -> Option<Url> {
+    let link = address::canonical(&address::parse(link?.as_str(), None).ok()?);
+    let same_host = politeness.key_of(&link).ok() == politeness.key_of(answered).ok();
+    let is_home = link.path() == "/" && link.query().is_none();
+    // A canonical link to the home page on every page is a common mistake of templates.
+    let plausible =
+        link != *answered && same_host && (!is_home || answered.path() == "/") && !address::is_leftover_address(&link);
+    (plausible && politeness.fetch.vet(link.as_str()).is_ok()).then_some(link)
+}
+
+/// A page that is sent on, with the facts found with it.
+struct PageFacts<'a> {
+    got: &'a Fetched,
+    reply: &'a Reply,
+    seen: &'a ScannedPage,
+    preferences: StatedPreferences,
+    image: Option<MainImage>,
+    calls_left: u32,
+}
+
+/// Returns the values of `X-Robots-Tag` and `Robots-Tag` headers, as lines of the former.
+fn robots_tags(reply: &Reply) -> Vec<String> {
+    [reply.headers.robots_tags.clone(), robots_tag_lines(&reply.headers.structured_robots_tags)].concat()
+}
+
+/// A page that may be kept, as far as a glance can tell.
+struct ScannedPage {
+    html: String,
+    glance: HeadScan,
+    directives: Directives,
+}
+
+/// Returns the outcome of an item whose call has no answer now; `None` if there is one.
+fn waits(end: &CallEnd) -> Option<Item> {
+    match end {
+        CallEnd::Elsewhere(until) => Some(Item::Apart(*until, ItemWait::Own)),
+        CallEnd::Refused(until) => Some(Item::Apart(*until, ItemWait::Refused)),
+        CallEnd::Later(until) => Some(Item::Later(NotNow::busy(*until))),
+        CallEnd::Held(until, why) => Some(Item::Later(NotNow::held(*until, *why))),
+        CallEnd::Reply(_) | CallEnd::Rejected(_) => None,
+    }
+}
+
+impl Fetch {
+    /// Does the job, which may have been done before.
+    ///
+    /// # Errors
+    /// The errors of the ports; the job is tried again.
+    pub async fn run(&self, job: &Envelope<VisitJob>) -> Result<Verdict, StageError> {
+        let owner = match job.work.items.first() {
+            Some(item) => format!("fetch {}", item.page),
+            None => return Ok(Verdict::Done),
+        };
+        let mut visit = match self.politeness.open(&job.work.host, &owner).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(not_now) => return self.put_off(job, not_now).await,
+            LeaseOutcome::Blocked => {
+                // A blocked page is not found already; with the re-check its text goes too.
+                let (indexed, others): (Vec<_>, Vec<_>) =
+                    job.work.items.iter().partition(|item| item.purpose == Purpose::Recheck);
+                self.remove_blocked(indexed.into_iter(), job.trace.as_ref()).await?;
+                for item in others {
+                    self.write_rejection(job, item, Rejection::Blocked).await?;
+                }
+                return Ok(Verdict::Done);
+            }
+        };
+        let left = self.under(&mut visit, job).await;
+        let closed = visit.close().await;
+        self.leave(job, left?).await?;
+        closed?;
+        Ok(Verdict::Done)
+    }
+}

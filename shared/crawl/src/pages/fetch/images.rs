@@ -1,0 +1,154 @@
+//! Images: that of a page with its page, others in visits of their own.
+
+use super::{Fetch, Item, VisitRun, waits};
+use crate::pages::image::scaled_down_in;
+use crate::politeness::access::Politeness;
+use crate::politeness::visit::CallEnd;
+use bytes::Bytes;
+use curlew_article::HeadScan;
+use curlew_catalog::thumbnails::{keep, tried};
+use curlew_model::{Gone, ImageId, Kind, MainImage, Millis, PageId, PageState, Validators, VisitItem, VisitJob};
+use curlew_policy::address;
+use curlew_policy::politeness::deferral::ItemWait;
+use curlew_ports::stage::{StageError, job_span};
+use curlew_ports::{CallKind, Event, Reply};
+use curlew_screen::Verdict as Judged;
+use std::sync::PoisonError;
+use tracing::{Instrument, Span};
+use url::Url;
+
+/// Time after which extraction has written the row of a page whose image it has asked for.
+const ROW_WRITTEN_IN: Millis = Millis::from_mins(1);
+
+impl Fetch {
+    /// Asks for the main image of a page: for the first of the head's choices that may be called. One that lies on
+    /// another host key, or is the whole site's, or for which there is no time or no call left, is left to extraction.
+    pub(super) async fn main_image(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        glance: &HeadScan,
+        calls_left: u32,
+    ) -> Option<MainImage> {
+        let mut refused = None;
+        for choice in glance.image.iter().chain(&glance.other_images) {
+            let calls_before = round.visit.state.calls;
+            let image = self.image_at(round, choice, calls_left).await?;
+            if image.thumbnail.is_some() || round.visit.state.calls > calls_before {
+                return Some(image);
+            }
+            refused = Some(image);
+        }
+        refused
+    }
+
+    async fn image_at(&self, round: &mut VisitRun<'_, '_>, url: &Url, calls_left: u32) -> Option<MainImage> {
+        let url = address::parse(url.as_str(), None).ok()?;
+        let is_ours = self.politeness.key_of(&url).is_ok_and(|key| key == round.job.work.host);
+        let of_site = round.job.work.site_image.as_deref().and_then(|site| address::parse(site, None).ok());
+        if !is_ours || calls_left == 0 || of_site.is_some_and(|site| site == url) {
+            return None;
+        }
+        let id = address::image_id(&url);
+        if let Some(thumbnail) = self.images.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+            return Some(MainImage { id, thumbnail: thumbnail.clone() });
+        }
+        let thumbnail = match round.visit.hop(&url, CallKind::Image, &Validators::default(), None).await {
+            Ok(CallEnd::Reply(reply)) => self.thumbnail(&url, &reply).await,
+            Ok(CallEnd::Rejected(_)) => Ok(None),
+            Ok(CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..)) => return None,
+            Err(error) => Err(error),
+        };
+        let thumbnail = match thumbnail {
+            Ok(thumbnail) => thumbnail,
+            Err(error) => {
+                tracing::warn!(%error, %url, "a main image could not be had");
+                return None;
+            }
+        };
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).put(id.clone(), thumbnail.clone());
+        Some(MainImage { id, thumbnail })
+    }
+
+    /// The thumbnail of an image, if it gives one.
+    async fn thumbnail(&self, url: &Url, reply: &Reply) -> Result<Option<Bytes>, StageError> {
+        if reply.status != 200 || reply.body_skipped {
+            return Ok(None);
+        }
+        let Politeness { pool, decoded_bytes, .. } = self.politeness.as_ref();
+        match scaled_down_in(pool.as_ref(), reply.body.clone(), *decoded_bytes).await? {
+            Ok(jpeg) => {
+                self.politeness.events.note(&Event::Thumbnail);
+                Ok(Some(jpeg))
+            }
+            Err(why) => {
+                tracing::debug!(%url, reason = %why, "no thumbnail");
+                Ok(None)
+            }
+        }
+    }
+
+    /// An image that has a visit of its own, in the name of its page's chain of jobs.
+    pub(super) async fn image(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        id: &ImageId,
+    ) -> Result<Item, StageError> {
+        let another = item.purpose.trace().filter(|trace| Some(*trace) != round.job.trace.as_ref());
+        let span = another.map_or_else(Span::none, |trace| job_span(VisitJob::NAME, trace));
+        self.later_image(round, item, url, id).instrument(span).await
+    }
+
+    /// The image came with its page's words elsewhere, and is judged here.
+    async fn later_image(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+        id: &ImageId,
+    ) -> Result<Item, StageError> {
+        if let Some(known) = tried(self.blobs.as_ref(), id).await? {
+            return self.judge_image(round, &item.page, known).await;
+        }
+        let end = round.visit.hop(url, CallKind::Image, &Validators::default(), None).await?;
+        let thumbnail = match end {
+            CallEnd::Reply(reply) => self.thumbnail(url, &reply).await?,
+            CallEnd::Rejected(_) => None,
+            end => return Ok(waits(&end).unwrap_or(Item::Done)),
+        };
+        keep(self.blobs.as_ref(), id, thumbnail.clone()).await?;
+        self.judge_image(round, &item.page, thumbnail).await
+    }
+
+    /// Removes a page that was accepted by its words, if the image that came after them keeps it out.
+    async fn judge_image(
+        &self,
+        round: &VisitRun<'_, '_>,
+        page: &PageId,
+        thumbnail: Option<Bytes>,
+    ) -> Result<Item, StageError> {
+        let Some(jpeg) = thumbnail else { return Ok(Item::Done) };
+        let rejects = async |host: Option<&str>| {
+            let judged = self.judge.image(host, &jpeg).await;
+            judged.filter(|screening| screening.verdict == Judged::Reject)
+        };
+        // The page that shows the image matters only if the image would be kept out.
+        if rejects(None).await.is_none() {
+            return Ok(Item::Done);
+        }
+        let row = self.pages.get(page).await?.map(|(row, _)| row);
+        let Some(row) = row.filter(|row| row.state != PageState::Pending) else {
+            // The visit was sent before the page's row was written.
+            return Ok(Item::Apart(self.politeness.clock.now() + ROW_WRITTEN_IN, ItemWait::Own));
+        };
+        let url = Url::parse(&row.url).ok();
+        let Some(screening) = rejects(url.as_ref().and_then(Url::host_str)).await else { return Ok(Item::Done) };
+        if self.override_of(&row.url).await?.is_some_and(|rule| rule.apply(screening.clone()).verdict == Judged::Pass) {
+            return Ok(Item::Done);
+        }
+        tracing::info!(url = %row.url, because = screening.because(), "a page is removed for its image");
+        self.remove(round, (page, &row.url), Gone::Screened).await?;
+        Ok(Item::Done)
+    }
+}

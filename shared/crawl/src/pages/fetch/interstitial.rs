@@ -1,0 +1,229 @@
+//! Interstitials: what stands in place of the pages of a host removes none of them and rejects none for good.
+
+use super::{Fetch, Item, Row, ScannedPage, VisitRun, waits};
+use crate::politeness::visit::interstitial::{LOOKED_AT_BYTES, html_of, key_of, read_article};
+use crate::politeness::visit::{CallEnd, Fetched};
+use curlew_article::validity;
+use curlew_model::{EntryHints, HoldReason, Page, PageId, Rejection, Timestamp, Validators, VisitItem};
+use curlew_policy::politeness::admission::NotNow;
+use curlew_policy::politeness::deferral::ItemWait;
+use curlew_policy::politeness::outcome::is_refusal;
+use curlew_policy::politeness::redirect::Chain;
+use curlew_policy::politeness::{interstitial, marks};
+use curlew_ports::CallKind;
+use curlew_ports::stage::StageError;
+use url::Url;
+
+/// Number of pages of one visit that wait for its end, where other pages may have shown the same text by then.
+pub(super) const MOST_SUSPECTS: usize = 16;
+/// Stands for any image, where only title and text are judged.
+const ANY_IMAGE: &str = "image";
+
+/// A new page that seems not to be worth keeping, or is not what was announced: an interstitial that is not known yet may
+/// hide it.
+pub(super) struct Suspect {
+    pub(super) item: VisitItem,
+    pub(super) before: Row,
+    pub(super) got: Fetched,
+    pub(super) seen: Result<ScannedPage, Rejection>,
+    pub(super) suspicion: Suspicion,
+}
+
+/// The kind of document at the address of a new page.
+pub(super) enum Sight {
+    /// The page.
+    Itself,
+    /// An interstitial: the item waits.
+    Interstitial(Item),
+    /// A text that may be an interstitial's.
+    Suspicious(Suspicion),
+}
+
+/// A text that may be an interstitial's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Suspicion {
+    /// Key of the text.
+    text: u32,
+    /// A page of the host showed its own text since the look before this one.
+    was_refuted: bool,
+    /// True if the text is too short to be kept, and not empty.
+    is_short: bool,
+    /// Calls that its page may still cost.
+    pub(super) calls_left: u32,
+}
+
+impl Fetch {
+    /// Classifies the document at the address of a new page; if it is an interstitial, the host is held.
+    pub(super) async fn sight(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        (page, hints): (&PageId, &EntryHints),
+        got: &Fetched,
+        seen: &Result<ScannedPage, Rejection>,
+    ) -> Result<Sight, StageError> {
+        let CallEnd::Reply(reply) = &got.end else { return Ok(Sight::Itself) };
+        if reply.status == 200
+            && let Some(vendor) = marks::by_address(&got.url)
+        {
+            return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
+        }
+        let html = match seen {
+            Ok(seen) if seen.html.len() > LOOKED_AT_BYTES => {
+                round.visit.own_text();
+                return Ok(Sight::Itself);
+            }
+            Ok(seen) => seen.html.clone(),
+            Err(Rejection::Noindex) if reply.body.len() <= LOOKED_AT_BYTES && !reply.body_skipped => html_of(reply),
+            Err(_) => return Ok(Sight::Itself),
+        };
+        let read = read_article(self.politeness.pool.as_ref(), html, &got.url).await?;
+        let Some((html, article)) = read else { return Ok(Sight::Itself) };
+        let marked = marks::in_document(&html, &article.text);
+        if let Some(vendor) = marked.wall {
+            return Ok(Sight::Interstitial(self.hold(round, &got.url, vendor)));
+        }
+        let title = article.title.as_deref().unwrap_or_default();
+        let announced = interstitial::is_announced(hints.title.as_deref(), title, &article.text);
+        let valid = validity(article.title.as_deref().or(hints.title.as_deref()), &article.text, Some(ANY_IMAGE));
+        let is_short = matches!(valid, Err(Rejection::NoTitle | Rejection::ShortText));
+        let is_worthless = is_short || seen.is_err();
+        let text = key_of(&article);
+        if announced == Some(true) || marked.is_parked {
+            if !is_worthless {
+                round.visit.own_text();
+            }
+            return Ok(Sight::Itself);
+        }
+        if !is_worthless && announced.is_none() && !round.visit.has_substitute(text) {
+            round.visit.own_text();
+            return Ok(Sight::Itself);
+        }
+        let was_refuted = round.visit.is_refuted(text, page);
+        round.visit.substituted(text, page);
+        if let Some(waits) = self.hidden(round, &got.url, text) {
+            return Ok(Sight::Interstitial(waits));
+        }
+        // Sites whose pages are never titled as announced are spared this call. It is one of those that a page may
+        // cost.
+        let mut calls_left = self.calls_left(got);
+        if is_worthless && calls_left > 0 {
+            let calls = round.visit.state.calls;
+            match self.home_shows(round, &got.url, &got.url, text, calls_left - 1).await? {
+                Ok(true) => round.visit.covers_home(text),
+                Err(waits @ Item::Later(_)) => return Ok(Sight::Interstitial(waits)),
+                Ok(false) | Err(_) => {}
+            }
+            calls_left = calls_left.saturating_sub(round.visit.state.calls - calls);
+        }
+        Ok(match self.hidden(round, &got.url, text) {
+            Some(waits) => Sight::Interstitial(waits),
+            None => {
+                let is_short = is_short && !(title.is_empty() && article.text.is_empty());
+                Sight::Suspicious(Suspicion { text, was_refuted, is_short, calls_left })
+            }
+        })
+    }
+
+    /// Returns the outcome of a new page whose URL was refused or is in trouble until then.
+    pub(super) fn held_page(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &PageId,
+        got: &Fetched,
+        (status, until): (u16, Timestamp),
+    ) -> Item {
+        let is_ours = self.politeness.key_of(&got.url).is_ok_and(|key| key == round.visit.state.host);
+        if is_ours && is_refusal(status) && round.visit.refused(page) {
+            return Item::Apart(
+                round.visit.url_held(&got.url).map_or(until, |held| held.max(until)),
+                ItemWait::Refused,
+            );
+        }
+        Item::Apart(until, ItemWait::Own)
+    }
+
+    /// At the end of a visit: pages whose text has turned out to be an interstitial's wait with the host; those of which it is
+    /// not known yet are looked at again; the others are what they seem to be.
+    pub(super) async fn resolve(&self, round: &mut VisitRun<'_, '_>, suspect: Suspect) -> Result<Item, StageError> {
+        let hold = round.visit.state.learned.hold.as_ref();
+        let walled = hold.filter(|hold| hold.reason == HoldReason::Interstitial).map(|hold| hold.until);
+        match walled {
+            Some(until) => Ok(Item::Later(NotNow::held(until, HoldReason::Interstitial))),
+            None => {
+                let Suspicion { text, was_refuted, is_short, calls_left } = suspect.suspicion;
+                let again = round.visit.look_at_new_again_at((text, was_refuted), round.job.deferrals);
+                match again.filter(|_| is_short || round.visit.is_shared(text)) {
+                    Some(at) => Ok(Item::Apart(at, ItemWait::Doubt)),
+                    None => {
+                        let Suspect { item, before, got, seen, .. } = suspect;
+                        self.take_in(round, (&item, before), &got, calls_left, seen).await
+                    }
+                }
+            }
+        }
+    }
+
+    /// Holds the host and lets the visit wait, if this text is known to be an interstitial.
+    pub(super) fn hidden(&self, round: &mut VisitRun<'_, '_>, url: &Url, text: u32) -> Option<Item> {
+        round.visit.is_interstitial(text).then(|| self.hold(round, url, ""))
+    }
+
+    /// Holds the host and lets the visit wait.
+    pub(super) fn hold(&self, round: &mut VisitRun<'_, '_>, url: &Url, vendor: &str) -> Item {
+        let until = round.visit.hold_interstitial(vendor, url);
+        Item::Later(NotNow::held(until, HoldReason::Interstitial))
+    }
+
+    /// A page is about to be removed since it shows this text: if the home page of its site shows it too, it stands before all
+    /// pages and the removal waits. A page that led to the home page says nothing of that.
+    pub(super) async fn home_is_hidden(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        text: u32,
+    ) -> Result<Option<Item>, StageError> {
+        let Ok(url) = Url::parse(&page.url) else { return Ok(None) };
+        let redirects = self.politeness.rules.page_redirects;
+        match self.home_shows(round, &url, &got.url, text, redirects).await? {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                round.visit.covers_home(text);
+                Ok(self.hidden(round, &got.url, text))
+            }
+            Err(waits) => Ok(Some(waits)),
+        }
+    }
+
+    /// Returns whether the home page of a page's site shows this text, too. It is called once a day at most for a host
+    /// key, and this number of redirects is followed. The page itself has led to `answered`. The error is what the item
+    /// waits for.
+    async fn home_shows(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        url: &Url,
+        answered: &Url,
+        text: u32,
+        redirects: u32,
+    ) -> Result<Result<bool, Item>, StageError> {
+        let home = url.join("/").ok().filter(|home| home != answered && home != url);
+        let Some(home) = home else { return Ok(Ok(false)) };
+        if let Some(look) = round.visit.home_look(&home) {
+            return Ok(Ok(look.text == Some(text)));
+        }
+        let mut chain = Chain::new(home.clone(), redirects);
+        let answer = round.visit.follow(&mut chain, CallKind::Page, (&Validators::default(), &home)).await?;
+        let shown = self.shown_article(&answer).await?.map(|article| key_of(&article));
+        let waits = match &answer.end {
+            CallEnd::Reply(reply) => {
+                let held = round.visit.url_held_until(reply, round.job.deferrals);
+                held.map(|until| Item::Apart(until, ItemWait::Own))
+            }
+            end => waits(end),
+        };
+        if waits.is_none() || answer.hops > 0 || matches!(answer.end, CallEnd::Elsewhere(_)) {
+            round.visit.note_home(&home, shown);
+        }
+        Ok(waits.map_or(Ok(shown == Some(text)), Err))
+    }
+}

@@ -1,0 +1,309 @@
+//! Re-checks: an indexed page is fetched again, and leaves the index if it is gone or must not be found.
+
+use super::{Fetch, Item, PageFacts, VisitRun, waits};
+use crate::pages::variant::hash_of;
+use crate::politeness::usage_preferences::StatedUsage;
+use crate::politeness::visit::interstitial::{html_of, key_of, read_article};
+use crate::politeness::visit::{CallEnd, Fetched};
+use curlew_article::Article;
+use curlew_catalog::segment::RecordReader;
+use curlew_model::{
+    EntryHints, Gone, Job, Page, PageState, Purpose, Record, Rejection, Timestamp, TraceId, VisitItem, VisitJob,
+};
+use curlew_policy::address;
+use curlew_policy::page::sampling::{self, Recheck, by_doubt, by_status};
+use curlew_policy::page::soft404::{PageText, is_same_page};
+use curlew_policy::politeness::{interstitial, marks};
+use curlew_policy::polling::conditional;
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, PortError, Reply};
+use curlew_screen::Verdict as Judged;
+use url::Url;
+
+/// A page at a re-check, compared with its record.
+enum Comparison {
+    /// The text of its record; or nothing that could be compared.
+    Own,
+    /// The page shows its own text, which has changed since the record was made.
+    Revised(Box<(Article, Record)>),
+    /// Another text, of this key.
+    Other(u32),
+    /// The mark of this vendor's wall.
+    Walled(&'static str),
+    /// A parked domain.
+    Parked,
+}
+
+impl Fetch {
+    pub(super) async fn recheck(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        item: &VisitItem,
+        url: &Url,
+    ) -> Result<Item, StageError> {
+        // A page that the operator keeps out need not be fetched.
+        if self.override_of(url.as_str()).await?.is_some_and(|rule| rule.verdict == Judged::Reject) {
+            self.remove(round, (&item.page, &item.url), Gone::Screened).await?;
+            return Ok(Item::Done);
+        }
+        let page = self.pages.get(&item.page).await?.map(|(page, _)| page);
+        if page.as_ref().is_some_and(|page| !matches!(page.state, PageState::Accepted { .. })) {
+            return Ok(Item::Done);
+        }
+        let validators = page.as_ref().map(|page| conditional::to_ask(&page.validators)).unwrap_or_default();
+        let got = round.visit.get(url, CallKind::Page, &validators).await?;
+        let Some(page) = page else { return Ok(waits(&got.end).unwrap_or(Item::Done)) };
+        let found = match &got.end {
+            CallEnd::Reply(reply) => return self.answered(round, &page, reply, &got).await,
+            CallEnd::Rejected(Rejection::Robots | Rejection::RobotsDoubted) => Recheck::Gone(Gone::Robots),
+            CallEnd::Rejected(Rejection::Blocked) => Recheck::Gone(Gone::Blocked),
+            CallEnd::Rejected(Rejection::Excluded(_)) => Recheck::Gone(Gone::Excluded),
+            CallEnd::Rejected(_) => Recheck::Unknown,
+            end => return Ok(waits(end).unwrap_or(Item::Done)),
+        };
+        self.settle(round, &page, &got, found).await
+    }
+
+    /// Applies what was found where the page's address leads to. The answer of another address, even that it may not be
+    /// called, is not final: a server that asks for a login, or for patience, sends all that come there.
+    async fn settle(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        found: Recheck,
+    ) -> Result<Item, StageError> {
+        match found {
+            Recheck::Gone(reason) if got.hops > 0 => {
+                let led_to = interstitial::text_key(got.url.host_str().unwrap_or_default(), got.url.path());
+                self.doubted(round, page, got, Comparison::Other(led_to), reason).await
+            }
+            found => {
+                self.apply(round, page, found).await?;
+                Ok(Item::Done)
+            }
+        }
+    }
+
+    async fn answered(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        reply: &Reply,
+        got: &Fetched,
+    ) -> Result<Item, StageError> {
+        let found = match by_status(reply.status) {
+            Recheck::Present if reply.status == 304 => match round.visit.stated(&got.url, reply, None).await? {
+                StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
+                StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                StatedUsage::MayBeFound(_) => {
+                    round.visit.own_text();
+                    self.still_there(round, &page.id, None, None).await?;
+                    return Ok(Item::Done);
+                }
+            },
+            Recheck::Present => match self.look(reply, &got.url).await? {
+                Err(Rejection::Noindex) => {
+                    let shown = match reply.body_skipped {
+                        false => self.compare(page, html_of(reply), &got.url).await?,
+                        true => Comparison::Own,
+                    };
+                    return self.doubted(round, page, got, shown, Gone::Noindex).await;
+                }
+                Err(_) => {
+                    self.still_there(round, &page.id, None, None).await?;
+                    return Ok(Item::Done);
+                }
+                Ok(seen) if seen.directives.expired(self.politeness.clock.now()) => Recheck::Gone(Gone::Expired),
+                Ok(seen) => match round.visit.stated(&got.url, reply, Some(&seen.glance)).await? {
+                    StatedUsage::Refused(_) => Recheck::Gone(Gone::Preference),
+                    StatedUsage::Unknown(end) => return Ok(waits(&end).unwrap_or(Item::Done)),
+                    StatedUsage::MayBeFound(preferences) => {
+                        let calls_left = self.calls_left(got);
+                        let found = PageFacts { got, reply, seen: &seen, preferences, image: None, calls_left };
+                        return self.readable(round, page, found).await;
+                    }
+                },
+            },
+            other => other,
+        };
+        self.settle(round, page, got, found).await
+    }
+
+    /// A page that may be found answered: it is itself, or the server leads to another one or shows something else.
+    async fn readable(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        found: PageFacts<'_>,
+    ) -> Result<Item, StageError> {
+        let PageFacts { got, seen, reply, .. } = found;
+        let shown = self.compare(page, seen.html.to_string(), &got.url).await?;
+        if got.hops > 0 {
+            let known_as = self.known_as(round, &page.url, got, seen).await?;
+            if address::page_id(&known_as) != page.id {
+                let is_home = known_as.path() == "/" && known_as.query().is_none();
+                if got.moved_for_good && !is_home {
+                    return self.moved(round, page, got, shown, &known_as).await;
+                }
+                // For now it leads elsewhere, or to the home page, as servers do with addresses that they do not know.
+                let reason = if is_home { Gone::Replaced } else { Gone::Moved };
+                return self.doubted(round, page, got, shown, reason).await;
+            }
+        }
+        match shown {
+            Comparison::Own => {
+                round.visit.own_text();
+                let validators = conditional::for_page(&reply.headers.validators);
+                self.still_there(round, &page.id, Some(&seen.directives), Some(validators)).await?;
+                Ok(Item::Done)
+            }
+            Comparison::Revised(revised) => {
+                round.visit.own_text();
+                self.revised(round, page, (&revised.0, &revised.1), found).await
+            }
+            other => self.doubted(round, page, got, other, Gone::Replaced).await,
+        }
+    }
+
+    /// A page that has moved for good goes, unless several pages have moved to the same text.
+    async fn moved(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        shown: Comparison,
+        known_as: &Url,
+    ) -> Result<Item, StageError> {
+        match shown {
+            Comparison::Walled(vendor) => return Ok(self.hold(round, &got.url, vendor)),
+            Comparison::Other(key) => {
+                round.visit.substituted(key, &page.id);
+                if let Some(waits) = self.hidden(round, &got.url, key) {
+                    return Ok(waits);
+                }
+            }
+            _ => {}
+        }
+        self.follow(page, known_as, round.job.trace.as_ref()).await?;
+        self.apply(round, page, Recheck::Gone(Gone::Moved)).await?;
+        Ok(Item::Done)
+    }
+
+    /// Something speaks against a page: a second look decides, unless one text stands in place of several pages of its host.
+    async fn doubted(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        got: &Fetched,
+        shown: Comparison,
+        reason: Gone,
+    ) -> Result<Item, StageError> {
+        let mut found = by_doubt(page.doubted_at, reason, &self.politeness.rules, self.politeness.clock.now());
+        if let Comparison::Walled(vendor) = shown {
+            let waits = self.hold(round, &got.url, vendor);
+            self.trust(&page.id).await?;
+            return Ok(waits);
+        }
+        // The page itself asks not to be indexed; if others do as well, there is nothing to doubt.
+        let asks = reason == Gone::Noindex && matches!(shown, Comparison::Own | Comparison::Revised(_));
+        if asks && round.visit.own_noindex(&page.id) {
+            found = Recheck::Gone(reason);
+        }
+        if let Comparison::Other(key) = shown {
+            let was_refuted = round.visit.is_refuted(key, &page.id);
+            // Second looks are at pages that were found replaced, so they tell nothing about all the others.
+            if matches!(found, Recheck::Doubtful { is_new: true, .. }) {
+                round.visit.substituted(key, &page.id);
+            }
+            let mut hidden = self.hidden(round, &got.url, key);
+            if hidden.is_none() && matches!(found, Recheck::Gone(_)) {
+                hidden = self.home_is_hidden(round, page, got, key).await?;
+            }
+            if let Some(waits) = hidden {
+                if round.visit.is_interstitial(key) {
+                    self.trust(&page.id).await?;
+                }
+                return Ok(waits);
+            }
+            // As long as no page of the host shows its own text, a wall may stand before those that are called.
+            let looks = sampling::looks_since(page.doubted_at, &self.politeness.rules, self.politeness.clock.now());
+            if matches!(found, Recheck::Gone(_))
+                && let Some(at) = round.visit.look_again_at((key, was_refuted), looks)
+            {
+                let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+                self.send_visit(page, item, at, round.job.trace.as_ref()).await?;
+                return Ok(Item::Done);
+            }
+        }
+        self.apply(round, page, found).await?;
+        Ok(Item::Done)
+    }
+
+    /// Compares what the server shows with what it showed before, allowing for changes.
+    async fn compare(&self, page: &Page, html: String, url: &Url) -> Result<Comparison, StageError> {
+        // A page that cannot be read is no evidence.
+        let read = read_article(self.politeness.pool.as_ref(), html, url).await?;
+        let Some((html, article)) = read else { return Ok(Comparison::Own) };
+        let PageState::Accepted { location, content_hash, .. } = &page.state else { return Ok(Comparison::Own) };
+        let title = article.title.as_deref().unwrap_or_default();
+        if hash_of(title, &article.text) == *content_hash {
+            return Ok(Comparison::Own);
+        }
+        let marked = marks::in_document(&html, &article.text);
+        if let Some(vendor) = marks::by_address(url).or(marked.wall) {
+            return Ok(Comparison::Walled(vendor));
+        }
+        let record = match RecordReader(self.blobs.as_ref()).read(location).await {
+            Ok(Some(record)) => record,
+            // There is nothing to compare with.
+            Ok(None) | Err(StageError::Port(PortError::NotFound(_))) => return Ok(Comparison::Own),
+            Err(error) => return Err(error),
+        };
+        let then = PageText { title: &record.title, text: &record.text };
+        if !is_same_page(then, PageText { title, text: &article.text }) {
+            return Ok(if marked.is_parked { Comparison::Parked } else { Comparison::Other(key_of(&article)) });
+        }
+        // A feed may have given the title.
+        let is_unchanged =
+            article.title.as_ref().is_none_or(|title| *title == record.title) && article.text == record.text;
+        Ok(if is_unchanged { Comparison::Own } else { Comparison::Revised(Box::new((article, record))) })
+    }
+
+    /// A page that has moved is taken in under its new address, if that is on the same host key.
+    async fn follow(&self, page: &Page, to: &Url, trace: Option<&TraceId>) -> Result<(), StageError> {
+        if self.politeness.key_of(to).ok().as_ref() != Some(&page.host) {
+            return Ok(());
+        }
+        let purpose = Purpose::New { hints: EntryHints::default() };
+        let item = VisitItem { url: to.as_str().to_owned(), page: address::page_id(to), purpose };
+        self.send_visit(page, item, self.politeness.clock.now(), trace).await
+    }
+
+    async fn apply(&self, round: &VisitRun<'_, '_>, page: &Page, found: Recheck) -> Result<(), StageError> {
+        match found {
+            Recheck::Gone(reason) => self.remove(round, (&page.id, &page.url), reason).await,
+            Recheck::Doubtful { is_new: false, .. } => Ok(()),
+            Recheck::Doubtful { until, is_new: true } => {
+                // First the visit: a doubt without one would last until the next sample.
+                let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose: Purpose::Recheck };
+                tracing::info!(url = %page.url, host = %round.visit.state.host, "a page is replaced or asks not to be indexed; a second look decides");
+                self.send_visit(page, item, until, round.job.trace.as_ref()).await?;
+                self.doubt(&page.id).await
+            }
+            Recheck::Present | Recheck::Unknown => Ok(()),
+        }
+    }
+
+    async fn send_visit(
+        &self,
+        page: &Page,
+        item: VisitItem,
+        at: Timestamp,
+        trace: Option<&TraceId>,
+    ) -> Result<(), StageError> {
+        let visit = VisitJob { feed: page.feed.clone(), ..VisitJob::new(page.host.clone(), vec![item]) };
+        self.queue.send(&[(Job::new(visit).traced(trace.cloned()), at)]).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Revisions: an indexed page that says something else than its record is judged anew and sent to extraction once more.
+
+use super::{Fetch, Item, PageFacts, VisitRun};
+use crate::pages::extract::{image_id_of, with_override};
+use crate::parsing::told;
+use curlew_article::Article;
+use curlew_catalog::segment::thumbnail;
+use curlew_model::{EntryHints, ExtractJob, Gone, Job, MainImage, Page, PageState, Record, ThumbnailId};
+use curlew_ports::stage::StageError;
+use curlew_screen::Verdict as Judged;
+use url::Url;
+
+impl Fetch {
+    /// A page has changed: its new text takes the place of the old one, if the page would be taken now. One that would be
+    /// screened out leaves the index; one that says too little stays as it was.
+    pub(super) async fn revised(
+        &self,
+        round: &mut VisitRun<'_, '_>,
+        page: &Page,
+        (article, record): (&Article, &Record),
+        found: PageFacts<'_>,
+    ) -> Result<Item, StageError> {
+        let PageState::Accepted { location, .. } = &page.state else { return Ok(Item::Done) };
+        let directives = &found.seen.directives;
+        let any_image = article.image.as_ref().map(Url::as_str).or(record.image.as_deref());
+        if let Err(why) = self.judge.validity(article.title.as_deref(), &article.text, any_image) {
+            tracing::debug!(url = %page.url, reason = %why, "a page that has changed stays as it was");
+            self.still_there(round, &page.id, Some(directives), None).await?;
+            return Ok(Item::Done);
+        }
+        let image = match self.image_of(record, found.seen.glance.image.as_ref()).await? {
+            Some(image) => image,
+            None => self.main_image(round, &found.seen.glance, found.calls_left).await,
+        };
+        let asked_for_image =
+            image.is_some() && found.seen.glance.image.as_ref().map(Url::as_str) != record.image.as_deref();
+        let calls_left = found.calls_left.saturating_sub(u32::from(asked_for_image));
+        if self.is_screened_out(page, article, image.as_ref()).await? {
+            self.remove(round, (&page.id, &page.url), Gone::Screened).await?;
+            return Ok(Item::Done);
+        }
+        let directives = directives.clone();
+        let hints = EntryHints {
+            title: None,
+            published: record.published,
+            author: record.author.clone(),
+            tags: record.tags.clone(),
+            folder: record.folder.clone(),
+        };
+        let found = PageFacts { image, calls_left, ..found };
+        let job = self.extract_job(found, page.id.clone(), &page.url, &page.host).await?;
+        let site_image = record.image.clone().filter(|_| record.image_of_site);
+        let (feed, replaces) = (page.feed.clone(), Some(location.clone()));
+        let job = ExtractJob { feed, hints, site_image, replaces, ..job };
+        let now = job.fetched_at;
+        self.queue.send(&[(Job::new(job).traced(round.job.trace.clone()), now)]).await?;
+        // The validators stay those of the record until it is replaced.
+        self.still_there(round, &page.id, Some(&directives), None).await?;
+        Ok(Item::Done)
+    }
+
+    /// The image that a page had, if it has the same one now: it is not asked for again. `None` if it is to be asked for.
+    async fn image_of(&self, record: &Record, now: Option<&Url>) -> Result<Option<Option<MainImage>>, StageError> {
+        let same = record.image.as_deref().filter(|image| now.map(Url::as_str) == Some(*image));
+        let Some(id) = same.and_then(image_id_of) else { return Ok(None) };
+        Ok(match &record.thumbnail {
+            Some(ThumbnailId::Frame(at)) => {
+                let jpeg = thumbnail(self.blobs.as_ref(), at).await?;
+                Some(Some(MainImage { id, thumbnail: jpeg }))
+            }
+            // The image has an object of its own, or will have.
+            Some(ThumbnailId::Object(_)) => Some(None),
+            None => Some(Some(MainImage { id, thumbnail: None })),
+        })
+    }
+
+    async fn is_screened_out(
+        &self,
+        page: &Page,
+        article: &Article,
+        image: Option<&MainImage>,
+    ) -> Result<bool, StageError> {
+        let host = Url::parse(&page.url).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let said = curlew_screen::Page {
+            title: article.title.as_deref().unwrap_or_default(),
+            text: &article.text,
+            language: article.language.as_deref(),
+            host: host.as_deref(),
+        };
+        let jpeg = image.and_then(|image| image.thumbnail.as_deref());
+        let rules = self.judge.rules(self.blobs.as_ref(), self.politeness.clock.as_ref()).await?;
+        // A page that takes too long to judge is not accepted by extraction either, and stays as it was.
+        let screening = told(self.judge.page(self.politeness.pool.as_ref(), &said, jpeg).await)?;
+        Ok(screening.is_ok_and(|screening| with_override(screening, &rules, &page.url).verdict == Judged::Reject))
+    }
+}

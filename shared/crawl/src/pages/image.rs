@@ -1,0 +1,235 @@
+//! Makes thumbnails: images are decoded under strict limits, scaled down, and written as JPEG.
+
+mod footprint;
+
+use crate::parsing::{parsed, within};
+use bytes::Bytes;
+use curlew_ports::stage::StageError;
+use curlew_ports::{CpuPool, CpuTask};
+use footprint::ImageHeader;
+use image::{DynamicImage, ImageDecoder, ImageReader, Limits, RgbImage};
+use jpeg_encoder::{ColorType, Encoder};
+use std::borrow::Cow;
+use std::io::Cursor;
+
+/// Width and height that a thumbnail fits into, in pixels.
+const THUMBNAIL: (u32, u32) = (320, 214);
+/// Widest and highest image that is decoded, in pixels.
+const MAX_SIDE: u32 = 10_000;
+/// Memory that decoding an image may take, unless configured: its pixels, and all that the decoder keeps besides. That
+/// is a photograph of 39 megapixels, or of 19 if it is a progressive JPEG.
+pub const DECODED_BYTES: u64 = 112 * 1024 * 1024;
+/// Most memory that a thumbnail may take.
+const MAX_THUMBNAIL: u64 = 1024 * 1024;
+/// An image that takes more memory than this is decoded while no other such image is: two that take all they may would
+/// not fit into a small function.
+const LARGE: u64 = 16 * 1024 * 1024;
+/// Images with a shorter side are icons or pixels and give no thumbnail.
+const MIN_SIDE: u32 = 48;
+/// Quality of the JPEG, of 100.
+const QUALITY: u8 = 78;
+/// First bytes of a PNG (ISO/IEC 15948 §5.2).
+const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// Chunks of a PNG that its pixels are made of.
+const PNG_PIXELS: [&[u8]; 5] = [b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"];
+
+/// Makes a thumbnail in the pool, where large images are decoded one after the other. Decoding may take `memory` bytes.
+///
+/// # Errors
+/// The inner error is one line that says why the image gives none; the outer one if it could not be decoded now.
+pub(crate) async fn scaled_down_in(
+    pool: &dyn CpuPool,
+    image: Bytes,
+    memory: u64,
+) -> Result<Result<Bytes, String>, StageError> {
+    let small = image.clone();
+    let scale_small = move || match opened_for(&small, memory) {
+        Ok((_, footprint)) if footprint > LARGE => None,
+        opened => Some(opened.and_then(|(decoder, _)| scaled(decoder))),
+    };
+    let scaled = match parsed(pool, image.len(), scale_small).await? {
+        Ok(Some(scaled)) => Ok(scaled),
+        Ok(None) => within(pool, CpuTask::LargeDocument, move || scaled_down(&image, memory)).await?,
+        Err(overrun) => Err(overrun),
+    };
+    Ok(scaled.unwrap_or_else(|overrun| Err(overrun.to_string())))
+}
+
+/// Makes a thumbnail of an image whose decoding takes at most `memory` bytes.
+///
+/// # Errors
+/// One line that says why the image gives none.
+pub fn scaled_down(bytes: &[u8], memory: u64) -> Result<Bytes, String> {
+    opened_for(bytes, memory).and_then(|(decoder, _)| scaled(decoder))
+}
+
+/// Decodes an image, scales it down, and writes it as a JPEG.
+fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
+    let picture = DynamicImage::from_decoder(decoder).map_err(|e| e.to_string())?;
+    // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
+    let small = match picture {
+        DynamicImage::ImageRgb8(pixels) => averaged(&pixels),
+        other => other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height())).into_rgb8(),
+    };
+    let mut jpeg = Vec::new();
+    // A thumbnail fits into 16 bits.
+    let (width, height) = (small.width() as u16, small.height() as u16);
+    Encoder::new(&mut jpeg, QUALITY)
+        .encode(small.as_raw(), width, height, ColorType::Rgb)
+        .map_err(|e| e.to_string())?;
+    Ok(jpeg.into())
+}
+
+/// Scales an image down until it fits; each pixel becomes the average of those whose place it takes.
+fn averaged(pixels: &RgbImage) -> RgbImage {
+    let (width, height) = pixels.dimensions();
+    let (across, down) = (f64::from(width) / f64::from(THUMBNAIL.0), f64::from(height) / f64::from(THUMBNAIL.1));
+    let ratio = across.max(down).max(1.0);
+    let scaled = |side: u32| ((f64::from(side) / ratio).round() as u32).clamp(1, side.max(1));
+    let (columns, rows) = (scaled(width), scaled(height));
+    // The number of pixels of a side that belong to each of its places.
+    let parts = |places: u32, side: u32| -> Vec<u32> {
+        let edge = |at: u32| (u64::from(at) * u64::from(side)).div_ceil(u64::from(places)) as u32;
+        (0..places).map(|at| edge(at + 1) - edge(at)).collect()
+    };
+    let widths = parts(columns, width);
+    let mut out = vec![0; columns as usize * rows as usize * 3];
+    let mut places = out.as_chunks_mut::<3>().0.iter_mut();
+    let mut sums = vec![[0_u32; 3]; columns as usize];
+    let mut lines = pixels.as_raw().chunks_exact(width as usize * 3);
+    for high in parts(rows, height) {
+        sums.fill([0; 3]);
+        for line in lines.by_ref().take(high as usize) {
+            let mut line = line.as_chunks::<3>().0.iter();
+            for (sum, wide) in sums.iter_mut().zip(&widths) {
+                let [mut red, mut green, mut blue] = *sum;
+                let mut left = *wide;
+                // This crate is compiled for its size, by which a range would be a call for each pixel.
+                while left > 0
+                    && let Some(pixel) = line.next()
+                {
+                    red += u32::from(pixel[0]);
+                    green += u32::from(pixel[1]);
+                    blue += u32::from(pixel[2]);
+                    left -= 1;
+                }
+                *sum = [red, green, blue];
+            }
+        }
+        for ((sum, wide), place) in sums.iter().zip(&widths).zip(places.by_ref()) {
+            let many = wide * high;
+            let mean = |sum: u32| (sum + many / 2).checked_div(many).unwrap_or_default() as u8;
+            let [red, green, blue] = *sum;
+            *place = [mean(red), mean(green), mean(blue)];
+        }
+    }
+    RgbImage::from_raw(columns, rows, out).unwrap_or_default()
+}
+
+/// The decoder of an image whose header is read and keeps to the limits, and the memory that decoding takes, in bytes.
+fn opened_for(bytes: &[u8], memory: u64) -> Result<(impl ImageDecoder, u64), String> {
+    let file = Cursor::new(without_metadata(bytes));
+    let mut reader = ImageReader::new(file).with_guessed_format().map_err(|e| e.to_string())?;
+    reader.limits(limits(memory));
+    let format = reader.format().ok_or("the format of the image is not known")?;
+    let mut decoder = reader.into_decoder().map_err(|e| e.to_string())?;
+    let (width, height) = decoder.dimensions();
+    if width.min(height) < MIN_SIDE {
+        return Err(format!("the image is only {width}x{height} pixels"));
+    }
+    let announced = ImageHeader { format, width, height, pixels: decoder.total_bytes() };
+    let footprint = announced.footprint(bytes)?;
+    let Some(left) = memory.checked_sub(footprint) else {
+        return Err(format!("the image takes {footprint} bytes while it is decoded"));
+    };
+    // Heeded for a GIF's frame, which takes a fourth more for its indices.
+    decoder.set_limits(limits(left / 5 * 4)).map_err(|e| e.to_string())?;
+    Ok((decoder, footprint))
+}
+
+/// Returns a PNG without the chunks that do not change its pixels; another file as it is. A decoder keeps texts and
+/// colour profiles in memory, however many there are and however long they are once inflated.
+fn without_metadata(file: &[u8]) -> Cow<'_, [u8]> {
+    let Some(mut rest) = file.strip_prefix(PNG_SIGNATURE) else { return Cow::Borrowed(file) };
+    let mut kept = PNG_SIGNATURE.to_vec();
+    while let Some((length, _)) = rest.split_first_chunk() {
+        // The length does not count itself, the kind, and the checksum.
+        let end = (u32::from_be_bytes(*length) as usize).saturating_add(12).min(rest.len());
+        let (chunk, after) = rest.split_at(end);
+        if chunk.get(4..8).is_some_and(|kind| PNG_PIXELS.contains(&kind)) {
+            kept.extend_from_slice(chunk);
+        }
+        rest = after;
+    }
+    Cow::Owned(kept)
+}
+
+/// Returns the limits of a decoder that may take this number of bytes besides the pixels.
+fn limits(bytes: u64) -> Limits {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(MAX_SIDE);
+    limits.max_image_height = Some(MAX_SIDE);
+    limits.max_alloc = Some(bytes);
+    limits
+}
+
+/// The pixels of a thumbnail; none if it is no picture of a thumbnail's size.
+pub fn opened(jpeg: &[u8]) -> Option<RgbImage> {
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(THUMBNAIL.0);
+    limits.max_image_height = Some(THUMBNAIL.0);
+    limits.max_alloc = Some(MAX_THUMBNAIL);
+    let mut reader = ImageReader::with_format(Cursor::new(jpeg), image::ImageFormat::Jpeg);
+    reader.limits(limits);
+    Some(reader.decode().ok()?.into_rgb8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn png(width: u32, height: u32) -> Vec<u8> {
+        let mut out = Cursor::new(Vec::new());
+        let written = DynamicImage::new_rgb8(width, height).write_to(&mut out, image::ImageFormat::Png);
+        assert!(written.is_ok());
+        out.into_inner()
+    }
+
+    #[test]
+    fn a_picture_becomes_a_small_jpeg() {
+        for ((width, height), scaled) in [((640, 360), (320, 180)), ((60, 50), (60, 50)), ((640, 50), (320, 25))] {
+            let jpeg = scaled_down(&png(width, height), DECODED_BYTES).unwrap_or_default();
+            let read = image::load_from_memory(&jpeg).unwrap_or_default();
+            assert_eq!((read.width(), read.height()), scaled);
+        }
+    }
+
+    /// The averages are those of the library's `thumbnail`, but for pixels on an edge that a rounding error moves.
+    #[test]
+    fn averages_are_those_of_the_library() {
+        for (width, height) in [(640, 360), (320, 214), (60, 50), (1_000, 333), (901, 1_207), (10_000, 48), (48, 900)] {
+            let drawn = RgbImage::from_fn(width, height, |x, y| {
+                image::Rgb([(x % 251) as u8, (y % 241) as u8, ((x * y / 7) % 256) as u8])
+            });
+            let small = averaged(&drawn);
+            let theirs = DynamicImage::ImageRgb8(drawn).thumbnail(THUMBNAIL.0.min(width), THUMBNAIL.1.min(height));
+            assert_eq!((small.width(), small.height()), (theirs.width(), theirs.height()), "{width}x{height}");
+            let theirs = theirs.into_rgb8();
+            let differ = small.pixels().zip(theirs.pixels()).filter(|(one, other)| one != other).count();
+            assert!(differ * 50 <= small.pixels().len(), "{width}x{height}: {differ} pixels differ");
+        }
+    }
+
+    #[test]
+    fn b13_what_is_too_large_too_small_or_no_image_gives_none() {
+        // The header alone says 50 000 x 50 000; nothing of that size is allocated.
+        let mut huge = png(64, 64);
+        huge[16..20].copy_from_slice(&50_000u32.to_be_bytes());
+        huge[20..24].copy_from_slice(&50_000u32.to_be_bytes());
+        assert!(scaled_down(&huge, DECODED_BYTES).is_err());
+        assert!(scaled_down(&png(1, 1), DECODED_BYTES).is_err());
+        assert!(scaled_down(&png(10_000, 47), DECODED_BYTES).is_err());
+        assert!(scaled_down(b"<svg xmlns='http://www.w3.org/2000/svg'/>", DECODED_BYTES).is_err());
+        assert!(scaled_down(b"", DECODED_BYTES).is_err());
+    }
+}

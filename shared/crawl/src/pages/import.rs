@@ -1,0 +1,209 @@
+//! Import: pages that somebody else fetched go the way of our own, from their head on, without a call.
+
+use crate::pages::extract::Extract;
+use crate::pages::fetch::canonical_link;
+use crate::parsing::parsed;
+use crate::politeness::access::Politeness;
+use crate::worker::PageJob;
+use bytes::Bytes;
+use curlew_article::{HeadScan, Limits, decode, scan_head};
+use curlew_catalog::frames::compressed;
+use curlew_catalog::hidden::{hidden_hosts, is_hidden};
+use curlew_model::{
+    EntryHints, Exchange, ExtractJob, HostState, PageBody, PageId, PageState, Rejection, StatedPreferences, Timestamp,
+    Validators,
+};
+use curlew_policy::address;
+use curlew_policy::page::directives::robots_tag_lines;
+use curlew_policy::polling::conditional;
+use curlew_policy::robots::license::{LicenseTerms, linked};
+use curlew_ports::stage::StageError;
+use curlew_ports::update_host;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use url::Url;
+
+/// Header lines that speak of the body as it came over the wire.
+const OF_WIRE: [&str; 3] = ["content-encoding", "transfer-encoding", "content-length"];
+/// Bytes of header lines that are kept of a page that is kept raw.
+const MAX_HEAD: usize = 32 << 10;
+
+/// A page that somebody else fetched: the answer to a GET with status 200.
+#[derive(Clone, Debug)]
+pub struct ForeignPage {
+    /// The URL that answered.
+    pub url: String,
+    /// When it did.
+    pub fetched_at: Timestamp,
+    /// Header lines of the answer, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body, decoded, in its own charset.
+    pub body: Bytes,
+}
+
+impl ForeignPage {
+    fn every(&self, name: &str) -> Vec<String> {
+        self.headers.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone()).collect()
+    }
+
+    fn first(&self, name: &str) -> Option<String> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    }
+}
+
+/// Outcome of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// The page is in the store now.
+    Accepted,
+    /// The page was known already, whatever became of it.
+    Known,
+    /// The page is not accepted, for this reason.
+    Rejected(Rejection),
+}
+
+/// Takes pages of others.
+pub struct ForeignPages<'a> {
+    /// Makes the records.
+    pub extract: &'a Extract,
+    /// Settings about hosts and addresses, and the address guard.
+    pub politeness: &'a Arc<Politeness>,
+    /// True if pages are kept raw.
+    pub keeps_raw: bool,
+}
+
+impl ForeignPages<'_> {
+    /// Takes some pages; their records share a segment. One outcome for each, in order. Nothing changes about pages that
+    /// are known, so pages may be taken twice.
+    ///
+    /// # Errors
+    /// Any error of the ports. Pages that were taken before stay.
+    pub async fn take(&self, pages: Vec<ForeignPage>) -> Result<Vec<ImportOutcome>, StageError> {
+        let blocked = hidden_hosts(self.extract.blobs.as_ref()).await?;
+        let (mut outcomes, mut jobs, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+        for page in pages {
+            let outcome = match self.job(&page, &blocked).await? {
+                Ok(job) if !seen.insert(job.page.clone()) || self.is_known(&job.page).await? => ImportOutcome::Known,
+                Ok(job) => {
+                    jobs.push((outcomes.len(), PageJob::new(job)));
+                    ImportOutcome::Accepted
+                }
+                Err(why) => ImportOutcome::Rejected(why),
+            };
+            outcomes.push(outcome);
+        }
+        let (places, jobs): (Vec<usize>, Vec<PageJob>) = jobs.into_iter().unzip();
+        // Before the rows: a first visit does not look for rows of a host that nobody has called.
+        for host in jobs.iter().map(|job| &job.work.host).collect::<BTreeSet<_>>() {
+            let noted = |state| (HostState { has_imports: true, ..state }, ());
+            update_host(self.politeness.ledger.as_ref(), host, noted).await?;
+        }
+        for verdict in self.extract.run_batch(&jobs).await {
+            verdict?;
+        }
+        for (place, job) in places.into_iter().zip(jobs) {
+            outcomes[place] = match self.extract.pages.get(&job.work.page).await?.map(|(row, _)| row.state) {
+                Some(PageState::Accepted { .. }) => ImportOutcome::Accepted,
+                Some(PageState::Rejected { reason }) => ImportOutcome::Rejected(reason),
+                _ => ImportOutcome::Known,
+            };
+        }
+        Ok(outcomes)
+    }
+
+    async fn is_known(&self, page: &PageId) -> Result<bool, StageError> {
+        let row = self.extract.pages.get(page).await?;
+        Ok(row.is_some_and(|(row, _)| !row.state.may_be_taken_up()))
+    }
+
+    /// The job of a page's extraction, or why it is not taken: what fetching would have found before it.
+    async fn job(
+        &self,
+        page: &ForeignPage,
+        blocked: &BTreeSet<String>,
+    ) -> Result<Result<ExtractJob, Rejection>, StageError> {
+        let politeness = self.politeness;
+        let url = match address::parse(&page.url, None) {
+            Ok(url) => url,
+            Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
+        };
+        if let Err(why) = politeness.fetch.vet(url.as_str()) {
+            return Ok(Err(Rejection::Address(why)));
+        }
+        let (body, content_type, base) = (page.body.clone(), page.first("content-type"), url.clone());
+        let media = content_type.clone();
+        let read = move || scan_head(&decode(&body, media.as_deref()), &base, &Limits::default());
+        let head = match parsed(politeness.pool.as_ref(), page.body.len(), read).await? {
+            Ok(Ok(head)) => head,
+            Ok(Err(why)) => return Ok(Err(Rejection::Unreadable(why.to_string()))),
+            Err(overrun) => return Ok(Err(Rejection::Limit(overrun.to_string()))),
+        };
+        let answered = address::canonical(&url);
+        let known_as = canonical_link(politeness, &answered, head.canonical.as_ref()).unwrap_or(answered);
+        for url in [&url, &known_as] {
+            if let Some(rule) = politeness.scope.excludes(url) {
+                return Ok(Err(Rejection::Excluded(rule.to_string())));
+            }
+            if is_hidden(blocked, url.as_str()) {
+                return Ok(Err(Rejection::Blocked));
+            }
+        }
+        let preferences = match self.stated(page, &url, &head) {
+            Ok(preferences) => preferences,
+            Err(why) => return Ok(Err(Rejection::Preference(why))),
+        };
+        let host = match politeness.key_of(&known_as) {
+            Ok(host) => host,
+            Err(why) => return Ok(Err(Rejection::Address(why.to_string()))),
+        };
+        let packed = compressed(&page.body)?;
+        let robots_tags = [page.every("x-robots-tag"), robots_tag_lines(&page.every("robots-tag"))].concat();
+        let validators = Validators { etag: page.first("etag"), last_modified: page.first("last-modified") };
+        Ok(Ok(ExtractJob {
+            page: address::page_id(&known_as),
+            host,
+            url: known_as.into(),
+            final_url: url.into(),
+            feed: None,
+            named_by: None,
+            hints: EntryHints::default(),
+            site_image: None,
+            content_type,
+            robots_tags,
+            preferences,
+            body: PageBody::Inline(packed.into()),
+            fetched_at: page.fetched_at.min(politeness.clock.now()),
+            image: None,
+            calls_left: 0,
+            validators: conditional::for_page(&validators),
+            is_without_row: false,
+            replaces: None,
+            exchange: self.keeps_raw.then(|| exchange(page)),
+        }))
+    }
+
+    /// Returns the preferences that the answer and the page state about their use; or the refusal. The site's own files are not
+    /// asked for.
+    fn stated(&self, page: &ForeignPage, url: &Url, head: &HeadScan) -> Result<StatedPreferences, String> {
+        let mut stated = StatedPreferences::default();
+        let head = Some(head).filter(|_| !self.politeness.scope.meta_ignored.contains(url));
+        if head.is_some_and(|head| LicenseTerms::parse(head.rsl.as_bytes()).prohibits_search(url)) {
+            return Err("the licence in the page prohibits search (RSL)".to_owned());
+        }
+        let license = head.and_then(|head| head.license.clone()).or_else(|| linked(&page.every("link"), url));
+        stated.license = license.map(String::from);
+        Ok(stated)
+    }
+}
+
+/// The head of the answer. The request was not ours and is left empty.
+fn exchange(page: &ForeignPage) -> Exchange {
+    let mut response = "HTTP/1.1 200 OK\r\n".to_owned();
+    for (name, value) in page.headers.iter().filter(|(name, _)| !OF_WIRE.contains(&name.as_str())) {
+        if response.len() + name.len() + value.len() <= MAX_HEAD {
+            let value = value.replace(char::is_control, " ");
+            response.push_str(&format!("{name}: {value}\r\n"));
+        }
+    }
+    Exchange { request: String::new(), response }
+}

@@ -1,0 +1,168 @@
+//! The judge: what screening says of a page, by its words and by its image.
+
+use crate::pages::image::opened;
+use crate::pages::overrides;
+use curlew_model::{Millis, Rejection};
+use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
+use curlew_screen::{Override, Page, Screener, Screening, Verdict};
+use lru::LruCache;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Time for which overrides are cached.
+pub const RULES_KNOWN_FOR: Millis = Millis::from_mins(1);
+/// Maximum number of images whose classification, or thumbnail, a process remembers.
+pub(crate) const REMEMBERED_IMAGES: NonZeroUsize = NonZeroUsize::MIN.saturating_add(255);
+
+/// Judges pages.
+pub struct Judge {
+    /// True if a page is worth keeping without an image.
+    images_are_optional: bool,
+    /// The screener; the built-in one if there is none.
+    screener: Option<Arc<Screener>>,
+    /// Images are not looked at if there is none.
+    eye: Option<Arc<dyn ImageClassifier>>,
+    /// Labels of the thumbnails classified last: pages of one site often share one, and a classifier may cost money.
+    detections: Mutex<LruCache<Box<[u8]>, Vec<Detection>>>,
+    /// The overrides as they were read last, and when, by the monotonic clock.
+    rules: Mutex<Option<(Arc<Vec<Override>>, Millis)>>,
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judge").field("screener", &self.screener).field("eye", &self.eye()).finish_non_exhaustive()
+    }
+}
+
+impl Default for Judge {
+    fn default() -> Judge {
+        Judge::new(None, None)
+    }
+}
+
+impl Judge {
+    /// Creates it with these settings; `eye` classifies images.
+    pub fn new(screener: Option<Arc<Screener>>, eye: Option<Arc<dyn ImageClassifier>>) -> Judge {
+        Judge {
+            images_are_optional: false,
+            screener,
+            eye,
+            detections: Mutex::new(LruCache::sparse(REMEMBERED_IMAGES)),
+            rules: Mutex::default(),
+        }
+    }
+
+    /// Returns the same judge, which takes pages without an image if `are_optional` is true.
+    #[must_use]
+    pub fn with_images_optional(self, are_optional: bool) -> Judge {
+        Judge { images_are_optional: are_optional, ..self }
+    }
+
+    /// True if a page is taken without an image.
+    pub fn are_images_optional(&self) -> bool {
+        self.images_are_optional
+    }
+
+    /// Checks that a page is worth keeping, as [`curlew_article::validity`] does; it needs no image where images are
+    /// optional.
+    ///
+    /// # Errors
+    /// The first part that is missing.
+    pub(crate) fn validity(&self, title: Option<&str>, text: &str, image: Option<&str>) -> Result<(), Rejection> {
+        match curlew_article::validity(title, text, image) {
+            Err(Rejection::NoImage) if self.images_are_optional => Ok(()),
+            validity => validity,
+        }
+    }
+
+    fn screener(&self) -> &Screener {
+        self.screener.as_deref().unwrap_or_else(|| Screener::standard())
+    }
+
+    /// The name of what looks at images, if they are looked at.
+    pub fn eye(&self) -> Option<&str> {
+        self.eye.as_deref().map(ImageClassifier::name)
+    }
+
+    /// True if an image alone can keep a page out.
+    pub fn may_reject_by_image(&self) -> bool {
+        self.eye.as_ref().is_some_and(|eye| self.screener().may_reject_at(eye.highest()))
+    }
+
+    /// The operator's overrides, as they are now or were a minute ago: they are read once a minute at most.
+    ///
+    /// # Errors
+    /// The errors of the object store.
+    pub async fn rules(&self, blobs: &dyn Blobs, clock: &dyn Clock) -> Result<Arc<Vec<Override>>, PortError> {
+        let now = clock.monotonic();
+        let known = self.rules.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((rules, _)) = known.filter(|(_, at)| now.saturating_sub(*at) < RULES_KNOWN_FOR) {
+            return Ok(rules);
+        }
+        let rules = Arc::new(overrides::all(blobs).await?.into_iter().map(|given| given.rule).collect::<Vec<_>>());
+        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = Some((rules.clone(), now));
+        Ok(rules)
+    }
+
+    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. An image that cannot be classified says
+    /// nothing: the page is judged by its words alone.
+    ///
+    /// # Errors
+    /// If its words take too long to weigh, or cannot be weighed now.
+    pub async fn page(&self, pool: &dyn CpuPool, page: &Page<'_>, image: Option<&[u8]>) -> Result<Screening, CpuError> {
+        let words = self.screened(pool, page, Vec::new()).await?;
+        if words.verdict == Verdict::Reject {
+            return Ok(words);
+        }
+        let detections = match image {
+            Some(jpeg) => self.detect(jpeg).await.unwrap_or_default(),
+            None => Vec::new(),
+        };
+        if detections.is_empty() { Ok(words) } else { self.screened(pool, page, detections).await }
+    }
+
+    async fn screened(
+        &self,
+        pool: &dyn CpuPool,
+        page: &Page<'_>,
+        detections: Vec<Detection>,
+    ) -> Result<Screening, CpuError> {
+        let screener = self.screener.clone();
+        let (title, text) = (page.title.to_owned(), page.text.to_owned());
+        let (language, host) = (page.language.map(str::to_owned), page.host.map(str::to_owned));
+        let screen = move || {
+            let page = Page { title: &title, text: &text, language: language.as_deref(), host: host.as_deref() };
+            screener.as_deref().unwrap_or_else(|| Screener::standard()).screen_with(&page, &detections)
+        };
+        compute(pool, CpuTask::document(page.text.len()), screen).await
+    }
+
+    /// Judges a thumbnail that came later than its page's words.
+    pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
+        let detections = if self.may_reject_by_image() { self.detect(jpeg).await? } else { return None };
+        Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))
+    }
+
+    /// Returns the labels of a thumbnail; `None` if it is no picture of a thumbnail's size.
+    async fn detect(&self, jpeg: &[u8]) -> Option<Vec<Detection>> {
+        let Some(eye) = &self.eye else { return Some(Vec::new()) };
+        if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {
+            return Some(detections.clone());
+        }
+        let pixels = opened(jpeg)?;
+        let (width, height) = pixels.dimensions();
+        let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw())?;
+        Some(match eye.classify(&ImageInput { rgb, jpeg }).await {
+            Ok(detections) => {
+                self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(jpeg.into(), detections.clone());
+                detections
+            }
+            Err(why) => {
+                tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
+                Vec::new()
+            }
+        })
+    }
+}

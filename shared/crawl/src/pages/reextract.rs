@@ -1,0 +1,245 @@
+//! Re-extraction: runs the extractor of today over the pages that are kept raw, without a call. A page of which it makes
+//! another record gets a revision; publishing then erases the old one.
+
+use crate::pages::extract::{BatchCache, Extract, image_id_of};
+use crate::pages::variant::content_hash;
+use crate::parsing::parsed;
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::each_page;
+use curlew_catalog::raw::{RawEntry, RawPages};
+use curlew_catalog::removal::Removal;
+use curlew_catalog::segment::{self, Draft, segment_year};
+use curlew_model::{Gone, Location, MainImage, Page, PageState, RawFrame, Record, Rejection, ThumbnailId, Timestamp};
+use curlew_ports::PortError;
+use curlew_ports::stage::StageError;
+use futures::future::try_join_all;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Pages that are extracted together; their revisions share a segment.
+const TOGETHER: usize = 64;
+/// Pages that are extracted at once: a few more than a small machine has cores, since each also waits for its row.
+const LANES: usize = 4;
+/// Number of attempts to write the row of a page while others write it.
+const ROW_TRIES: u32 = 4;
+/// Maximum number of rejected pages that a report names.
+const NAMED: usize = 100;
+
+/// Choice of the pages, and of what to do.
+#[derive(Clone, Debug)]
+pub struct ReextractRequest {
+    /// Only pages fetched since this instant.
+    pub since: Timestamp,
+    /// Only pages of this host and those below it.
+    pub site: Option<String>,
+    /// True if nothing is to be written.
+    pub dry_run: bool,
+    /// True if pages are removed that content policy or their own directives keep out today.
+    pub remove: bool,
+}
+
+impl ReextractRequest {
+    fn is_about(&self, url: &str) -> bool {
+        self.site.as_ref().is_none_or(|site| is_on(url, site))
+    }
+}
+
+/// Results of a re-extraction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReextractReport {
+    /// Number of pages of which the same record is made.
+    pub same: u64,
+    /// Number of pages of which another record is made, and written unless nothing was to be.
+    pub revised: u64,
+    /// Numbers of pages that would be rejected today, by reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Number of those that were removed.
+    pub removed: u64,
+    /// Number of accepted pages that are not kept raw, or not any longer.
+    pub without_raw: u64,
+    /// The first pages that would be rejected, with the reason.
+    pub examples: Vec<(String, String)>,
+}
+
+/// Extracts anew.
+pub struct Reextract<'a> {
+    /// Makes the records.
+    pub extract: &'a Extract,
+    /// The raw pages.
+    pub raw: &'a RawPages,
+    /// Removes pages that are kept out today.
+    pub removal: &'a Removal,
+}
+
+/// Outcome of one page.
+enum Reextraction {
+    /// The page's raw form cannot be read.
+    Unreadable,
+    Same,
+    Revised(Box<Draft>),
+    Rejected(Rejection),
+}
+
+impl Reextract<'_> {
+    /// Extracts the pages that are kept raw, some dozens at a time. May run twice, also after it was cut off.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn run(&self, request: &ReextractRequest) -> Result<ReextractReport, StageError> {
+        let mut report = ReextractReport::default();
+        let mut chunk: Vec<RawEntry> = Vec::new();
+        for (key, segment) in self.raw.objects(request.since).await? {
+            let pages = self.raw.shown(&key, &segment, self.extract.pages.as_ref()).await?;
+            let is_asked =
+                |page: &RawEntry| page.record.fetched_at >= request.since && request.is_about(&page.record.url);
+            chunk.extend(pages.into_iter().filter(is_asked));
+            if chunk.len() >= TOGETHER {
+                self.pages(std::mem::take(&mut chunk), request, &mut report).await?;
+            }
+        }
+        self.pages(chunk, request, &mut report).await?;
+        let mut accepted = 0u64;
+        each_page(self.extract.pages.as_ref(), |page| {
+            let is_asked = page.at >= request.since && request.is_about(&page.url);
+            accepted += u64::from(is_asked && matches!(page.state, PageState::Accepted { .. }));
+        })
+        .await?;
+        let left = report.rejected.values().sum::<u64>() - report.removed;
+        report.without_raw = accepted.saturating_sub(report.same + report.revised + left);
+        Ok(report)
+    }
+
+    async fn pages(
+        &self,
+        chunk: Vec<RawEntry>,
+        request: &ReextractRequest,
+        report: &mut ReextractReport,
+    ) -> Result<(), StageError> {
+        let mut lanes: Vec<Vec<RawEntry>> = (0..LANES).map(|_| Vec::new()).collect();
+        for (n, page) in chunk.into_iter().enumerate() {
+            lanes[n % LANES].push(page);
+        }
+        let mut revised: Vec<(RawEntry, Draft)> = Vec::new();
+        for (page, outcome) in try_join_all(lanes.into_iter().map(|lane| self.lane(lane))).await?.into_iter().flatten()
+        {
+            match outcome {
+                Reextraction::Unreadable => {}
+                Reextraction::Same => report.same += 1,
+                Reextraction::Revised(draft) => {
+                    report.revised += 1;
+                    revised.push((page, *draft));
+                }
+                Reextraction::Rejected(why) => {
+                    *report.rejected.entry(why.code()).or_default() += 1;
+                    if report.examples.len() < NAMED {
+                        report.examples.push((page.record.url.clone(), why.to_string()));
+                    }
+                    if let Some(reason) = gone(&why).filter(|_| request.remove && !request.dry_run) {
+                        self.removal.remove(&page.record.id, reason).await?;
+                        report.removed += 1;
+                    }
+                }
+            }
+        }
+        if request.dry_run || revised.is_empty() {
+            return Ok(());
+        }
+        // As extraction does: records first, then the rows that point to them.
+        let drafts = revised.iter().map(|(_, draft)| draft);
+        let now = self.extract.clock.now();
+        let locations = segment::write(self.extract.blobs.as_ref(), drafts, now).await?;
+        for ((page, draft), location) in revised.iter().zip(locations) {
+            self.point(page, location, content_hash(&draft.record)).await?;
+        }
+        Ok(())
+    }
+
+    async fn lane(&self, pages: Vec<RawEntry>) -> Result<Vec<(RawEntry, Reextraction)>, StageError> {
+        let mut cache = BatchCache::default();
+        let mut outcomes = Vec::with_capacity(pages.len());
+        for page in pages {
+            let outcome = self.page(&page, &mut cache).await?;
+            outcomes.push((page, outcome));
+        }
+        Ok(outcomes)
+    }
+
+    async fn page(&self, page: &RawEntry, cache: &mut BatchCache) -> Result<Reextraction, StageError> {
+        let kept = page.clone();
+        let unpacked = parsed(self.extract.pool.as_ref(), page.frame().len(), move || kept.unpack()).await?;
+        let Ok(Some(raw)) = unpacked else { return Ok(Reextraction::Unreadable) };
+        let old = &page.record;
+        let mut job = raw.job;
+        job.replaces = Some(page.at.clone());
+        job.image = own_image(page);
+        let mut draft = match self.extract.drafted(&job, raw.body, cache).await? {
+            Ok(draft) => draft,
+            Err(why) => return Ok(Reextraction::Rejected(why)),
+        };
+        let new = &mut draft.record;
+        if new.feed.is_none() {
+            // The row of the page's feed has been retired since.
+            new.feed.clone_from(&old.feed);
+            new.site_name = new.site_name.take().or_else(|| old.site_name.clone());
+        }
+        if new.image != old.image
+            && let Some(ThumbnailId::Object(image)) = &new.thumbnail
+            && cache.picture(self.extract.blobs.as_ref(), image).await?.is_none()
+        {
+            // Nobody asks for it.
+            new.thumbnail = None;
+        }
+        if is_same(old, new) {
+            return Ok(Reextraction::Same);
+        }
+        if !new.no_archive
+            && let Some(RawFrame { day, .. }) = &old.raw
+        {
+            new.raw = Some(RawFrame { day: day.clone(), offset: 0, length: 0 });
+            draft.raw = Some(page.frame());
+        }
+        Ok(Reextraction::Revised(Box::new(draft)))
+    }
+
+    /// Points a page's row to its new record, unless it points elsewhere by now. When it was accepted and checked stays.
+    async fn point(&self, old: &RawEntry, location: Location, content_hash: String) -> Result<(), StageError> {
+        let year = segment_year(&location).unwrap_or_default();
+        let state = PageState::Accepted { year, location, content_hash };
+        for _ in 0..ROW_TRIES {
+            let row = self.extract.pages.get(&old.record.id).await?;
+            let Some((row, seen)) = row.filter(|(row, _)| old.is_named_by(row)) else { return Ok(()) };
+            match self.extract.pages.swap(seen, &Page { state: state.clone(), ..row }).await {
+                Ok(_) => return Ok(()),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(PortError::Conflict.into())
+    }
+}
+
+/// The page's own image as if it had just been asked for; `None` if it has an object of its own.
+fn own_image(page: &RawEntry) -> Option<MainImage> {
+    let id = page.record.image.as_deref().and_then(image_id_of)?;
+    match &page.record.thumbnail {
+        Some(ThumbnailId::Object(_)) => None,
+        Some(ThumbnailId::Frame(_)) | None => Some(MainImage { id, thumbnail: page.thumbnail.clone() }),
+    }
+}
+
+/// True if two records of a page say the same. Where they lie does not count.
+fn is_same(old: &Record, new: &Record) -> bool {
+    let (thumbnail, replaces, raw) = (old.thumbnail.clone(), old.replaces.clone(), old.raw.clone());
+    let thumbnail_frame = old.thumbnail_frame;
+    *old == Record { thumbnail, thumbnail_frame, replaces, raw, ..new.clone() }
+}
+
+/// The reason for which a page that is kept out today is removed; `None` if it stays: that little can be read of it says
+/// nothing about what it asks.
+fn gone(why: &Rejection) -> Option<Gone> {
+    match why {
+        Rejection::Screened(_) => Some(Gone::Screened),
+        Rejection::Noindex => Some(Gone::Noindex),
+        _ => None,
+    }
+}

@@ -1,0 +1,190 @@
+//! Sample: chooses indexed pages and sends visits that re-check them, and visits to rejected pages that get a second
+//! look.
+
+use crate::bulk::Bulk;
+use crate::politeness::access::Politeness;
+use curlew_catalog::listing::pages_that;
+use curlew_model::{
+    EntryHints, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, SourceKey, Timestamp, VisitItem, VisitJob,
+};
+use curlew_policy::page::sampling;
+use curlew_policy::trace;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Pages, Queue};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Rows that one call lists.
+const LIST: usize = 500;
+/// Number of pages that are chosen at once. After each portion its visits are sent and the place is written, so that a sample
+/// that is cut off is gone on with by the next one. Pages of one host that fall into two portions are two visits.
+const PORTION: usize = 10_000;
+/// Key of the object with the position of the samples.
+const PLACE: &str = "sample.json";
+
+/// Position of the samples.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    /// The last row that was weighed; none at the beginning of a round.
+    after: Option<PageId>,
+}
+
+/// The stage that re-checks indexed pages.
+#[derive(Clone)]
+pub struct Sample {
+    /// Time, chance and numbers.
+    pub politeness: Arc<Politeness>,
+    /// The rows to choose from.
+    pub pages: Arc<dyn Pages>,
+    /// Queue of visits.
+    pub queue: Arc<dyn Queue>,
+}
+
+/// Number of pages to re-check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HowMany {
+    /// At most this number, those that were left alone for the longest time; those checked less than a day ago are left
+    /// out.
+    AtMost(usize),
+    /// As `AtMost`, and besides all that are due whose turn it is to be weighed.
+    Daily(usize),
+    /// Every indexed page, and every rejected one that [may be looked at again](sampling::may_look_again), now.
+    All,
+    /// All pages of these host keys, now.
+    OfHosts(Vec<HostKey>),
+}
+
+/// Number of pages that a sample sends visits to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sampled {
+    /// Indexed pages to re-check.
+    pub indexed: usize,
+    /// Rejected pages that get a second look.
+    pub second_looks: usize,
+}
+
+impl Sampled {
+    fn with(self, chosen: &[Page]) -> Sampled {
+        let indexed = chosen.iter().filter(|page| is_accepted(page)).count();
+        Sampled { indexed: self.indexed + indexed, second_looks: self.second_looks + chosen.len() - indexed }
+    }
+}
+
+impl Sample {
+    /// Chooses pages and sends their visits; returns how many.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub async fn run(&self, how_many: HowMany) -> Result<Sampled, StageError> {
+        let (pages, now) = (self.pages.as_ref(), self.politeness.clock.now());
+        let chosen = match how_many {
+            HowMany::AtMost(count) => return self.some(count, false).await,
+            HowMany::Daily(count) => return self.some(count, true).await,
+            HowMany::All => pages_that(pages, |page| may_be_asked(page, now)).await?,
+            HowMany::OfHosts(hosts) => {
+                pages_that(pages, |page| may_be_asked(page, now) && hosts.contains(&page.host)).await?
+            }
+        };
+        self.send(&chosen).await?;
+        Ok(Sampled::default().with(&chosen))
+    }
+
+    /// Sends visits that re-check these pages, or look at rejected ones again as at new ones of their feeds.
+    pub async fn send(&self, chosen: &[Page]) -> Result<(), StageError> {
+        let now = self.politeness.clock.now();
+        let mut visits: BTreeMap<(&HostKey, Option<&SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+        for page in chosen {
+            let title = match &page.state {
+                PageState::Rejected { reason: Rejection::SoftNotFound(title) } => Some(title.clone()),
+                _ => None,
+            };
+            let (feed, purpose) = match is_accepted(page) {
+                true => (None, Purpose::Recheck),
+                false => (page.feed.as_ref(), Purpose::New { hints: EntryHints { title, ..EntryHints::default() } }),
+            };
+            let item = VisitItem { url: page.url.clone(), page: page.id.clone(), purpose };
+            visits.entry((&page.host, feed)).or_default().push(item);
+        }
+        let mut jobs = Bulk::new(self.queue.as_ref());
+        for ((host, feed), items) in visits {
+            let trace = trace::of_recheck(host, now);
+            for visit in VisitJob::several(host, feed, &items) {
+                jobs.push((Job::new(visit).traced(Some(trace.clone())), now)).await?;
+            }
+        }
+        Ok(jobs.send().await?)
+    }
+
+    /// Samples go round through all rows, each from where the last one ended: of the candidates that it comes by, which are
+    /// more than are asked for, those are chosen that need it most. So a sample reads a small part of the rows, and yet each
+    /// page has its turn. Says how many were chosen.
+    async fn some(&self, count: usize, all_due: bool) -> Result<Sampled, StageError> {
+        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
+        let begin = self.place().await?;
+        let mut round = RowScan { after: begin.clone(), begin, is_around: false, is_over: false };
+        let (mut left, mut sent) = (count, Sampled::default());
+        while left > 0 && !round.is_over {
+            let portion = left.min(PORTION);
+            left -= portion;
+            let mut weighed = Vec::new();
+            while weighed.len() < sampling::to_weigh(portion) && !round.is_over {
+                let rows = round.rows(self.pages.as_ref()).await?;
+                weighed.extend(rows.into_iter().filter(|page| sampling::is_candidate(page, rules, now)));
+            }
+            let chosen = sampling::choose(weighed, portion, all_due, rules, now);
+            // Pages that are sent twice, since this was not written, are looked at twice; pages that were never sent
+            // would be left out for a round.
+            self.send(&chosen).await?;
+            let place = Place { after: round.after.clone() };
+            let place = serde_json::to_vec(&place).map_err(|e| StageError::Job(e.to_string()))?;
+            self.politeness.blobs.put(PLACE, place.into()).await?;
+            sent = sent.with(&chosen);
+        }
+        Ok(sent)
+    }
+
+    async fn place(&self) -> Result<Option<PageId>, StageError> {
+        let Some(blob) = self.politeness.blobs.get(PLACE).await? else { return Ok(None) };
+        // A place that cannot be read is as good as none.
+        Ok(serde_json::from_slice::<Place>(&blob.bytes).ok().and_then(|place| place.after))
+    }
+}
+
+/// A way through the rows, from a place on to the same place at most.
+struct RowScan {
+    /// The row it began at.
+    begin: Option<PageId>,
+    /// The last row that was come by.
+    after: Option<PageId>,
+    /// True if the scan has come to the end of the rows and gone on with the first one.
+    is_around: bool,
+    /// All rows were come by.
+    is_over: bool,
+}
+
+impl RowScan {
+    /// The next rows.
+    async fn rows(&mut self, pages: &dyn Pages) -> Result<Vec<Page>, StageError> {
+        let mut rows = pages.list(self.after.as_ref(), LIST).await?;
+        self.after = rows.last().map(|last| last.id.clone());
+        if rows.is_empty() {
+            self.is_over = self.is_around || self.begin.is_none();
+            self.is_around = true;
+        } else if self.is_around
+            && let Some(met) = rows.iter().position(|row| Some(&row.id) == self.begin.as_ref())
+        {
+            rows.truncate(met + 1);
+            self.is_over = true;
+        }
+        Ok(rows)
+    }
+}
+
+fn is_accepted(page: &Page) -> bool {
+    matches!(page.state, PageState::Accepted { .. })
+}
+
+fn may_be_asked(page: &Page, now: Timestamp) -> bool {
+    is_accepted(page) || sampling::may_look_again(page, now)
+}

@@ -1,0 +1,64 @@
+//! One article under many queries: feeds add their own (`?from=feed-7`), and pages do not always say which address is
+//! the right one. Pages with the same text under the same path of the same host are one page.
+//!
+//! Copies are known by a hash of title and text. For a page with a query in its URL a small row is written that leads
+//! from path and hash to the page; a page without a query costs nothing, and is found by its own URL. Hashes are never
+//! compared across hosts: a site that copies an article must not be able to take it from its author.
+
+use curlew_model::{ExtractJob, Page, PageId, PageState, Record, Timestamp};
+use curlew_policy::address::{self, hash_hex};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Pages, PortError};
+use url::Url;
+
+/// Hexadecimal digits of a hash of content.
+const DIGITS: usize = 16;
+
+/// Hash of a page's title and text.
+pub fn content_hash(record: &Record) -> String {
+    hash_of(&record.title, &record.text)
+}
+
+/// Returns the hash of a title and a text; see [`content_hash`].
+pub(crate) fn hash_of(title: &str, text: &str) -> String {
+    hash_hex(format!("{title}\n{text}").as_bytes())[..DIGITS].to_owned()
+}
+
+/// The page that this one is another address of, by what it says. If there is none, pages to come will find this one.
+pub(crate) async fn same_page(
+    pages: &dyn Pages,
+    job: &ExtractJob,
+    content_hash: &str,
+    now: Timestamp,
+) -> Result<Option<PageId>, StageError> {
+    let Some(mut url) = Url::parse(&job.url).ok().filter(|url| url.query().is_some()) else { return Ok(None) };
+    url.set_query(None);
+    let bare = address::page_id(&address::canonical(&url));
+    if let Some((page, _)) = pages.load_eventual(&bare).await?
+        && matches!(&page.state, PageState::Accepted { content_hash: known, .. } if known == content_hash)
+    {
+        return Ok(Some(bare));
+    }
+    url.set_fragment(Some(&format!("content-{content_hash}")));
+    let guide =
+        Page::new(address::page_id(&url), url.into(), job.host.clone(), PageState::Alias { of: job.page.clone() }, now);
+    if pages.insert(&guide).await? {
+        return Ok(None);
+    }
+    let Some((row, seen)) = pages.get(&guide.id).await? else { return Ok(None) };
+    let PageState::Alias { of } = row.state else { return Ok(None) };
+    if of == job.page {
+        return Ok(None);
+    }
+    let is_there = match pages.get(&of).await? {
+        None => true,
+        Some((page, _)) => matches!(page.state, PageState::Pending | PageState::Accepted { .. }),
+    };
+    if is_there {
+        return Ok(Some(of));
+    }
+    match pages.swap(seen, &guide).await {
+        Ok(_) | Err(PortError::Conflict) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}

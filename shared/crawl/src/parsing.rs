@@ -1,0 +1,72 @@
+//! Reading documents that strangers wrote: in the pool, under a limit of processor time.
+
+use curlew_ports::stage::{StageError, panic_message};
+use curlew_ports::{CpuError, CpuPool, CpuTask, compute};
+use futures::FutureExt;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+
+/// A document took more processor time than it may, or its reader panicked; displayed as the reason to give for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overrun(String);
+
+impl fmt::Display for Overrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns what `work` makes of a document of this many bytes, which it owns.
+///
+/// A panic of `work` is told like an overrun: it comes again whenever the document is read, and a job that failed for it would
+/// leave the lease of its visit behind, and the other documents of that visit unread.
+///
+/// # Errors
+/// The inner error if the document overran its limit or made its reader panic, the outer one if it could not be read now.
+pub async fn parsed<T: Send + 'static>(
+    pool: &dyn CpuPool,
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Result<T, Overrun>, StageError> {
+    within(pool, CpuTask::document(bytes), work).await
+}
+
+/// Reads a document whose need of memory its length does not tell; see [`parsed`].
+pub(crate) async fn within<T: Send + 'static>(
+    pool: &dyn CpuPool,
+    kind: CpuTask,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<Result<T, Overrun>, StageError> {
+    let read = AssertUnwindSafe(compute(pool, kind, work)).catch_unwind().await;
+    read.map_or_else(
+        |panic| {
+            let why = panic_message(panic.as_ref());
+            tracing::error!(why, "the reader of a document panicked");
+            Ok(Err(Overrun("its reader panicked".to_owned())))
+        },
+        told,
+    )
+}
+
+/// Distinguishes a document that overran, which is a result, from one that could not be read now.
+pub(crate) fn told<T>(read: Result<T, CpuError>) -> Result<Result<T, Overrun>, StageError> {
+    match read {
+        Ok(value) => Ok(Ok(value)),
+        Err(CpuError::Unavailable(error)) => Err(error.into()),
+        Err(overrun @ CpuError::Overrun(_)) => Ok(Err(Overrun(overrun.to_string()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+    use super::*;
+    use curlew_ports::InlinePool;
+
+    #[tokio::test]
+    async fn a_document_that_makes_its_reader_panic_is_one_that_cannot_be_read() {
+        assert_eq!(parsed(&InlinePool, 9, || 7).await.unwrap(), Ok(7));
+        let read = parsed(&InlinePool, 9, || -> u8 { panic!("this document is too much") }).await.unwrap();
+        assert_eq!(read.unwrap_err().to_string(), "its reader panicked");
+    }
+}

@@ -1,0 +1,137 @@
+//! The ports and rules of politeness, shared by all stages that call hosts.
+
+use crate::politeness::poll_groups::PollGroups;
+use crate::politeness::robots_cache::KnownRobots;
+use crate::politeness::signing::Signer;
+use curlew_catalog::hidden::HiddenHosts;
+use curlew_model::{HostKey, Millis, Timestamp};
+use curlew_policy::address::{self, BadAddress, HostGroups};
+use curlew_policy::politeness::admission;
+use curlew_policy::politeness::outage::{Fault, OutageDetector};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::rules::Rules;
+use curlew_policy::skew::unless_ahead;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, CpuPool, Events, Fetch, HostLedger, RobotsCopy, RobotsStore, Seeds, update_host};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+use url::Url;
+
+/// The context shared by every stage that calls hosts: host ledger, robots cache, HTTP adapter, time and chance.
+#[derive(Clone)]
+pub struct Politeness {
+    /// The compare-and-swap ledger of host keys.
+    pub ledger: Arc<dyn HostLedger>,
+    /// Copies of robots.txt.
+    pub robots: Arc<dyn RobotsStore>,
+    /// The HTTP adapter.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Seeds for chance.
+    pub seeds: Arc<dyn Seeds>,
+    /// Receiver of metrics.
+    pub events: Arc<dyn Events>,
+    /// The numbers.
+    pub rules: Arc<Rules>,
+    /// The grouping of hosts that count as one.
+    pub groups: Arc<HostGroups>,
+    /// For the list of blocked hosts.
+    pub blobs: Arc<dyn Blobs>,
+    /// The list of blocked hosts, which is read when a host key is visited for the first time.
+    pub hidden: Arc<HiddenHosts>,
+    /// Outage detector of this process.
+    pub outage: Arc<OutageWatch>,
+    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    pub token: String,
+    /// The operator's exclusions, and the site directives to heed.
+    pub scope: Arc<Scope>,
+    /// Rules of robots.txt files that this process has compiled already.
+    pub known: Arc<KnownRobots>,
+    /// Pool in which documents are parsed.
+    pub pool: Arc<dyn CpuPool>,
+    /// Memory that decoding an image may take, in bytes.
+    pub decoded_bytes: u64,
+    /// Signs requests, if that is set up.
+    pub signer: Option<Arc<Signer>>,
+    /// Leases that polls of a group share, if the store has such.
+    pub poll_groups: Option<Arc<PollGroups>>,
+    /// Time after which a visit reads the ledger again before a call.
+    pub look_every: Millis,
+}
+
+/// The outage detector of this process, shared by all its visits.
+#[derive(Debug, Default)]
+pub struct OutageWatch(Mutex<OutageDetector>);
+
+impl OutageWatch {
+    fn change<T>(&self, change: impl FnOnce(OutageDetector) -> (OutageDetector, T)) -> T {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (next, answer) = change(std::mem::take(&mut *heard));
+        *heard = next;
+        answer
+    }
+
+    /// True if most hosts that were called last are out of reach, so that our own network must be down.
+    pub fn is_down(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).outage().is_some()
+    }
+
+    /// Records whether a host could be reached; returns who is to blame.
+    pub(crate) fn take_in(&self, host: &HostKey, reached: bool, rules: &Rules, now: Timestamp) -> Fault {
+        let (before, blame, after) = self.change(|heard| {
+            let before = heard.outage();
+            let (heard, blame) = heard.take_in(host, reached, rules, now);
+            let after = heard.outage();
+            (heard, (before, blame, after))
+        });
+        match (before, after) {
+            (None, Some(_)) => {
+                tracing::warn!("most hosts are out of reach: our own network is down, and no host is held")
+            }
+            (Some(outage), None) => tracing::warn!(since = %outage.since, "our own network is up again"),
+            _ => {}
+        }
+        blame
+    }
+
+    /// Returns until when a visit is put off, if our own network is down.
+    pub(crate) fn put_off(&self, now: Timestamp, seed: u64) -> Option<Timestamp> {
+        self.change(|heard| heard.may_begin(now, seed))
+    }
+}
+
+impl Politeness {
+    /// Returns the rules for a host key. A platform has no longest time in a window: it is many sites of as many owners, which wait
+    /// for each other as it is, and in an hour of eight they would get no more than 1,800 calls.
+    pub(crate) fn rules_for(&self, host: &HostKey) -> Cow<'_, Rules> {
+        if address::is_platform(host, &self.groups) {
+            return Cow::Owned(Rules { window_limit: Millis(u64::MAX), ..Rules::clone(&self.rules) });
+        }
+        Cow::Borrowed(&self.rules)
+    }
+
+    /// True if a stored copy of a robots.txt, or of another file of rules, is used without asking for it again.
+    pub(crate) fn is_fresh(&self, copy: &RobotsCopy) -> bool {
+        let now = self.clock.now();
+        now < unless_ahead(copy.fresh_until, &self.rules, now)
+    }
+
+    /// The host key that a URL counts under.
+    ///
+    /// # Errors
+    /// If it has no host.
+    pub fn key_of(&self, url: &Url) -> Result<HostKey, BadAddress> {
+        address::host_key(url, &self.groups)
+    }
+
+    /// Ends the lease of a visit that is known to be dead.
+    ///
+    /// # Errors
+    /// The errors of the ledger.
+    pub async fn break_lease(&self, host: &HostKey) -> Result<(), StageError> {
+        let (now, seed) = (self.clock.now(), self.seeds.next());
+        update_host(self.ledger.as_ref(), host, |s| (admission::break_lease(s, &self.rules, now, seed), ())).await?;
+        Ok(())
+    }
+}

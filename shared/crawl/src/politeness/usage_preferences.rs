@@ -1,0 +1,214 @@
+//! Preferences of a site about the use of a page, once it was fetched: content signals and licences (RSL).
+//!
+//! One licence document a site is asked for once a day, before its pages are, and kept beside its robots.txt.
+
+use crate::parsing::parsed;
+use crate::politeness::visit::{CallEnd, SiteLicense, Visit};
+use bytes::Bytes;
+use curlew_article::HeadScan;
+use curlew_model::{HoldReason, Origin, StatedPreferences, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_policy::politeness::deferral::ItemWait;
+use curlew_policy::politeness::visit::Permission;
+use curlew_policy::robots::license::{self, LicenseTerms};
+use curlew_policy::robots::{LicenseAnswer, MAX_AGE, Robots, WhileUnreachable, classify_license, while_unreachable};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, Reply, RobotsCopy};
+use std::sync::Arc;
+use url::Url;
+
+/// Suffix of the key of a site's licence in the robots store; a port is a number, so no origin has such a key.
+const LICENSE_KEY: &str = "rsl";
+/// The word that a copy of a licence stands under, followed by the address that it was fetched from.
+const LICENSE_STANDING: &str = "rsl ";
+
+/// The statements about the usage of a fetched page.
+pub(crate) enum StatedUsage {
+    /// The page may be found; these preferences are kept with it.
+    MayBeFound(StatedPreferences),
+    /// The page must not be found, for this reason.
+    Refused(String),
+    /// The page could not be asked for now, for this reason.
+    Unknown(CallEnd),
+}
+
+/// A copy of a licence that was asked for, or why it could not be now.
+type LicenseCopy = Result<RobotsCopy, CallEnd>;
+
+impl Visit<'_> {
+    /// Asks for the site's licence, which is read before its pages. Returns why it could not be asked for now.
+    pub(crate) async fn ask_site_files(&mut self, url: &Url) -> Result<Option<CallEnd>, StageError> {
+        // A page would be called in vain where the licence that it names can only be asked by the visit after.
+        let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
+        if let Ok(permission) = self.permission(url).await? {
+            let robots = self.robots_at_hand(url).await?;
+            let is_allowed = permission == Permission::Allowed;
+            if is_allowed && (robots.license().is_some() || is_slow) {
+                return Ok(self.license(url, &robots, None).await?.err());
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what is stated about a page: by its site's files, by the answer, by the page itself, of which nothing is
+    /// known after a 304. A refusal anywhere is heeded.
+    pub(crate) async fn stated(
+        &mut self,
+        url: &Url,
+        reply: &Reply,
+        page: Option<&HeadScan>,
+    ) -> Result<StatedUsage, StageError> {
+        let robots = self.robots_at_hand(url).await?;
+        let signals = robots.signals(url);
+        if signals.search() == Some(false) {
+            return Ok(StatedUsage::Refused(format!("Content-Signal: {signals}")));
+        }
+        let mut stated = StatedPreferences {
+            content_signal: (!signals.is_silent()).then(|| signals.to_string()),
+            ..StatedPreferences::default()
+        };
+        let page = page.filter(|_| !self.politeness.scope.meta_ignored.contains(url));
+        if let Some(written) = page.map(|page| &page.rsl).filter(|rsl| !rsl.is_empty())
+            && self.terms(Bytes::from(written.clone())).await?.prohibits_search(url)
+        {
+            return Ok(StatedUsage::Refused("the licence in the page prohibits search (RSL)".to_owned()));
+        }
+        let named = page.and_then(|page| page.license.clone()).or_else(|| license::linked(&reply.headers.links, url));
+        match self.license(url, &robots, named.as_ref()).await? {
+            Ok(Some(license)) if license.terms.prohibits_search(url) => {
+                return Ok(StatedUsage::Refused(format!("the licence {} prohibits search (RSL)", license.address)));
+            }
+            Ok(_) => {}
+            Err(end) => return Ok(StatedUsage::Unknown(end)),
+        }
+        stated.license = named.map(String::from).or_else(|| robots.license().map(str::to_owned));
+        Ok(StatedUsage::MayBeFound(stated))
+    }
+
+    /// The licence that holds for the pages of a URL's origin: the one that robots.txt names, or else the first that one of
+    /// its pages `named` while no copy was fresh. One document an origin is asked for, once a day; of any other licence that a
+    /// page names only the address is kept.
+    async fn license(
+        &mut self,
+        url: &Url,
+        robots: &Robots,
+        named: Option<&Url>,
+    ) -> Result<Result<Option<SiteLicense>, CallEnd>, StageError> {
+        let wanted = robots.license().and_then(|address| address::parse(address, None).ok());
+        let is_slow = self.state.learned.crawl_delay >= self.politeness.rules.slice;
+        let (Ok(origin), Some(key)) = (address::origin(url), license_key(url)) else { return Ok(Ok(None)) };
+        if wanted.is_none() && named.is_none() && !is_slow {
+            return Ok(Ok(None));
+        }
+        if let Some(known) = self.licenses.get(&origin) {
+            return Ok(Ok(Some(known.clone())));
+        }
+        let old = self.politeness.robots.get(&key).await?;
+        let kept = old.as_ref().and_then(|copy| copy.standing.strip_prefix(LICENSE_STANDING));
+        let kept = kept.and_then(|address| address::parse(address, None).ok());
+        let is_fresh = old.as_ref().is_some_and(|copy| self.politeness.is_fresh(copy));
+        let address = match (wanted, named) {
+            (Some(wanted), _) => wanted,
+            (None, Some(named)) if !is_fresh || kept.is_none() => named.clone(),
+            (None, _) => match kept.clone() {
+                Some(kept) => kept,
+                None => return Ok(Ok(None)),
+            },
+        };
+        let standing = format!("{LICENSE_STANDING}{address}");
+        let old = old.filter(|_| kept.as_ref() == Some(&address));
+        if old.is_none() && is_slow {
+            // The next visit finds which one to ask before it calls the page.
+            let now = self.politeness.clock.now();
+            let unread = (Bytes::new(), Timestamp::MIN);
+            self.politeness.robots.put(&key, &copy_of(standing.clone(), unread, now, now)).await?;
+        }
+        let copy = match self.license_file(&key, &address, standing, old).await? {
+            Ok(copy) => copy,
+            Err(end) => return Ok(Err(end)),
+        };
+        let license = SiteLicense { address, terms: Arc::new(self.terms(copy.body).await?) };
+        self.licenses.insert(origin, license.clone());
+        Ok(Ok(Some(license)))
+    }
+
+    /// Reads a licence. One that takes too long says nothing.
+    async fn terms(&self, document: Bytes) -> Result<LicenseTerms, StageError> {
+        let read =
+            parsed(self.politeness.pool.as_ref(), document.len(), move || LicenseTerms::parse(&document)).await?;
+        Ok(read.unwrap_or_default())
+    }
+
+    /// Asks for a licence, unless the copy is fresh. It is like a page's call: robots.txt may forbid it, and redirects
+    /// are followed as far as for pages. A licence that cannot be fetched states nothing. While one is refused to the
+    /// crawler, what it said before stands in, or the pages wait.
+    async fn license_file(
+        &mut self,
+        key: &Origin,
+        file: &Url,
+        standing: String,
+        old: Option<RobotsCopy>,
+    ) -> Result<LicenseCopy, StageError> {
+        let now = self.politeness.clock.now();
+        if let Some(copy) = old.clone().filter(|copy| self.politeness.is_fresh(copy)) {
+            return Ok(readable(copy, now));
+        }
+        let got = self.get(file, CallKind::Robots, &Validators::default()).await?;
+        let now = self.politeness.clock.now();
+        let is_elsewhere = self.politeness.key_of(&got.url).ok().as_ref() != Some(&self.state.host);
+        let nothing = (Bytes::new(), now);
+        let known = old.map(|old| (old.body, old.body_at)).filter(|(_, at)| *at > Timestamp::MIN);
+        let known = known.filter(|(_, at)| while_unreachable(*at, now, true) == WhileUnreachable::OlderCopy);
+        let unknown = if is_elsewhere { nothing.clone() } else { (Bytes::new(), Timestamp::MIN) };
+        let (body, from, end) = match got.end {
+            CallEnd::Reply(reply) => match classify_license(reply.status) {
+                LicenseAnswer::Content => match self.interstitial_in(&reply, &got.url).await? {
+                    None => ((reply.body, now), now, None),
+                    Some(_) if is_elsewhere => (known.unwrap_or(unknown), now, None),
+                    Some(vendor) => {
+                        let until = self.hold_interstitial(vendor, &got.url);
+                        let end = CallEnd::Held(until, HoldReason::Interstitial);
+                        (known.unwrap_or(unknown), now, Some(end))
+                    }
+                },
+                LicenseAnswer::Refused => (known.unwrap_or(unknown), now, None),
+                LicenseAnswer::Absent => (nothing, now, None),
+            },
+            CallEnd::Rejected(_) => (nothing, now, None),
+            CallEnd::Held(until, why) if ItemWait::of_host(Some(why)) == ItemWait::Refused => {
+                (known.unwrap_or(unknown), now, Some(CallEnd::Held(until, why)))
+            }
+            // A server in trouble with this licence is not asked for it again as soon as the hold is over: its pages
+            // would never have their turn.
+            CallEnd::Held(until, why) => (known.unwrap_or(nothing), until, Some(CallEnd::Held(until, why))),
+            // The trouble of another host holds up none of this one's pages.
+            CallEnd::Elsewhere(_) | CallEnd::Refused(_) if is_elsewhere => (known.unwrap_or(nothing), now, None),
+            end => return Ok(Err(end)),
+        };
+        let copy = copy_of(standing, body, now, from + MAX_AGE);
+        self.politeness.robots.put(key, &copy).await?;
+        Ok(end.map_or_else(|| readable(copy, now), Err))
+    }
+}
+
+/// A copy that says something, or that nothing is stated; or why it cannot be known now.
+fn readable(copy: RobotsCopy, now: Timestamp) -> LicenseCopy {
+    match while_unreachable(copy.body_at, now, copy.body_at > Timestamp::MIN) {
+        WhileUnreachable::OlderCopy => Ok(copy),
+        WhileUnreachable::DisallowAll => Err(CallEnd::Refused(copy.fresh_until)),
+    }
+}
+
+/// The key of a site's licence in the robots store.
+fn license_key(url: &Url) -> Option<Origin> {
+    Origin::new(&format!("{}:{LICENSE_KEY}", address::origin(url).ok()?)).ok()
+}
+
+fn copy_of(
+    standing: String,
+    (body, body_at): (Bytes, Timestamp),
+    now: Timestamp,
+    fresh_until: Timestamp,
+) -> RobotsCopy {
+    RobotsCopy { standing, body, body_at, fetched_at: now, fresh_until, validators: Validators::default() }
+}

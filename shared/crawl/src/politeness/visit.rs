@@ -1,0 +1,707 @@
+//! A visit: the lease of one host key in use. Nobody calls a site without one, and every call goes through
+//! [`Visit::get`] or `Visit::post`. [`VisitState::next`] and the like decide what happens next; this shell does it. It
+//! is long since all of it works on one lease.
+
+pub(crate) mod interstitial;
+mod refresh;
+pub mod robots;
+
+use crate::politeness::access::Politeness;
+use crate::politeness::failures;
+use crate::politeness::poll_groups::{GroupVisit, PollGroups};
+use crate::politeness::signing::{SignatureMode, Signer};
+use curlew_catalog::hidden::covering;
+use curlew_model::{
+    Failure, HoldReason, HostKey, HostState, Lease, Millis, Origin, PollGroup, Rejection, SignatureHeaders, Timestamp,
+    Unchanged, Validators,
+};
+use curlew_policy::chance::mix;
+use curlew_policy::politeness::admission::{self, Admission, NotNow, admit};
+use curlew_policy::politeness::group_lease::{self, GroupUse};
+use curlew_policy::politeness::http;
+use curlew_policy::politeness::marks;
+use curlew_policy::politeness::outage::Fault;
+use curlew_policy::politeness::outcome::{CallTarget, Outcome, Role, url_held_until};
+use curlew_policy::politeness::redirect::{Chain, NotFollowed, is_redirect};
+use curlew_policy::politeness::visit::{self, Answer, Attempt, Grant, Permission, Step, VisitState};
+use curlew_policy::robots::Robots;
+use curlew_policy::robots::license::LicenseTerms;
+use curlew_policy::rules::Rules;
+use curlew_ports::stage::StageError;
+use curlew_ports::{
+    Call, CallKind, Event, FetchError, PortError, Post, Reply, Version, WaitReason, update_host, update_host_from,
+};
+use curlew_signature::accept::is_ours;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use url::Url;
+
+/// Number of attempts to write the end of a visit if the ledger fails; after that the lease expires by itself.
+const CLOSE_TRIES: u32 = 3;
+/// Token of a lease that stands in no row, since that of a poll group covers it. So it is never taken for one that does.
+const UNWRITTEN: u64 = u64::MAX;
+
+/// The licence that holds for a site, as far as it was read.
+#[derive(Clone)]
+pub(crate) struct SiteLicense {
+    pub(crate) address: Url,
+    pub(crate) terms: Arc<LicenseTerms>,
+}
+
+/// Outcome of one call, or of a chain of redirects.
+pub type CallEnd = visit::CallEnd<Box<Reply>>;
+
+/// Outcome of a request for the lease of a host key.
+pub enum LeaseOutcome<'a> {
+    /// The lease is ours.
+    Granted(Box<Visit<'a>>),
+    /// The host key must not be called now.
+    NotNow(NotNow),
+    /// The host key is blocked.
+    Blocked,
+}
+
+/// The lease of one host key in use.
+pub struct Visit<'a> {
+    pub(crate) politeness: &'a Politeness,
+    pub(crate) state: VisitState,
+    /// The ledger's row as last read or written under this lease.
+    ledger_row: (HostState, Version),
+    pub(crate) compiled: HashMap<Origin, Arc<Robots>>,
+    /// Licences that this visit has read, by origin of the pages.
+    pub(crate) licenses: HashMap<Origin, SiteLicense>,
+    /// Number of pages that the state of the host key has been given to remember.
+    pub(crate) remembered: usize,
+    /// Content that is posted to a hub or a receiver.
+    post: Option<Post>,
+    /// Failure of the last call that failed, for people.
+    pub failure: Option<Failure>,
+    /// The lease of a poll group that covers this visit.
+    covered: Option<GroupVisit<'a>>,
+    /// Files that polls of the host key have noted in the leases of other groups.
+    noted: Unchanged,
+}
+
+/// Outcome of fetching a URL.
+#[derive(Debug)]
+pub struct Fetched {
+    /// The outcome of the call.
+    pub end: CallEnd,
+    /// The URL that was called last.
+    pub url: Url,
+    /// Redirects that were followed.
+    pub hops: usize,
+    /// True if there were redirects and all of them were permanent.
+    pub moved_for_good: bool,
+}
+
+impl Politeness {
+    /// Asks for the lease of a host key.
+    ///
+    /// # Errors
+    /// The errors of the ledger.
+    pub async fn open(&self, host: &HostKey, owner: &str) -> Result<LeaseOutcome<'_>, StageError> {
+        self.open_for(host, owner, self.rules.lease_length(), None).await
+    }
+
+    /// Asks for a brief lease for a poll, which is made longer if it turns out to be too short. It is not written if this
+    /// process has the lease of the feed's group and the host key is known to be polled in it.
+    ///
+    /// # Errors
+    /// The errors of the ledger.
+    pub(crate) async fn open_for_poll(
+        &self,
+        host: &HostKey,
+        owner: &str,
+        group: PollGroup,
+    ) -> Result<LeaseOutcome<'_>, StageError> {
+        if let Some(groups) = &self.poll_groups
+            && let Some(visit) = groups.enter(group, host)
+            && let Some(outcome) = self.open_under(groups, (group, visit), host, owner).await?
+        {
+            return Ok(outcome);
+        }
+        self.open_for(host, owner, self.rules.brief_length(), Some(group)).await
+    }
+
+    /// Opens a visit under the lease of a poll group, which is in force; `None` if the host key needs a lease of its own.
+    async fn open_under<'a>(
+        &'a self,
+        groups: &PollGroups,
+        (group, covered): (PollGroup, GroupVisit<'a>),
+        host: &HostKey,
+        owner: &str,
+    ) -> Result<Option<LeaseOutcome<'a>>, StageError> {
+        let (opened, now, seed) = (self.clock.monotonic(), self.clock.now(), self.seeds.next());
+        if self.outage.put_off(now, seed).is_some() {
+            return Ok(None);
+        }
+        // Strongly consistent: a visit that the ledger shows now does not read the group's lease any more.
+        let (state, version) = self.ledger.load(host).await?;
+        if !group_lease::is_polled_in(&state, group) {
+            return Ok(None);
+        }
+        let others: Vec<PollGroup> = state.polled_in.iter().copied().filter(|other| *other != group).collect();
+        let (GroupUse::Ended(ended), noted) = groups.uses(&others, host).await? else { return Ok(None) };
+        let (before, length) = (state.clone(), self.rules.brief_length());
+        let (state, admission) = admit(state, host, &self.rules_for(host), owner, length, now, seed);
+        let Admission::Granted(lease) = admission else { return Ok(None) };
+        if lease.until > covered.until {
+            return Ok(None);
+        }
+        let lease = Lease { token: UNWRITTEN, ..lease };
+        let state = HostState { lease: Some(lease.clone()), ..state };
+        let (used, called) = (admission::last_use(&before), admission::last_call(&before));
+        let repeats = admission::repeats(&before, owner, now);
+        let (length, look_every) = (lease.until.since(now), self.look_every);
+        let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
+        let mut visit = Visit::new(self, host.clone(), grant, version);
+        visit.state.after_group(ended.max(covered.before), &self.rules, now, mix(seed));
+        (visit.covered, visit.noted) = (Some(covered), noted);
+        Ok(Some(LeaseOutcome::Granted(Box::new(visit))))
+    }
+
+    async fn open_for(
+        &self,
+        host: &HostKey,
+        owner: &str,
+        length: Millis,
+        group: Option<PollGroup>,
+    ) -> Result<LeaseOutcome<'_>, StageError> {
+        // Taken before the lease is, so that the visit ends before the ledger thinks so.
+        let opened = self.clock.monotonic();
+        let now = self.clock.now();
+        let seed = self.seeds.next();
+        let waits = |reason, until: Timestamp| self.events.note(&Event::Waited { reason, time: until.since(now) });
+        if let Some(until) = self.outage.put_off(now, seed) {
+            waits(WaitReason::Outage, until);
+            return Ok(LeaseOutcome::NotNow(NotNow::busy(until)));
+        }
+        let (ledger, rules) = (self.ledger.as_ref(), self.rules_for(host));
+        // An eventually consistent read is cheaper. A stale one is harmless: the compare-and-swap fails.
+        let first = ledger.load_eventual(host).await?;
+        let ((state, admission, before), version) = update_host_from(ledger, host, first, |state| {
+            let before = state.clone();
+            let (next, admission) = admit(state, host, &rules, owner, length, now, seed);
+            let joins = group.filter(|_| self.poll_groups.is_some() && matches!(admission, Admission::Granted(_)));
+            let next = joins.map_or(next.clone(), |group| group_lease::join(next, group));
+            (next.clone(), (next, admission, before))
+        })
+        .await?;
+        Ok(match admission {
+            Admission::Granted(lease) => {
+                let (used, called) = (admission::last_use(&before), admission::last_call(&before));
+                let repeats = admission::repeats(&before, owner, now);
+                let (length, look_every) = (lease.until.since(now), self.look_every);
+                let grant = Grant { lease, state, opened, at: now, length, look_every, used, called, repeats };
+                let visit = Box::new(Visit::new(self, host.clone(), grant, version));
+                // The host's row exists by now: a block that is made from here on finds the row, and an earlier one is
+                // in the list.
+                return match admission::is_new(&before).then_some(self.is_blocked_from_above(host)) {
+                    None => self.beside_groups(visit, seed).await,
+                    Some(looks) => match looks.await {
+                        Ok(false) => self.beside_groups(visit, seed).await,
+                        Ok(true) => Ok(LeaseOutcome::Blocked),
+                        Err(error) => Err(given_back(visit, error).await),
+                    },
+                };
+            }
+            Admission::NotNow(not_now) => {
+                let reason = if not_now.why.is_some() { WaitReason::Hold } else { WaitReason::Lease };
+                waits(reason, not_now.until);
+                LeaseOutcome::NotNow(not_now)
+            }
+            Admission::Blocked => LeaseOutcome::Blocked,
+        })
+    }
+
+    /// Reads the leases of the poll groups that a host key is polled in, after its own lease was written. If one is in force, the
+    /// visit steps back.
+    async fn beside_groups<'a>(&'a self, mut visit: Box<Visit<'a>>, seed: u64) -> Result<LeaseOutcome<'a>, StageError> {
+        let in_groups = visit.state.learned.polled_in.clone();
+        let Some(groups) = self.poll_groups.as_ref().filter(|_| !in_groups.is_empty()) else {
+            return Ok(LeaseOutcome::Granted(visit));
+        };
+        match groups.uses(&in_groups, &visit.state.host).await {
+            Ok((GroupUse::Ended(ended), noted)) => {
+                visit.state.after_group(ended, &self.rules, self.clock.now(), mix(seed));
+                visit.noted = noted;
+                Ok(LeaseOutcome::Granted(visit))
+            }
+            Ok((GroupUse::InForce(until), _)) => {
+                visit.close().await?;
+                let now = self.clock.now();
+                let until = admission::busy_until(until, now, seed);
+                self.events.note(&Event::Waited { reason: WaitReason::Lease, time: until.since(now) });
+                Ok(LeaseOutcome::NotNow(NotNow::busy(until)))
+            }
+            Err(error) => Err(given_back(visit, error).await),
+        }
+    }
+
+    /// True if a host key that was never called lies below a name that is blocked, such as a public suffix. The block is
+    /// then written into its own state, where the next call finds it.
+    async fn is_blocked_from_above(&self, host: &HostKey) -> Result<bool, StageError> {
+        let hidden = self.hidden.now(self.blobs.as_ref()).await?;
+        let Some(name) = covering(&hidden, host.as_str()) else { return Ok(false) };
+        let blocked = |state| (HostState { lease: None, ..admission::block(state, name) }, ());
+        update_host(self.ledger.as_ref(), host, blocked).await?;
+        Ok(true)
+    }
+}
+
+/// Gives a lease back that cannot be used for this error.
+async fn given_back(visit: Box<Visit<'_>>, error: StageError) -> StageError {
+    // If the ledger cannot be reached, the lease expires by itself.
+    let _ = visit.close().await;
+    error
+}
+
+impl<'a> Visit<'a> {
+    fn new(politeness: &'a Politeness, host: HostKey, grant: Grant, version: Version) -> Visit<'a> {
+        let ledger_row = (grant.state.clone(), version);
+        let state = VisitState::new(host, grant);
+        let (compiled, licenses) = (HashMap::new(), HashMap::new());
+        let (remembered, post, failure, covered, noted) = (0, None, None, None, Unchanged::default());
+        Visit { politeness, state, ledger_row, compiled, licenses, remembered, post, failure, covered, noted }
+    }
+
+    /// Returns the time since the lease was asked for.
+    pub(crate) fn lasted(&self) -> Millis {
+        Millis(self.politeness.clock.monotonic().0.saturating_sub(self.state.opened().0))
+    }
+
+    /// A feed of this group of a slot is polled next. Files of a platform are noted there, if the visit is under a poll group's lease.
+    pub(crate) fn polls_in(&mut self, group: PollGroup) {
+        if let Some(covered) = &mut self.covered {
+            covered.note_in(group);
+        }
+    }
+
+    /// Returns when the next call to this host key may begin; not before now.
+    pub(crate) fn next_call_at(&self) -> Timestamp {
+        self.state.next_call_at(&self.politeness.rules, self.politeness.clock.now())
+    }
+
+    /// Gets a URL: robots.txt is asked, the pause is kept, and redirects are followed, for each hop anew.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub async fn get(&mut self, url: &Url, kind: CallKind, validators: &Validators) -> Result<Fetched, StageError> {
+        self.get_unless(url, kind, (validators, url)).await
+    }
+
+    /// Gets a URL as above, unless it leads to one that has not changed since it gave these validators. That what is there now
+    /// has not changed since then says nothing where it is another one.
+    pub(super) async fn get_unless(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        validators: (&Validators, &Url),
+    ) -> Result<Fetched, StageError> {
+        let now = self.politeness.clock.now();
+        let mut chain = self.state.chain(url, self.politeness.rules.page_redirects, now);
+        let fetched = self.follow(&mut chain, kind, validators).await?;
+        let now = self.politeness.clock.now();
+        self.state.after_chain(&chain, &fetched.end, now);
+        Ok(fetched)
+    }
+
+    /// Gets the URL of a chain of redirects, and those that it leads to.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn follow(
+        &mut self,
+        chain: &mut Chain,
+        kind: CallKind,
+        (validators, of): (&Validators, &Url),
+    ) -> Result<Fetched, StageError> {
+        // Validators go only to the server that gave them, and never from https to http.
+        let (mut leaves_tls, none) =
+            (chain.start().scheme() == "https" && chain.current().scheme() == "http", Validators::default());
+        loop {
+            let here = chain.current().clone();
+            let validators = if is_same_resource(&here, of) && !leaves_tls { validators } else { &none };
+            let end = self.hop(&here, kind, validators, None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(fetched(end, chain)) };
+            let mut refresh = None;
+            if !is_redirect(reply.status) {
+                let has_room =
+                    kind != CallKind::Page || chain.hops() + 1 < self.politeness.rules.calls_per_page as usize;
+                refresh = if has_room { self.refresh_of(reply, &here, kind).await? } else { None };
+                if refresh.is_none() {
+                    return Ok(fetched(end, chain));
+                }
+            }
+            let led_on = match &refresh {
+                // A refresh does not say how long it holds.
+                Some(target) => chain.follow(302, Some(target.as_str())),
+                None => chain.follow(reply.status, reply.headers.location.as_deref()),
+            };
+            match led_on {
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    // A feed that was had by TLS is not read without it: whoever listens could write it. A page is.
+                    if kind == CallKind::Feed {
+                        let why = Rejection::Redirect("it leads from https to http".into());
+                        return Ok(fetched(CallEnd::Rejected(why), chain));
+                    }
+                    tracing::info!(from = %here, to = %next, "a redirect leads from https to http");
+                    leaves_tls = true;
+                }
+                Ok(_) => {}
+                // The document is there to be read, too.
+                Err(_) if refresh.is_some() => return Ok(fetched(end, chain)),
+                // A hop to another scheme is refused as any address that may not be called.
+                Err(why @ NotFollowed::BadLocation(_)) => {
+                    return Ok(fetched(CallEnd::Rejected(Rejection::Address(why.to_string())), chain));
+                }
+                Err(why) => return Ok(fetched(CallEnd::Rejected(Rejection::Redirect(why.to_string())), chain)),
+            }
+        }
+    }
+
+    /// Posts a form to a hub: with robots.txt, pause and guard as for every call. A hub may say that it lives elsewhere
+    /// (307 and 308, WebSub §5.2), and no other redirect repeats a POST (RFC 9110 §15.4).
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub(crate) async fn post(&mut self, hub: &Url, form: String) -> Result<CallEnd, StageError> {
+        self.post = Some(Post::form(form));
+        let mut chain = Chain::new(hub.clone(), self.politeness.rules.page_redirects);
+        loop {
+            let here = chain.current().clone();
+            let end = self.hop(&here, CallKind::Hub, &Validators::default(), None).await?;
+            let CallEnd::Reply(reply) = &end else { return Ok(end) };
+            if !matches!(reply.status, 307 | 308) {
+                return Ok(end);
+            }
+            match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                // The secret goes with it.
+                Ok(next) if here.scheme() == "https" && next.scheme() == "http" => {
+                    return Ok(CallEnd::Rejected(Rejection::Redirect("it leads from https to http".into())));
+                }
+                Ok(_) => {}
+                Err(why) => return Ok(CallEnd::Rejected(Rejection::Redirect(why.to_string()))),
+            }
+        }
+    }
+
+    /// Makes the one call to a receiver of matches: the POST of these. Its operator has asked for the call, so its robots.txt is
+    /// not asked; guard, pause and holds stand before it as before every call. No redirect is followed: the receiver is where somebody said that it is.
+    ///
+    /// # Errors
+    /// The errors of the ports.
+    pub async fn tell(&mut self, receiver: &Url, post: Post) -> Result<CallEnd, StageError> {
+        self.post = Some(post);
+        self.hop(receiver, CallKind::Receiver, &Validators::default(), Some(Permission::Allowed)).await
+    }
+
+    /// Makes one call, under this lease or under a lease of its own if the URL belongs to another host key. Robots.txt
+    /// is not asked if the permission is known, as for robots.txt itself.
+    pub fn hop<'b>(
+        &'b mut self,
+        url: &'b Url,
+        kind: CallKind,
+        validators: &'b Validators,
+        permission: Option<Permission>,
+    ) -> Pin<Box<dyn Future<Output = Result<CallEnd, StageError>> + Send + 'b>> {
+        Box::pin(async move {
+            let mut attempt = Attempt { permission, ..self.attempt(url, kind) };
+            loop {
+                let rules = &self.politeness.rules;
+                match self.state.next(&attempt, rules, self.politeness.clock.now(), self.lasted()) {
+                    Step::End(end) => return Ok(end),
+                    Step::OpenGuest(key) => return self.as_guest(&key, url, kind, validators, permission).await,
+                    Step::AskRobots => match self.permission(url).await? {
+                        Ok(permission) => attempt.permission = Some(permission),
+                        Err(end) => return Ok(end),
+                    },
+                    Step::Lengthen => {
+                        self.lengthen().await?;
+                        attempt.has_lengthened = true;
+                    }
+                    Step::Wait(wait) => {
+                        self.politeness.events.note(&Event::Waited { reason: WaitReason::Pause, time: wait });
+                        self.politeness.clock.sleep(wait).await;
+                        attempt.has_waited = true;
+                    }
+                    Step::Confirm => {
+                        let lasted = self.lasted();
+                        if self.is_unchanged().await? {
+                            self.state.has_looked(lasted);
+                            attempt.has_confirmed = true;
+                            continue;
+                        }
+                        let latest = self.politeness.ledger.load(&self.state.host).await?;
+                        if let Some(end) = self.state.confirm(&latest.0, self.politeness.clock.now()) {
+                            return Ok(end);
+                        }
+                        self.ledger_row = latest;
+                        self.state.has_looked(lasted);
+                        attempt.has_confirmed = true;
+                    }
+                    Step::Call => match self.call(url, kind, validators, attempt.target).await {
+                        Some(end) => return Ok(end),
+                        None => attempt = Attempt { has_waited: false, has_confirmed: false, ..attempt },
+                    },
+                }
+            }
+        })
+    }
+
+    /// True if the ledger's row is as this visit has read or written it. Others are kept away by the lease's own length, so this is
+    /// only to hear of blocks and holds, for which an eventually consistent read does, at half the price: it lags by less than a second.
+    async fn is_unchanged(&self) -> Result<bool, StageError> {
+        Ok(self.politeness.ledger.load_eventual(&self.state.host).await?.1 == self.ledger_row.1)
+    }
+
+    /// Returns the attempt at a URL before anything is asked.
+    fn attempt<'u>(&self, url: &'u Url, kind: CallKind) -> Attempt<'u> {
+        let key = self.politeness.fetch.vet(url.as_str());
+        let key = key.and_then(|()| self.politeness.key_of(url).map_err(|why| why.to_string()));
+        let is_robots = kind == CallKind::Robots;
+        // The rules of a robots.txt are needed for the URLs that are not excluded.
+        let excluded = self.politeness.scope.excludes(url).filter(|_| !(is_robots && url.path() == "/robots.txt"));
+        Attempt {
+            key,
+            name: url.host_str().unwrap_or_default(),
+            excluded: excluded.as_ref().map(ToString::to_string),
+            permission: None,
+            target: CallTarget::of(url.as_str(), role(kind)),
+            has_lengthened: false,
+            has_waited: false,
+            has_confirmed: false,
+        }
+    }
+
+    async fn as_guest(
+        &mut self,
+        key: &HostKey,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+        permission: Option<Permission>,
+    ) -> Result<CallEnd, StageError> {
+        match self.politeness.open(key, self.state.owner()).await? {
+            LeaseOutcome::Granted(mut guest) => {
+                guest.post.clone_from(&self.post);
+                let end = guest.hop(url, kind, validators, permission).await;
+                self.failure = guest.failure.take().or(self.failure.take());
+                let state = guest.state.clone();
+                guest.close().await?;
+                Ok(self.state.after_guest(&state, end?))
+            }
+            LeaseOutcome::NotNow(NotNow { until, why }) => Ok(match why {
+                None => CallEnd::Later(until),
+                Some(HoldReason::Rest) => CallEnd::Refused(until),
+                Some(_) => CallEnd::Elsewhere(until),
+            }),
+            LeaseOutcome::Blocked => Ok(CallEnd::Rejected(Rejection::Blocked)),
+        }
+    }
+
+    /// Calls a URL, and takes in the answer. Returns `None` if it is called again: signed, or by a new connection.
+    async fn call(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        validators: &Validators,
+        target: CallTarget,
+    ) -> Option<CallEnd> {
+        let Politeness { rules, clock, .. } = self.politeness;
+        let post = self.post.clone().filter(|_| matches!(kind, CallKind::Hub | CallKind::Receiver));
+        let (url, validators, signature) = (url.as_str().to_owned(), validators.clone(), self.signature(url).await);
+        let is_signed = signature.is_some();
+        let call = Call { url, kind, validators, post, signature, time: rules.call_time };
+        let began = clock.monotonic();
+        let answer = self.politeness.fetch.call(&call).await;
+        let took = Millis(clock.monotonic().0.saturating_sub(began.0));
+        let now = clock.now();
+        if let Err(FetchError::Refused(why)) = answer {
+            return Some(CallEnd::Rejected(Rejection::Address(why)));
+        }
+        let was_idle = matches!(answer, Err(FetchError::ClosedIdle));
+        let asks_signature = !is_signed && self.asks_signature(&answer, now).await;
+        let failure = failures::of_answer(&answer, kind);
+        let (status, bytes) = answer.as_ref().map_or((None, 0), |r| (Some(r.status), r.body.len() as u64));
+        let error = answer.as_ref().err().map(ToString::to_string);
+        let answer = self.judged(answer, kind, asks_signature, now);
+        let is_outage = answer.outcome(target) == Outcome::Outage;
+        let end = self.state.after_call(target, answer, took, rules, now, self.politeness.seeds.next());
+        let (host, events) = (&self.state.host, &self.politeness.events);
+        if was_idle && end.is_none() {
+            tracing::debug!(%host, "a connection was closed as idle: the same call is sent once more after its pause");
+        } else if !is_outage {
+            events.note(&Event::Called { host, kind, status, bytes });
+        }
+        if let Some(hold) = &self.state.learned.hold {
+            events.note(&Event::Held { host, reason: hold.reason });
+            tracing::info!(%host, status, reason = hold.reason.as_str(), until = %hold.until, error, "the host is held");
+        } else if let Some(CallEnd::Elsewhere(until)) = end {
+            tracing::info!(%host, error, %until, "a URL is held");
+        }
+        if end.is_some() {
+            self.failure = failure.or(self.failure.take());
+        }
+        end
+    }
+
+    /// The signature of a call, if this host's calls are signed.
+    async fn signature(&self, url: &Url) -> Option<SignatureHeaders> {
+        let Politeness { signer, clock, seeds, .. } = self.politeness;
+        let wants = |signer: &&Arc<Signer>| signer.mode == SignatureMode::Always || self.state.learned.signs;
+        signer.as_ref().filter(wants)?.sign(url, clock.now(), seeds.next()).await
+    }
+
+    /// True if an answer to a call without a signature asks for one that can be made.
+    async fn asks_signature(&self, answer: &Result<Reply, FetchError>, now: Timestamp) -> bool {
+        let asked = answer.as_ref().ok().and_then(|reply| reply.headers.accept_signature.as_deref());
+        let (Some(signer), Some(asked)) = (&self.politeness.signer, asked) else { return false };
+        is_ours(asked) && signer.has_key(now).await
+    }
+
+    /// The answer in the words of policy. Whether the host could be reached also tells how our own network is.
+    fn judged(
+        &self,
+        answer: Result<Reply, FetchError>,
+        kind: CallKind,
+        asks_signature: bool,
+        now: Timestamp,
+    ) -> Answer<Box<Reply>> {
+        let reached = !matches!(answer, Err(FetchError::Network(_)));
+        let blame = match answer {
+            Err(FetchError::Local(_)) => Fault::Local,
+            _ => self.politeness.outage.take_in(&self.state.host, reached, &self.politeness.rules, now),
+        };
+        // A wall before images, or a hub's, says nothing of pages; one that asks for a signature is told by the next answer.
+        let speaks_for_host = !asks_signature && !matches!(kind, CallKind::Image | CallKind::Hub | CallKind::Receiver);
+        let marked = answer.as_ref().ok().and_then(|reply| marks::by_headers(reply.status, &reply.headers.lines));
+        if let Some(vendor) = marked.filter(|_| speaks_for_host) {
+            return Answer::Challenge(vendor);
+        }
+        match answer {
+            Ok(reply) => {
+                let retry_after = retry_after(&reply, now);
+                Answer::Reply { status: reply.status, retry_after, asks_signature, reply: Box::new(reply) }
+            }
+            Err(FetchError::Network(_) | FetchError::Local(_)) => Answer::Unreached { is_local: blame == Fault::Local },
+            Err(error @ FetchError::ClosedIdle) => Answer::Cut { why: error.to_string(), was_idle: true },
+            Err(FetchError::Cut(why)) => Answer::Cut { why, was_idle: false },
+            Err(FetchError::Limit(why)) => Answer::Limit(why),
+            Err(FetchError::Protocol(why) | FetchError::Refused(why)) => Answer::Protocol(why),
+        }
+    }
+
+    /// Returns until when a page is held whose answer is evidence about this page alone, after this number of deferrals.
+    pub(crate) fn url_held_until(&self, reply: &Reply, in_a_row: u32) -> Option<Timestamp> {
+        let now = self.politeness.clock.now();
+        let outcome = Outcome::Answered { status: reply.status, retry_after: retry_after(reply, now) };
+        url_held_until(&self.politeness.rules, outcome, in_a_row, now, self.politeness.seeds.next())
+    }
+
+    /// Records that nothing is where the site's home page should be: the host key is held once this visit is closed.
+    pub(crate) fn hold_not_found(&mut self) {
+        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
+        self.state.hold_not_found(&self.politeness.rules, now, seed);
+        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::NotFound });
+    }
+
+    /// Makes a brief lease as long as others are. A lease that was lost stays as it is.
+    async fn lengthen(&mut self) -> Result<(), StageError> {
+        let rules = self.politeness.rules_for(&self.state.host);
+        let (by, token) = (self.state.missing_length(&rules), self.state.token());
+        let now = self.politeness.clock.now();
+        if token == UNWRITTEN {
+            return self.write_longer(by, &rules, now).await;
+        }
+        let longer = |latest| admission::lengthen(latest, token, by, &rules, now);
+        if let Some(until) = update_host(self.politeness.ledger.as_ref(), &self.state.host, longer).await? {
+            self.state.lengthened(until, &rules);
+        }
+        Ok(())
+    }
+
+    /// Writes the lease of a visit that a poll group's lease has covered so far, and as long as others are.
+    async fn write_longer(&mut self, by: Millis, rules: &Rules, now: Timestamp) -> Result<(), StageError> {
+        let (state, seen) = self.ledger_row.clone();
+        let (mut state, until) = admission::lengthen(state, UNWRITTEN, by, rules, now);
+        let (Some(until), token) = (until, state.last_token) else { return Ok(()) };
+        state.lease = state.lease.map(|lease| Lease { token, ..lease });
+        match self.politeness.ledger.swap(&self.state.host, seen, state.clone()).await {
+            Ok(version) => {
+                self.ledger_row = (state, version);
+                self.state.written(token);
+                self.state.lengthened(until, rules);
+                Ok(())
+            }
+            // Somebody has changed the row: the visit ends with its brief time.
+            Err(PortError::Conflict) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Ends a visit that leaves no work behind: if nobody has to be told anything, its brief lease expires by itself.
+    ///
+    /// # Errors
+    /// The errors of the ledger; the lease then expires by itself.
+    pub(crate) async fn close_or_leave(self) -> Result<(), StageError> {
+        if self.state.may_run_out(&self.politeness.rules) { Ok(()) } else { self.close().await }
+    }
+
+    /// Gives the lease back, with all that was learned. If the ledger cannot be reached, the lease expires by itself; what came of
+    /// the visit counts all the same.
+    pub async fn give_back(self) {
+        let host = self.state.host.clone();
+        if let Err(error) = self.close().await {
+            tracing::warn!(%error, %host, "a lease could not be given back");
+        }
+    }
+
+    /// Gives the lease back, with all that was learned.
+    ///
+    /// # Errors
+    /// The errors of the ledger; the lease then expires by itself.
+    pub async fn close(self) -> Result<(), StageError> {
+        let token = self.state.token();
+        let mut tried = 0;
+        loop {
+            let now = self.politeness.clock.now();
+            let (ledger, host) = (self.politeness.ledger.as_ref(), &self.state.host);
+            let written = update_host_from(ledger, host, self.ledger_row.clone(), |latest| {
+                (admission::close(latest, self.state.learned.clone(), token, now), ())
+            })
+            .await;
+            tried += 1;
+            match written {
+                Err(e) if e.is_transient() && tried < CLOSE_TRIES => {}
+                other => return Ok(other.map(|_| ())?),
+            }
+        }
+    }
+}
+
+fn role(kind: CallKind) -> Role {
+    match kind {
+        CallKind::Robots => Role::Robots,
+        CallKind::Image => Role::Image,
+        CallKind::Hub => Role::Hub,
+        CallKind::Receiver => Role::Receiver,
+        CallKind::Home | CallKind::Proof | CallKind::Feed | CallKind::Sitemap | CallKind::Page => Role::Document,
+    }
+}
+
+fn retry_after(reply: &Reply, now: Timestamp) -> Option<Timestamp> {
+    reply.headers.retry_after.as_deref().and_then(|value| http::retry_after(value, now))
+}
+
+/// True if two URLs differ in their queries at most: those of stores and of networks for delivery are signed anew each time.
+fn is_same_resource(one: &Url, other: &Url) -> bool {
+    one.origin() == other.origin() && one.path() == other.path()
+}
+
+fn fetched(end: CallEnd, chain: &Chain) -> Fetched {
+    Fetched { end, url: chain.current().clone(), hops: chain.hops(), moved_for_good: chain.is_permanent() }
+}

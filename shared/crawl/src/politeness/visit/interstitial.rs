@@ -1,0 +1,180 @@
+//! Interstitials in a visit: their record in the host's state, and documents that are one in place of a robots.txt, a
+//! feed or a home page.
+
+use crate::parsing::parsed;
+use crate::politeness::visit::{CallEnd, Fetched, Visit};
+use curlew_article::{Article, Limits, decode, extract};
+use curlew_model::{HoldReason, HomeLook, HostState, PageId, Timestamp, Validators};
+use curlew_policy::politeness::outcome::{CallTarget, Role, url_held};
+use curlew_policy::politeness::{interstitial, marks};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, CpuPool, Event, Reply};
+use url::Url;
+
+/// Maximum size of a document that is searched for an interstitial, in bytes; interstitials are small, and other
+/// documents are read twice.
+pub(crate) const LOOKED_AT_BYTES: usize = 32 * 1024;
+/// Bytes at the start of a document that tell HTML from a feed or a robots.txt.
+const TELLING_BYTES: usize = 512;
+
+impl Visit<'_> {
+    /// The vendor of the interstitial that was sent in place of a robots.txt, a feed or a home page; empty if no mark names
+    /// one. It is one if it carries a mark, or says what stood in place of a page of this host lately.
+    pub(crate) async fn interstitial_in(&self, reply: &Reply, url: &Url) -> Result<Option<&'static str>, StageError> {
+        if reply.status != 200 || reply.body_skipped {
+            return Ok(None);
+        }
+        if let Some(vendor) = marks::by_address(url) {
+            return Ok(Some(vendor));
+        }
+        if reply.body.len() > LOOKED_AT_BYTES || !is_html(&reply.body) {
+            return Ok(None);
+        }
+        let read = read_article(self.politeness.pool.as_ref(), html_of(reply), url).await?;
+        let Some((html, article)) = read else { return Ok(None) };
+        let marked = marks::in_document(&html, &article.text).wall;
+        Ok(marked.or_else(|| self.has_substitute(key_of(&article)).then_some("")))
+    }
+
+    /// Asks for a feed or a sitemap; the validators are of another URL where redirects led to it. A bot wall in its place says nothing of it: the host is held.
+    pub(crate) async fn get_listing(
+        &mut self,
+        url: &Url,
+        kind: CallKind,
+        (validators, of): (&Validators, Option<&Url>),
+    ) -> Result<Fetched, StageError> {
+        let mut got = self.get_unless(url, kind, (validators, of.unwrap_or(url))).await?;
+        if let CallEnd::Reply(reply) = &got.end
+            && let Some(vendor) = self.interstitial_in(reply, &got.url).await?
+        {
+            got.end = CallEnd::Held(self.hold_interstitial(vendor, &got.url), HoldReason::Interstitial);
+        }
+        Ok(got)
+    }
+
+    /// Notes that a page showed a text that is not its own.
+    pub(crate) fn substituted(&mut self, text: u32, page: &PageId) {
+        self.change(|state| interstitial::substituted(state, text, page));
+    }
+
+    /// Notes that a page was refused; true if pages of this host are, and not this one alone.
+    pub(crate) fn refused(&mut self, page: &PageId) -> bool {
+        let (state, is_wall) = interstitial::refused(std::mem::take(&mut self.state.learned), page);
+        self.state.learned = state;
+        is_wall
+    }
+
+    /// Returns until when a document is held by itself, if it is.
+    pub(crate) fn url_held(&self, url: &Url) -> Option<Timestamp> {
+        let target = CallTarget::of(url.as_str(), Role::Document);
+        url_held(&self.state.learned, target, self.politeness.clock.now())
+    }
+
+    /// True if several pages of this host showed this text, and none its own since.
+    pub(crate) fn is_shared(&self, text: u32) -> bool {
+        interstitial::is_shared(&self.state.learned, text)
+    }
+
+    /// Decides when a page is looked at again that shows this text, see [`interstitial::look_again_at`].
+    pub(crate) fn look_again_at(&self, (text, was_refuted): (u32, bool), looks: u32) -> Option<Timestamp> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        interstitial::look_again_at(&self.state.learned, text, was_refuted, looks, rules, now)
+    }
+
+    /// Returns when a new page whose text may be an interstitial's is looked at again; see
+    /// [`interstitial::look_at_new_again_at`].
+    pub(crate) fn look_at_new_again_at(&self, (text, was_refuted): (u32, bool), deferrals: u32) -> Option<Timestamp> {
+        let (rules, now) = (&self.politeness.rules, self.politeness.clock.now());
+        interstitial::look_at_new_again_at(&self.state.learned, text, was_refuted, deferrals, rules, now)
+    }
+
+    /// True if a page of this host has shown its own text since this page showed this text.
+    pub(crate) fn is_refuted(&self, text: u32, page: &PageId) -> bool {
+        interstitial::is_refuted(&self.state.learned, text, page)
+    }
+
+    /// Notes that a page showed a text of its own.
+    pub(crate) fn own_text(&mut self) {
+        self.change(interstitial::own_text);
+    }
+
+    /// Records that a page with its own text asks not to be indexed; returns true if the site as a whole does.
+    pub(crate) fn own_noindex(&mut self, page: &PageId) -> bool {
+        self.change(|state| interstitial::own_noindex(state, page));
+        interstitial::is_noindex_site_wide(&self.state.learned)
+    }
+
+    /// Notes that the home page shows a text that stood in place of another page.
+    pub(crate) fn covers_home(&mut self, text: u32) {
+        self.change(|state| interstitial::covers_home(state, text));
+    }
+
+    /// Returns the look at a home page of this host within the last day, see [`interstitial::home_look`].
+    pub(crate) fn home_look(&self, home: &Url) -> Option<HomeLook> {
+        interstitial::home_look(&self.state.learned, hash_of(home), self.politeness.clock.now())
+    }
+
+    /// Notes that a home page was looked at, and the text that it showed.
+    pub(crate) fn note_home(&mut self, home: &Url, text: Option<u32>) {
+        let look = HomeLook { url: hash_of(home), text, at: self.politeness.clock.now() };
+        self.change(|state| HostState { home_look: Some(look), ..state });
+    }
+
+    /// True if a text stood in place of a page of this host lately.
+    pub(crate) fn has_substitute(&self, text: u32) -> bool {
+        self.state.learned.substitutes.texts.iter().any(|known| known.text == text)
+    }
+
+    /// True if a text is known to stand in place of several pages of this host.
+    pub(crate) fn is_interstitial(&self, text: u32) -> bool {
+        interstitial::is_interstitial(&self.state.learned, text)
+    }
+
+    /// Leaves the host alone once this visit is closed, since it shows an interstitial, of this vendor if that is known; says
+    /// until when.
+    pub(crate) fn hold_interstitial(&mut self, vendor: &str, url: &Url) -> Timestamp {
+        let (now, seed) = (self.politeness.clock.now(), self.politeness.seeds.next());
+        let rules = self.politeness.rules.clone();
+        self.change(|state| interstitial::hold_interstitial(state, vendor, &rules, now, seed));
+        self.politeness.events.note(&Event::Held { host: &self.state.host, reason: HoldReason::Interstitial });
+        let until = self.state.learned.hold.as_ref().map_or(now, |hold| hold.until);
+        tracing::info!(host = %self.state.host, %url, vendor, %until, "a bot wall stands before the host's pages; the host is held");
+        until
+    }
+
+    fn change(&mut self, change: impl FnOnce(HostState) -> HostState) {
+        let state = std::mem::take(&mut self.state.learned);
+        self.state.learned = change(state);
+    }
+}
+
+/// Returns a document together with its article, if it can be read.
+pub(crate) async fn read_article(
+    pool: &dyn CpuPool,
+    html: String,
+    url: &Url,
+) -> Result<Option<(String, Article)>, StageError> {
+    let (bytes, base) = (html.len(), url.clone());
+    let read = move || extract(&html, &base, &Limits::default()).ok().map(|article| (html, article));
+    Ok(parsed(pool, bytes, read).await?.ok().flatten())
+}
+
+/// Returns the document of an answer.
+pub(crate) fn html_of(reply: &Reply) -> String {
+    decode(&reply.body, reply.headers.content_type.as_deref()).into_owned()
+}
+
+fn hash_of(url: &Url) -> u32 {
+    CallTarget::of(url.as_str(), Role::Document).url
+}
+
+/// The key of what a page says.
+pub(crate) fn key_of(article: &Article) -> u32 {
+    interstitial::text_key(article.title.as_deref().unwrap_or_default(), &article.text)
+}
+
+/// True if a document begins as HTML does.
+pub(crate) fn is_html(body: &[u8]) -> bool {
+    let start = String::from_utf8_lossy(body.get(..TELLING_BYTES).unwrap_or(body)).to_ascii_lowercase();
+    ["<html", "<!doctype html", "<head", "<body"].iter().any(|tag| start.contains(tag))
+}

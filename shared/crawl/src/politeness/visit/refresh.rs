@@ -1,0 +1,46 @@
+//! Refreshes: documents that only lead on, which count as redirects.
+
+use crate::parsing::parsed;
+use crate::politeness::visit::Visit;
+use crate::politeness::visit::interstitial::is_html;
+use curlew_article::{Limits, Refresh, decode, scan_head};
+use curlew_policy::politeness::{marks, redirect};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, Reply};
+use url::Url;
+
+/// Bytes at the start of a document in which a refresh is looked for: it stands in the head.
+const HEAD_BYTES: usize = 16 * 1024;
+
+impl Visit<'_> {
+    /// Returns the target of a refresh that stands for a redirect, in the document or the header of an answer. The
+    /// refresh of a bot wall leads behind its challenge and is none.
+    pub(super) async fn refresh_of(&self, reply: &Reply, url: &Url, kind: CallKind) -> Result<Option<Url>, StageError> {
+        if reply.status != 200 || !matches!(kind, CallKind::Home | CallKind::Feed | CallKind::Page) {
+            return Ok(None);
+        }
+        let (head, header) = (reply.body.slice(..reply.body.len().min(HEAD_BYTES)), reply.headers.refresh.clone());
+        if header.is_none() && !has_meta_refresh(&head) {
+            return Ok(None);
+        }
+        let (media, base, bytes) = (reply.headers.content_type.clone(), url.clone(), head.len());
+        let read = move || {
+            let html = decode(&head, media.as_deref());
+            if marks::in_document(&html, "").wall.is_some() {
+                return None;
+            }
+            let stated = header.and_then(|value| Refresh::parse(&value, &base));
+            stated.or_else(|| scan_head(&html, &base, &Limits::default()).ok()?.refresh)
+        };
+        let refresh = parsed(self.politeness.pool.as_ref(), bytes, read).await?.ok().flatten();
+        let is_article = kind == CallKind::Page;
+        let followed = refresh.filter(|refresh| redirect::is_refresh_followed(refresh.seconds, is_article));
+        Ok(followed.and_then(|refresh| refresh.target))
+    }
+}
+
+/// True if HTML seems to have a refresh. What a feed quotes is none.
+fn has_meta_refresh(head: &[u8]) -> bool {
+    let begins_so = head.trim_ascii_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case(b"<meta"));
+    (begins_so || is_html(head)) && head.windows(7).any(|word| word.eq_ignore_ascii_case(b"refresh"))
+}

@@ -1,0 +1,327 @@
+//! Asking robots.txt: the stored copy while it is fresh, the server otherwise.
+use curlew_policy::rules::ROBOTS_REDIRECTS;
+
+use crate::parsing::parsed;
+use crate::politeness::visit::interstitial::is_html;
+use crate::politeness::visit::{CallEnd, Visit};
+use bytes::Bytes;
+use curlew_model::{Failure, FailureCause, Origin, Rejection, Timestamp, Validators};
+use curlew_policy::address;
+use curlew_policy::politeness::group_lease;
+use curlew_policy::politeness::redirect::{NotFollowed, is_redirect};
+use curlew_policy::politeness::visit::Permission;
+use curlew_policy::robots::{self, Fetched, MAX_AGE, Robots, Standing, WhileUnreachable};
+use curlew_ports::stage::StageError;
+use curlew_ports::{CallKind, CpuPool, Reply, RobotsCopy};
+use std::sync::Arc;
+use url::Url;
+
+/// Rules of more bytes than this are matched in the pool.
+const LONG_RULES: usize = 64 * 1024;
+
+/// Outcome of fetching robots.txt.
+enum RobotsFetch {
+    Fetched(Box<RobotsCopy>),
+    NotNow(CallEnd),
+}
+
+impl Visit<'_> {
+    /// Returns whether robots.txt allows a URL of this host key. The inner error is why the file could not be fetched
+    /// now.
+    pub(crate) async fn permission(&mut self, url: &Url) -> Result<Result<Permission, CallEnd>, StageError> {
+        let origin = match address::origin(url) {
+            Ok(origin) => origin,
+            Err(why) => return Ok(Err(CallEnd::Rejected(Rejection::Address(why.to_string())))),
+        };
+        if self.politeness.scope.robots_ignored.contains(url) {
+            if self.compiled.insert(origin.clone(), Arc::default()).is_none() {
+                tracing::warn!(%origin, "robots.txt is not asked: the settings say that this site is the operator's own");
+            }
+            return Ok(Ok(Permission::Allowed));
+        }
+        let rules = match self.compiled.get(&origin) {
+            Some(rules) => rules.clone(),
+            None => match self.rules(&origin, url).await? {
+                Ok(rules) => rules,
+                Err(end) => return Ok(Err(end)),
+            },
+        };
+        let permission = self.decided(&rules, url).await?;
+        self.state.learn_crawl_delay(rules.crawl_delay(), &self.politeness.rules);
+        Ok(Ok(permission))
+    }
+
+    /// True if robots.txt allows a URL of this host key by rules that are at hand. Nothing is called to get others.
+    pub(crate) async fn is_allowed_without_call(&mut self, url: &Url) -> Result<bool, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(false) };
+        let (ours, now) = (self.politeness, self.politeness.clock.now());
+        let is_at_hand = ours.scope.robots_ignored.contains(url)
+            || self.compiled.contains_key(&origin)
+            || ours.known.get(&origin, now).is_some()
+            || ours.robots.get(&origin).await?.is_some_and(|copy| ours.is_fresh(&copy));
+        Ok(is_at_hand && matches!(self.permission(url).await?, Ok(Permission::Allowed)))
+    }
+
+    /// Returns whether the rules let us call a URL. Rules that take too long to match forbid it.
+    async fn decided(&self, rules: &Arc<Robots>, url: &Url) -> Result<Permission, StageError> {
+        let bytes = rules.bytes_to_match();
+        let checked = if bytes <= LONG_RULES {
+            Some(rules.check(url))
+        } else {
+            let (rules, url) = (rules.clone(), url.clone());
+            parsed(self.politeness.pool.as_ref(), bytes, move || rules.check(&url)).await?.ok()
+        };
+        Ok(match checked {
+            Some(decision) if decision.allowed => Permission::Allowed,
+            Some(decision) if decision.second == Some(false) => {
+                tracing::info!(%url, "the second matcher alone says that robots.txt forbids a URL");
+                Permission::Doubted
+            }
+            _ => Permission::Forbidden,
+        })
+    }
+
+    /// The rules of an origin: known to this process, or kept in the store, or asked for now. The error is why there are
+    /// none.
+    async fn rules(&mut self, origin: &Origin, url: &Url) -> Result<Result<Arc<Robots>, CallEnd>, StageError> {
+        let now = self.politeness.clock.now();
+        if let Some(rules) = self.politeness.known.get(origin, now) {
+            self.compiled.insert(origin.clone(), rules.clone());
+            return Ok(Ok(rules));
+        }
+        let stored = self.politeness.robots.get(origin).await?.map(|copy| self.with_note(origin, copy));
+        let copy = match stored {
+            Some(copy) if self.politeness.is_fresh(&copy) => copy,
+            old => match self.ask(url, old.clone()).await? {
+                RobotsFetch::Fetched(copy) => {
+                    if !old.is_some_and(|old| self.notes_unchanged(origin, &old, &copy)) {
+                        self.politeness.robots.put(origin, &copy).await?;
+                    }
+                    *copy
+                }
+                RobotsFetch::NotNow(end) => return Ok(Err(end)),
+            },
+        };
+        if standing(&copy.standing) == Standing::DisallowAll {
+            // The file is refused to us (401, 403), and so is all else, but no rule says so of any page: what waits for it
+            // is not lost at once.
+            self.without_robots("robots.txt is refused to the crawler (401 or 403), so nothing is called");
+            return Ok(Err(CallEnd::Refused(copy.fresh_until)));
+        }
+        let Some(rules) = self.compile(&copy, now).await? else {
+            return Ok(Err(self.unreachable(origin, &copy)));
+        };
+        if standing(&copy.standing) == Standing::Unreachable {
+            tracing::info!(%origin, since = %copy.body_at, "robots.txt is out of reach; the older copy stands in");
+        }
+        self.politeness.known.keep(origin, rules.clone(), copy.fresh_until);
+        self.compiled.insert(origin.clone(), rules.clone());
+        Ok(Ok(rules))
+    }
+
+    /// Returns a stored copy with the time until which it may be used by what polls have noted since, and at which its rules were
+    /// last there.
+    fn with_note(&self, origin: &Origin, copy: RobotsCopy) -> RobotsCopy {
+        let own = self.covered.as_ref().and_then(|covered| covered.unchanged_until(origin, copy.fetched_at));
+        let noted = own.max(group_lease::unchanged_until(&self.noted, origin, copy.fetched_at));
+        let Some(noted) = noted else { return copy };
+        let has_rules = standing(&copy.standing) == Standing::Rules;
+        let body_at = if has_rules { copy.body_at.max(noted - MAX_AGE) } else { copy.body_at };
+        RobotsCopy { fresh_until: copy.fresh_until.max(noted), body_at, ..copy }
+    }
+
+    /// Notes that a new copy says what the stored one does; false if it has to be written. Most answers do, and the row of a poll
+    /// group, which is written anyway, has room for those of many hosts.
+    fn notes_unchanged(&self, origin: &Origin, old: &RobotsCopy, new: &RobotsCopy) -> bool {
+        let RobotsCopy { body_at, fetched_at, fresh_until, .. } = *old;
+        let is_usual = matches!(standing(&new.standing), Standing::Rules | Standing::AllowAll)
+            && new.fresh_until == new.fetched_at + MAX_AGE;
+        let Some(covered) = self.covered.as_ref().filter(|_| is_usual) else { return false };
+        RobotsCopy { body_at, fetched_at, fresh_until, ..new.clone() } == *old
+            && covered.note_unchanged(origin, old.fetched_at, new.fetched_at)
+    }
+
+    /// The robots.txt of a URL that was just fetched, or may be. Another process or a guest visit may have asked for it.
+    pub(crate) async fn robots_at_hand(&self, url: &Url) -> Result<Arc<Robots>, StageError> {
+        let Ok(origin) = address::origin(url) else { return Ok(Arc::default()) };
+        let now = self.politeness.clock.now();
+        let known = self.compiled.get(&origin).cloned().or_else(|| self.politeness.known.get(&origin, now));
+        let rules = match known {
+            Some(rules) => Some(rules),
+            None => match self.politeness.robots.get(&origin).await? {
+                Some(copy) => self.compile(&copy, now).await?,
+                None => None,
+            },
+        };
+        Ok(rules.unwrap_or_default())
+    }
+
+    async fn compile(&self, copy: &RobotsCopy, now: Timestamp) -> Result<Option<Arc<Robots>>, StageError> {
+        Ok(compile(self.politeness.pool.as_ref(), copy, &self.politeness.token, now).await?.map(Arc::new))
+    }
+
+    /// While the file is out of reach and no older copy may stand in, nothing is called.
+    fn unreachable(&mut self, origin: &Origin, copy: &RobotsCopy) -> CallEnd {
+        self.without_robots("robots.txt is out of reach, so nothing is called");
+        if copy.body_at > Timestamp::MIN {
+            tracing::warn!(%origin, since = %copy.body_at, "robots.txt is out of reach for more than 30 days; nothing is called");
+        }
+        match &self.state.learned.hold {
+            Some(hold) => CallEnd::Held(hold.until, hold.reason),
+            // Others of the visit may lie at other origins; what waits for this file counts its tries.
+            None => CallEnd::Elsewhere(copy.fresh_until),
+        }
+    }
+
+    /// Notes why nothing is called, unless a call of this visit has told it better.
+    fn without_robots(&mut self, why: &str) {
+        self.failure.get_or_insert_with(|| Failure::new(FailureCause::RobotsUnavailable, why));
+    }
+
+    async fn ask(&mut self, url: &Url, old: Option<RobotsCopy>) -> Result<RobotsFetch, StageError> {
+        let validators = old.as_ref().map(|c| c.validators.clone()).unwrap_or_default();
+        let Some(file) = robots::robots_url(url) else {
+            return Ok(RobotsFetch::NotNow(CallEnd::Rejected(Rejection::Address(
+                "the scheme is neither http nor https".into(),
+            ))));
+        };
+        let mut chain = self.state.chain(&file, ROBOTS_REDIRECTS, self.politeness.clock.now());
+        loop {
+            let here = chain.current().clone();
+            let first = chain.hops() == 0;
+            let sent = if first { validators.clone() } else { Validators::default() };
+            let end = self.hop(&here, CallKind::Robots, &sent, Some(Permission::Allowed)).await?;
+            let now = self.politeness.clock.now();
+            let reply = match end {
+                CallEnd::Reply(reply) => reply,
+                CallEnd::Held(..) => {
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                }
+                CallEnd::Rejected(Rejection::Address(_) | Rejection::Blocked | Rejection::Excluded(_)) if !first => {
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::RefusedHop, None, now))));
+                }
+                CallEnd::Rejected(Rejection::Limit(_) | Rejection::Transport(_)) => {
+                    return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+                }
+                end => {
+                    self.state.after_chain(&chain, &end, now);
+                    return Ok(RobotsFetch::NotNow(end));
+                }
+            };
+            if let Some(vendor) = self.interstitial_in(&reply, &here).await? {
+                // A wall before the whole site says nothing about the rules.
+                self.hold_interstitial(vendor, &here);
+                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+            }
+            // Neither does a page in place of rules, until it is clear that the site has none any more.
+            if reply.status == 200 && is_html(&reply.body) && old.as_ref().is_some_and(|old| stands_in(old, now)) {
+                return Ok(RobotsFetch::Fetched(Box::new(kept(old, &Fetched::Unreachable, None, now))));
+            }
+            if !is_redirect(reply.status) {
+                let mut copy = answered(old, &reply, now);
+                if !first && reply.status == 200 {
+                    // The validators belong to the address that the redirect led to, and the next request goes to the
+                    // origin.
+                    copy.validators = Validators::default();
+                }
+                return Ok(RobotsFetch::Fetched(Box::new(copy)));
+            }
+            let fetched = match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                Ok(_) => continue,
+                Err(NotFollowed::TooMany | NotFollowed::Circle) => Fetched::TooManyRedirects,
+                Err(NotFollowed::NoLocation) => Fetched::Status(reply.status),
+                // The redirect leads where nothing may be called, and that is no permission.
+                Err(NotFollowed::BadLocation(_)) => Fetched::RefusedHop,
+            };
+            return Ok(RobotsFetch::Fetched(Box::new(kept(old, &fetched, None, now))));
+        }
+    }
+}
+
+/// True if a copy has rules that may still be obeyed.
+fn stands_in(old: &RobotsCopy, now: Timestamp) -> bool {
+    let has_rules = old.body_at > Timestamp::MIN && !old.body.is_empty() && !is_html(&old.body);
+    has_rules && robots::while_unreachable(old.body_at, now, true) == WhileUnreachable::OlderCopy
+}
+
+fn answered(old: Option<RobotsCopy>, reply: &Reply, now: Timestamp) -> RobotsCopy {
+    let fetched = match reply.status {
+        200 => Fetched::Success { body: &reply.body },
+        304 if old.as_ref().is_some_and(|o| !o.validators.is_empty()) => Fetched::NotModified,
+        // Nobody asked: a server that says so is in trouble, and no fault may end in permission.
+        304 => Fetched::Unreachable,
+        other => Fetched::Status(other),
+    };
+    kept(old, &fetched, Some(reply), now)
+}
+
+/// The copy to keep: a body outlives later failures, since it may stand in for them.
+fn kept(old: Option<RobotsCopy>, fetched: &Fetched<'_>, reply: Option<&Reply>, now: Timestamp) -> RobotsCopy {
+    let standing = robots::classify(fetched);
+    let cache_control = reply.and_then(|r| r.headers.cache_control.as_deref());
+    let age = reply.and_then(|r| r.headers.age.as_deref()).and_then(|a| a.trim().parse().ok());
+    let old_body = old.map(|o| (o.body, o.body_at, o.validators));
+    let (body, body_at, validators) = match (fetched, reply) {
+        (Fetched::Success { .. }, Some(r)) => (r.body.clone(), now, r.headers.validators.clone()),
+        (Fetched::NotModified, _) => {
+            let (body, _, validators) = old_body.unwrap_or((Bytes::new(), now, Validators::default()));
+            (body, now, validators)
+        }
+        _ => old_body.unwrap_or((Bytes::new(), Timestamp::MIN, Validators::default())),
+    };
+    RobotsCopy {
+        standing: word(standing),
+        body,
+        body_at,
+        fetched_at: now,
+        fresh_until: robots::fresh_until(standing, now, cache_control, age),
+        validators,
+    }
+}
+
+/// The rules to obey, or `None` while nothing may be called and nothing is known for good. A file that overruns its limit is
+/// as good as out of reach (RFC 9309 §2.3.1.4).
+pub async fn compile(
+    pool: &dyn CpuPool,
+    copy: &RobotsCopy,
+    token: &str,
+    now: Timestamp,
+) -> Result<Option<Robots>, StageError> {
+    let (copy, token) = (copy.clone(), token.to_owned());
+    let compiled = parsed(pool, copy.body.len(), move || rules_of(&copy, &token, now)).await?;
+    Ok(compiled.unwrap_or_else(|overrun| {
+        tracing::warn!(reason = %overrun, "a robots.txt cannot be read; nothing is called");
+        None
+    }))
+}
+
+fn rules_of(copy: &RobotsCopy, token: &str, now: Timestamp) -> Option<Robots> {
+    match standing(&copy.standing) {
+        Standing::Rules => Some(Robots::parse(&copy.body, token)),
+        Standing::AllowAll => Some(Robots::allow_all()),
+        Standing::DisallowAll => Some(Robots::disallow_all()),
+        Standing::Unreachable => {
+            let has_copy = copy.body_at > Timestamp::MIN;
+            match robots::while_unreachable(copy.body_at, now, has_copy) {
+                WhileUnreachable::OlderCopy => Some(Robots::parse(&copy.body, token)),
+                WhileUnreachable::DisallowAll => None,
+            }
+        }
+    }
+}
+
+const WORDS: [(Standing, &str); 4] = [
+    (Standing::Rules, "rules"),
+    (Standing::AllowAll, "allow_all"),
+    (Standing::DisallowAll, "disallow_all"),
+    (Standing::Unreachable, "unreachable"),
+];
+
+fn word(standing: Standing) -> String {
+    WORDS.iter().find(|(s, _)| *s == standing).map_or("unreachable", |(_, w)| w).to_owned()
+}
+
+/// A word that is not known means trouble, never permission.
+fn standing(word: &str) -> Standing {
+    WORDS.iter().find(|(_, w)| *w == word).map_or(Standing::Unreachable, |(s, _)| *s)
+}

@@ -1,0 +1,254 @@
+//! The one worker: runs jobs that a queue handed out, and settles them with the queue. The command line, Lambda and the
+//! simulators drive it; none of them decides what follows from a verdict or a failure.
+
+use async_trait::async_trait;
+use curlew_model::{Envelope, ExtractJob, Job, JobFailure, QueueName, Timestamp, Work};
+use curlew_policy::delivery::{AfterFailure, after_failure, never_ends};
+use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict, job_span, panic_message, settlement_span, with_causes};
+use curlew_ports::{Clock, Delivery, Inbox, PortError, Queue, Receipt};
+use futures::FutureExt;
+use futures::future::join_all;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tracing::{Instrument, Span};
+
+/// Records in the span of a job how it failed; in any other span nothing.
+fn record_failure(span: &Span, kind: JobFailure) {
+    span.record("failure", kind.as_str());
+}
+
+/// The extraction of a page.
+pub type PageJob = Envelope<Box<ExtractJob>>;
+
+/// All stages, as a worker sees them.
+#[async_trait]
+pub trait Stages: Send + Sync {
+    /// Gives a job to its stage.
+    async fn run(&self, job: &Job) -> Result<Verdict, StageError>;
+    /// Makes the records of several pages, which then share a segment; one verdict for each, in order.
+    async fn run_batch(&self, jobs: &[PageJob]) -> Vec<Result<Verdict, StageError>>;
+}
+
+/// A queue, as a worker settles jobs with it.
+#[async_trait]
+pub trait Settlement: Send + Sync {
+    /// Names one delivery of a job.
+    type Handle: Send + Sync;
+    /// The job is done: it is not handed out again.
+    async fn done(&self, handle: &Self::Handle) -> Result<(), PortError>;
+    /// The job waits. It is sent as a new message instead of being put back: waiting is no failure and must not count as one.
+    async fn defer(&self, handle: &Self::Handle, job: &Job, until: Timestamp) -> Result<(), PortError>;
+    /// The job has failed and is handed out again at this instant.
+    async fn retry(&self, handle: &Self::Handle, at: Timestamp) -> Result<(), PortError>;
+    /// The job is given up for this reason.
+    async fn dead_letter(&self, handle: &Self::Handle, why: &str) -> Result<(), PortError>;
+}
+
+/// Jobs that were received by way of [`Inbox`].
+#[derive(Clone)]
+pub struct Mailbox {
+    /// The inbox they came from.
+    pub inbox: Arc<dyn Inbox>,
+    /// The queue for parked jobs.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Settlement for Mailbox {
+    type Handle = Receipt;
+
+    async fn done(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.inbox.ack(receipt).await
+    }
+
+    async fn defer(&self, receipt: &Receipt, job: &Job, until: Timestamp) -> Result<(), PortError> {
+        self.queue.send(&[(job.clone(), until)]).await?;
+        self.inbox.ack(receipt).await
+    }
+
+    async fn retry(&self, receipt: &Receipt, at: Timestamp) -> Result<(), PortError> {
+        self.inbox.put_back(receipt, at).await
+    }
+
+    async fn dead_letter(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
+        self.inbox.dead_letter(receipt, why, self.clock.now()).await
+    }
+}
+
+/// Runs jobs and settles them.
+pub struct Worker<'a, S> {
+    /// The stages that do the jobs.
+    pub stages: &'a dyn Stages,
+    /// The queue that they came from.
+    pub queue: &'a S,
+    /// Time.
+    pub clock: &'a dyn Clock,
+}
+
+/// A page to extract, with its delivery and how often it was handed out.
+pub type ExtractDelivery<H> = (H, u32, PageJob);
+
+impl<S: Settlement> Worker<'_, S> {
+    /// Runs a job that was handed out `receives` times, and settles it. A panic of its stage is a failure as any other.
+    ///
+    /// # Errors
+    /// The errors of the queue. The job is then handed out again when its visibility ends.
+    pub async fn run(&self, handle: &S::Handle, receives: u32, job: &Job) -> Result<(), PortError> {
+        let again = (receives > 1).then(|| job.clone().again());
+        let job = again.as_ref().unwrap_or(job);
+        let untraced = job.trace.is_none().then(|| trace::traced(job.clone()));
+        let job = untraced.as_ref().unwrap_or(job);
+        // Extraction has a span of its own for each page.
+        let span = (!matches!(job.work, Work::Extract(_))).then(|| span_of(job));
+        let run = AssertUnwindSafe(self.stages.run(job)).catch_unwind();
+        match run.instrument(span.clone().unwrap_or_else(Span::none)).await {
+            Ok(outcome) => {
+                let span = span.unwrap_or_else(|| settlement_span(job.work.kind(), &trace::of(job)));
+                self.settle(handle, receives, job, outcome).instrument(span).await
+            }
+            Err(panic) => {
+                let why = format!("the job panicked: {}", panic_message(panic.as_ref()));
+                drop(panic);
+                let span = span.unwrap_or_else(|| span_of(job));
+                self.failed((handle, receives), job, (&why, JobFailure::Transient)).instrument(span).await
+            }
+        }
+    }
+
+    /// Extracts several pages together and settles them. If extraction panics, each is run on its own, so that only the one
+    /// that panics fails; before each of them `may_begin` is asked, and those that remain when it says no are returned by
+    /// their number.
+    ///
+    /// # Errors
+    /// The errors of the queue. Jobs that are not settled then are handed out again when their visibility ends.
+    pub async fn run_together(
+        &self,
+        deliveries: Vec<ExtractDelivery<S::Handle>>,
+        may_begin: impl Fn() -> bool + Send + Sync,
+    ) -> Result<usize, PortError> {
+        let (handles, jobs): (Vec<_>, Vec<_>) =
+            deliveries.into_iter().map(|(handle, receives, job)| ((handle, receives), job)).unzip();
+        let outcomes = AssertUnwindSafe(self.stages.run_batch(&jobs)).catch_unwind().await.ok();
+        let whole = jobs.into_iter().map(Envelope::into_job);
+        let each = handles.iter().zip(whole);
+        let Some(outcomes) = outcomes else {
+            for (n, ((handle, receives), job)) in each.enumerate() {
+                if !may_begin() {
+                    return Ok(handles.len() - n);
+                }
+                self.run(handle, *receives, &job).await?;
+            }
+            return Ok(0);
+        };
+        let settled = each.zip(outcomes).map(|(((handle, receives), job), outcome)| async move {
+            let span = settlement_span(job.work.kind(), &trace::of(&job));
+            self.settle(handle, *receives, &job, outcome).instrument(span).await
+        });
+        // All of them, even if one fails.
+        join_all(settled).await.into_iter().collect::<Result<(), _>>()?;
+        Ok(0)
+    }
+
+    async fn settle(
+        &self,
+        handle: &S::Handle,
+        receives: u32,
+        job: &Job,
+        outcome: Result<Verdict, StageError>,
+    ) -> Result<(), PortError> {
+        match outcome {
+            Ok(Verdict::Done) => self.queue.done(handle).await,
+            Ok(Verdict::Drop(reason)) => {
+                tracing::debug!(reason, "a job was dropped");
+                self.queue.done(handle).await
+            }
+            Ok(Verdict::Defer(until)) => self.queue.defer(handle, &job.clone().waited(), until).await,
+            Err(error) => self.failed((handle, receives), job, (&with_causes(&error), error.kind())).await,
+        }
+    }
+
+    async fn failed(
+        &self,
+        delivery: (&S::Handle, u32),
+        job: &Job,
+        failure: (&str, JobFailure),
+    ) -> Result<(), PortError> {
+        record_failure(&Span::current(), failure.1);
+        settle_failure(self.queue, delivery, Some(job), failure, self.clock.now()).await
+    }
+}
+
+/// Settles a delivery that failed with this error; its job is known unless it could not be read.
+///
+/// # Errors
+/// The errors of the queue. The job is then handed out again when its visibility ends.
+pub async fn settle_failure<S: Settlement>(
+    queue: &S,
+    (handle, receives): (&S::Handle, u32),
+    job: Option<&Job>,
+    (error, kind): (&str, JobFailure),
+    now: Timestamp,
+) -> Result<(), PortError> {
+    match (after_failure(receives, kind, now), job) {
+        (AfterFailure::Defer(until), Some(job)) => {
+            tracing::warn!(error, %until, "a store asks to slow down; a job waits");
+            queue.defer(handle, job, until).await
+        }
+        (AfterFailure::Retry(at) | AfterFailure::Defer(at), _) => {
+            tracing::warn!(error, receives, "a job failed and is tried again");
+            queue.retry(handle, at).await
+        }
+        (AfterFailure::DeadLetter, _) => {
+            tracing::error!(error, receives, "a job is given up");
+            queue.dead_letter(handle, error).await
+        }
+    }
+}
+
+impl<S: Settlement<Handle = Receipt>> Worker<'_, S> {
+    /// Runs what an inbox handed out of one stage: pages are extracted together, unless one of them failed before; other jobs
+    /// run one after the other.
+    ///
+    /// # Errors
+    /// As for [`Worker::run`].
+    pub async fn deliver(&self, stage: QueueName, deliveries: Vec<Delivery>) -> Result<(), PortError> {
+        let together =
+            stage == QueueName::Extract && deliveries.len() > 1 && deliveries.iter().all(|d| d.receives == 1);
+        let mut pages = Vec::new();
+        for Delivery { receipt, job, receives } in deliveries {
+            match (never_ends(receives, 0), job) {
+                (Some(why), Ok(job)) => self.give_up(&receipt, &why).instrument(span_of(&job)).await?,
+                (Some(why), Err(_)) | (None, Err(why)) => self.give_up(&receipt, &why).await?,
+                (None, Ok(job)) if job.work.queue() != stage => {
+                    let why = format!("the job is in the wrong queue: it is one for {}", job.work.queue().as_str());
+                    self.give_up(&receipt, &why).instrument(span_of(&job)).await?;
+                }
+                (None, Ok(job)) => match &job.work {
+                    Work::Extract(page) if together => pages.push((receipt, receives, job.with(page.clone()))),
+                    _ => self.run(&receipt, receives, &job).await?,
+                },
+            }
+        }
+        if !pages.is_empty() {
+            self.run_together(pages, || true).await?;
+        }
+        Ok(())
+    }
+
+    async fn give_up(&self, receipt: &Receipt, why: &str) -> Result<(), PortError> {
+        record_failure(&Span::current(), JobFailure::Permanent);
+        tracing::error!(error = why, "a job is given up");
+        self.queue.dead_letter(receipt, why).await
+    }
+}
+
+/// Returns the span of a job.
+fn span_of(job: &Job) -> Span {
+    job_span(job.work.kind(), &trace::of(job))
+}
+
+#[cfg(test)]
+mod tests;

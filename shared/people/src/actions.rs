@@ -1,0 +1,382 @@
+//! Actions: what operators do by the command line and by the pages under `/admin`, each with an entry in the audit log
+//! that names the operator.
+
+use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::block::Blocks;
+use crate::lookup::Lookup;
+use crate::messages::Messages;
+use crate::overrides::{OverrideEffect, Overrides, topics_named};
+use crate::poll_requests::{self, PollAnswer};
+use crate::suggest::{ListedFeed, NamedSource, RefusedAddress, Suggest, SuggestError, SuggestOutcome};
+use crate::watches::{Watch, WatchError, Watches};
+use curlew_crawl::pages::overrides::StoredOverride;
+use curlew_crawl::parsing::parsed;
+use curlew_feed::OpmlFeed;
+use curlew_model::{HostKey, Millis, Timestamp};
+use curlew_policy::address;
+use curlew_policy::politeness::admission;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Clock, Inbox, PortError, Queue, Receipt, update_host};
+use curlew_screen::Verdict;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Number of jobs that are put back at a time.
+const LIST: usize = 500;
+/// Maximum length of an operator's hold.
+pub const MAX_OPERATOR_HOLD: Millis = Millis::from_days(366);
+
+/// Carries out what operators ask for. `by` is the operator's name.
+pub struct Actions {
+    /// Blocks hosts.
+    pub blocks: Blocks,
+    /// Allows and denies pages and sites.
+    pub overrides: Arc<Overrides>,
+    /// Messages to the operator.
+    pub messages: Messages,
+    /// Takes sites and feeds.
+    pub suggest: Suggest,
+    /// Stored queries whose new matches are posted.
+    pub watches: Watches,
+    /// Reads rows.
+    pub lookup: Lookup,
+    /// Takes polls.
+    pub queue: Arc<dyn Queue>,
+    /// Jobs that were given up.
+    pub inbox: Arc<dyn Inbox>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The audit log.
+    pub log: AuditLog,
+}
+
+/// The outcome of a list of feeds.
+#[derive(Debug, Default)]
+pub struct ImportReport {
+    /// Number of feeds that are new.
+    pub new: u64,
+    /// Number of feeds that were known.
+    pub known: u64,
+    /// Feeds that were refused: the address as given, and the reason.
+    pub refused: Vec<(String, RefusedAddress)>,
+}
+
+/// Outcome of lifting an operator's hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldLift {
+    /// The hold is lifted.
+    Lifted,
+    /// The operator did not hold the host.
+    WasNone,
+    /// There is no hold of the operator's, but the host's own answers hold it until this instant.
+    OthersRemain(Timestamp),
+}
+
+/// Reads a list of feeds. One that is in it several times is named once, in the last folder that it is in.
+///
+/// # Errors
+/// [`StageError::Job`] if it is none.
+pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
+    let feeds = curlew_feed::feeds_of_opml(bytes);
+    let feeds = feeds.map_err(|e| StageError::Job(format!("the list cannot be used: {e}")))?;
+    let (mut listed, mut places): (Vec<ListedFeed>, HashMap<String, usize>) = Default::default();
+    for OpmlFeed { url, folder, .. } in feeds {
+        match places.get(&url).and_then(|place| listed.get_mut(*place)) {
+            Some(_) if folder.is_empty() => {}
+            Some(known) => known.folder = folder,
+            None => {
+                places.insert(url.clone(), listed.len());
+                listed.push(ListedFeed { url, folder });
+            }
+        }
+    }
+    Ok(listed)
+}
+
+/// Returns false for what is not there.
+fn found(outcome: Result<(), PortError>) -> Result<bool, StageError> {
+    match outcome {
+        Ok(()) => Ok(true),
+        Err(PortError::NotFound(_)) => Ok(false),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Ends the entry of an act that names a site or a feed.
+async fn end_named(
+    entry: OpenEntry<'_>,
+    outcome: Result<NamedSource, SuggestError>,
+) -> Result<NamedSource, SuggestError> {
+    let outcome = match outcome {
+        Err(SuggestError::Stage(error)) => Err(error),
+        other => Ok(other),
+    };
+    let is_taken = |named: &Result<NamedSource, SuggestError>| {
+        named.as_ref().is_ok_and(|named| named.outcome == SuggestOutcome::Taken)
+    };
+    entry.end(outcome, is_taken).await?
+}
+
+impl Actions {
+    /// Blocks a host, as [`Blocks::block`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn block(&self, by: &str, host: &str) -> Result<HostKey, StageError> {
+        let entry = self.log.begin(by, Act::new("block", host)).await?;
+        entry.end(self.blocks.block(host).await, |_| true).await
+    }
+
+    /// Lifts a block, as [`Blocks::unblock`]; returns true if there was one.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn unblock(&self, by: &str, host: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("unblock", host)).await?;
+        entry.end(self.blocks.unblock(host).await, |was| *was).await
+    }
+
+    /// Leaves a host key alone for this long, at most for [`MAX_OPERATOR_HOLD`]; returns it. Nothing that waits for it is
+    /// given up.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] if the name is no host, or any error of the ports.
+    pub async fn hold(&self, by: &str, host: &str, length: Millis) -> Result<HostKey, StageError> {
+        let key = self.key_of(host)?;
+        let until = self.clock.now() + length.min(MAX_OPERATOR_HOLD);
+        let ledger = self.lookup.politeness.ledger.as_ref();
+        let act = Act { reason: format!("until {until}"), ..Act::new("hold", key.as_str()) };
+        let entry = self.log.begin(by, act).await?;
+        let held = update_host(ledger, &key, |state| (admission::leave_alone(state, until), ())).await;
+        entry.end(held.map_err(StageError::from), |()| true).await?;
+        Ok(key)
+    }
+
+    /// Lifts the operator's hold of a host key. A hold that the host's own answers have brought about stays.
+    ///
+    /// # Errors
+    /// As [`Actions::hold`].
+    pub async fn lift_hold(&self, by: &str, host: &str) -> Result<HoldLift, StageError> {
+        let (key, now) = (self.key_of(host)?, self.clock.now());
+        let ledger = self.lookup.politeness.ledger.as_ref();
+        let entry = self.log.begin(by, Act::new("lift_hold", key.as_str())).await?;
+        let lifted = update_host(ledger, &key, |state| {
+            let (state, was) = admission::end_leaving_alone(state, now);
+            let rest = state.hold_at(now).map(|hold| hold.until);
+            (state, (was, rest))
+        })
+        .await;
+        Ok(match entry.end(lifted.map_err(StageError::from), |(was, _)| *was).await? {
+            (true, _) => HoldLift::Lifted,
+            (false, None) => HoldLift::WasNone,
+            (false, Some(until)) => HoldLift::OthersRemain(until),
+        })
+    }
+
+    fn key_of(&self, host: &str) -> Result<HostKey, StageError> {
+        let bad = |why: String| StageError::Job(format!("'{host}' is not a host: {why}"));
+        let url = address::parse_typed(host).map_err(|e| bad(e.to_string()))?;
+        self.lookup.politeness.key_of(&url).map_err(|e| bad(e.to_string()))
+    }
+
+    /// Stores a site, to be discovered at once.
+    ///
+    /// # Errors
+    /// As [`Suggest::site`].
+    pub async fn add_site(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
+        let entry = self.log.begin(by, Act::new("add_site", &address::without_credentials(address))).await?;
+        end_named(entry, self.suggest.site(address, true).await).await
+    }
+
+    /// Stores a feed, to be polled at once.
+    ///
+    /// # Errors
+    /// As [`Suggest::feed`].
+    pub async fn add_feed(&self, by: &str, address: &str) -> Result<NamedSource, SuggestError> {
+        let entry = self.log.begin(by, Act::new("add_feed", &address::without_credentials(address))).await?;
+        end_named(entry, self.suggest.feed(address, true).await).await
+    }
+
+    /// Reads a list of feeds that a stranger may have written, as [`read_opml`] does, in the pool.
+    ///
+    /// # Errors
+    /// As there, and [`StageError::Job`] if it takes too long.
+    pub async fn read_list(&self, text: String) -> Result<Vec<ListedFeed>, StageError> {
+        let pool = self.lookup.politeness.pool.as_ref();
+        let read = parsed(pool, text.len(), move || read_opml(text.as_bytes())).await?;
+        read.unwrap_or_else(|overrun| Err(StageError::Job(format!("the list cannot be used: {overrun}"))))
+    }
+
+    /// Stores feeds of a list, each to be polled in its minute.
+    ///
+    /// # Errors
+    /// Any error of the ports; some are then stored, and all may be named again.
+    pub async fn import(&self, by: &str, feeds: &[ListedFeed]) -> Result<ImportReport, StageError> {
+        let mut report = ImportReport::default();
+        let mut entry = self.log.begin(by, Act::new("import", "OPML")).await?;
+        let outcome = self.import_each(feeds, &mut report).await;
+        entry.set_reason(format!("{} new, {} known, {} refused", report.new, report.known, report.refused.len()));
+        entry.end(outcome, |()| true).await?;
+        Ok(report)
+    }
+
+    async fn import_each(&self, feeds: &[ListedFeed], report: &mut ImportReport) -> Result<(), StageError> {
+        for feed in feeds {
+            match self.suggest.listed_feed(feed, false).await {
+                Ok(named) if named.outcome == SuggestOutcome::Taken => report.new += 1,
+                Ok(_) => report.known += 1,
+                Err(SuggestError::Refused(why)) => report.refused.push((feed.url.clone(), why)),
+                Err(SuggestError::Stage(error)) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the named feeds, or the feeds of the named sites, polled now, as far as they may be.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] if a name means no known feed, or any error of the ports.
+    pub async fn poll(&self, by: &str, names: &[String]) -> Result<Vec<PollAnswer>, StageError> {
+        let mut answers = Vec::new();
+        for feed in poll_requests::feeds(&self.lookup, names).await? {
+            let entry = self.log.begin(by, Act::new("poll", &feed.url)).await?;
+            let answer = poll_requests::request(&self.lookup, self.queue.as_ref(), &feed).await;
+            answers.push(entry.end(answer, PollAnswer::is_sent).await?);
+        }
+        Ok(answers)
+    }
+
+    /// Allows a page, by its whole URL, or a host, as [`Overrides::give`]; limited to these topics, if there are any.
+    ///
+    /// # Errors
+    /// As there, and [`StageError::Job`] if there is no such topic.
+    pub async fn allow(
+        &self,
+        by: &str,
+        target: &str,
+        topics: &[String],
+        note: Option<String>,
+    ) -> Result<OverrideEffect, StageError> {
+        let (topics, scope) = (topics_named(topics)?, self.overrides.scope(target).await?);
+        self.overrides.give(by, &scope, Verdict::Pass, topics, note).await
+    }
+
+    /// Denies a page or a host, as [`Actions::allow`] allows it.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn deny(&self, by: &str, target: &str, note: Option<String>) -> Result<OverrideEffect, StageError> {
+        let scope = self.overrides.scope(target).await?;
+        self.overrides.give(by, &scope, Verdict::Reject, vec![], note).await
+    }
+
+    /// Takes an override back, as [`Overrides::take_back`]; returns it with the effect, or `None` if there was none.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn take_back_override(
+        &self,
+        by: &str,
+        target: &str,
+    ) -> Result<Option<(StoredOverride, OverrideEffect)>, StageError> {
+        let scope = self.overrides.scope(target).await?;
+        let old = self.overrides.list().await?.into_iter().find(|given| given.rule.scope == scope);
+        let effect = self.overrides.take_back(by, &scope).await?;
+        Ok(old.zip(effect))
+    }
+
+    /// Deletes a message that is dealt with; returns true if there was one of this name.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn close_message(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("close_message", name)).await?;
+        entry.end(self.messages.close(name).await, |was| *was).await
+    }
+
+    /// Adds a watch, as [`Watches::add`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn add_watch(&self, by: &str, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
+        let act = Act { reason: format!("to {}", address::without_credentials(to)), ..Act::new("watch", query) };
+        let entry = self.log.begin(by, act).await?;
+        let added = match self.watches.add(query, to, random).await {
+            Err(WatchError::Stage(error)) => Err(error),
+            other => Ok(other),
+        };
+        entry.end(added, Result::is_ok).await?
+    }
+
+    /// Removes a watch, as [`Watches::remove`]; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn remove_watch(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("remove_watch", name)).await?;
+        entry.end(self.watches.remove(name).await, |was| *was).await
+    }
+
+    /// Puts a job that was given up back into its queue; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The queue's error.
+    pub async fn redrive(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("redrive", name)).await?;
+        let done = self.inbox.redrive(&Receipt(name.to_owned()), self.clock.now()).await;
+        entry.end(found(done), |was| *was).await
+    }
+
+    /// Deletes a job that was given up; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The queue's error.
+    pub async fn discard(&self, by: &str, name: &str) -> Result<bool, StageError> {
+        let entry = self.log.begin(by, Act::new("discard", name)).await?;
+        entry.end(found(self.inbox.discard(&Receipt(name.to_owned())).await), |was| *was).await
+    }
+
+    /// Puts all jobs that were given up back into their queues; returns their number.
+    ///
+    /// # Errors
+    /// The queue's error; the rest is then put back by the next call.
+    pub async fn redrive_all(&self, by: &str) -> Result<u64, StageError> {
+        let mut count = 0;
+        let mut entry = self.log.begin(by, Act::new("redrive", "all")).await?;
+        let outcome = self.redrive_each(&mut count).await;
+        entry.set_reason(format!("{count} jobs"));
+        entry.end(outcome, |()| count > 0).await?;
+        Ok(count)
+    }
+
+    async fn redrive_each(&self, count: &mut u64) -> Result<(), StageError> {
+        let now = self.clock.now();
+        loop {
+            let before = *count;
+            for job in self.inbox.dead(LIST).await? {
+                // Somebody else may put them back at the same time.
+                *count += u64::from(found(self.inbox.redrive(&job.receipt, now).await)?);
+            }
+            if *count == before {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_feed_that_a_list_names_often_is_taken_once() {
+        let outline = |address: &str| format!("<outline xmlUrl='{address}'/>");
+        let folders = [("A", "/1"), ("B", "/2"), ("C", "/1")].map(|(name, path)| {
+            format!("<outline text='{name}'>{}</outline>", outline(&format!("https://a.example{path}")))
+        });
+        let list = format!("<opml>{}{}</opml>", folders.concat(), outline("https://a.example/2").repeat(10_000));
+        let read = read_opml(list.as_bytes()).unwrap_or_default();
+        let read: Vec<_> = read.iter().map(|feed| (feed.url.as_str(), feed.folder.join("/"))).collect();
+        assert_eq!(read, [("https://a.example/1", "C".to_owned()), ("https://a.example/2", "B".to_owned())]);
+    }
+}

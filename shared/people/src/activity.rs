@@ -1,0 +1,68 @@
+//! Activity: counts of each of the last days, for the charts of the status page. The one process that has the store keeps them in
+//! one small object.
+
+use curlew_catalog::object;
+use curlew_model::{Millis, Timestamp};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, PortError};
+use serde::{Deserialize, Serialize};
+
+/// Key of the object.
+const KEY: &str = "activity.json";
+/// Number of days that are kept, today included.
+pub const DAYS: usize = 30;
+
+/// Counts of one day (UTC).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayCounts {
+    /// The day, as `2026-11-23`.
+    pub day: String,
+    /// Polls of feeds.
+    pub polls: u64,
+    /// Pages that were taken in.
+    pub accepted: u64,
+    /// Holds that were laid on host keys.
+    pub holds: u64,
+}
+
+/// Adds counts to those of today, and forgets days that are too old. One process at a time may do so.
+///
+/// # Errors
+/// The object store's error.
+pub async fn add(blobs: &dyn Blobs, now: Timestamp, more: &DayCounts) -> Result<(), StageError> {
+    let mut days = stored(blobs).await?;
+    let today = now.day();
+    let place = days.iter().position(|of| of.day == today).unwrap_or(days.len());
+    if place == days.len() {
+        days.push(DayCounts { day: today, ..DayCounts::default() });
+    }
+    days[place].polls += more.polls;
+    days[place].accepted += more.accepted;
+    days[place].holds += more.holds;
+    days.sort_by(|a, b| a.day.cmp(&b.day));
+    let old = days.len().saturating_sub(DAYS);
+    days.drain(..old);
+    Ok(blobs.put(KEY, object::json(&days)?.into()).await?)
+}
+
+/// Returns the counts of the last days, the oldest first; days without any count are there too, from the first one that has
+/// one. Empty if nothing was ever counted.
+///
+/// # Errors
+/// The object store's error.
+pub async fn last_days(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<DayCounts>, PortError> {
+    let stored = stored(blobs).await?;
+    let days = (0..DAYS as u64).rev().map(|ago| (now - Millis::from_days(ago)).day());
+    let of = |day: String| {
+        let counted = stored.iter().find(|of| of.day == day).cloned();
+        counted.unwrap_or(DayCounts { day, ..DayCounts::default() })
+    };
+    let is_before_all = |of: &DayCounts| stored.iter().all(|counted| counted.day > of.day);
+    Ok(if stored.is_empty() { vec![] } else { days.map(of).skip_while(is_before_all).collect() })
+}
+
+/// Loads the object; one that cannot be read is treated as missing, since it is only for charts.
+async fn stored(blobs: &dyn Blobs) -> Result<Vec<DayCounts>, PortError> {
+    let days = blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice::<Vec<DayCounts>>(&blob.bytes).ok());
+    Ok(days.unwrap_or_default())
+}

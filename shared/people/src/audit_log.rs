@@ -1,0 +1,181 @@
+//! The audit log of what operators do: one small object for each act, with the operator's name. It is written before the
+//! act, and once more when the act has ended, so that an act that is cut off is named, too.
+//!
+//! The objects of a day are listed in the order of time, so the latest acts are found without reading the removals,
+//! which are audited beside them.
+
+use crate::objects::readable;
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
+use curlew_catalog::removal::AUDIT_PREFIX;
+use curlew_catalog::segment::key_day;
+use curlew_model::{Millis, Timestamp};
+use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Name of whoever uses the command line.
+pub const COMMAND_LINE: &str = "command line";
+/// Maximum number of days back in which the latest acts are looked for.
+const DAYS: u64 = 92;
+/// Maximum length of each text of an entry, in bytes.
+const MAX_TEXT: usize = 2_048;
+/// Detail of an act that is under way, or was cut off.
+const UNENDED: &str = "its end is not recorded";
+
+/// The audit log.
+#[derive(Clone)]
+pub struct AuditLog {
+    /// Store of the entries.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// An act of an operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Act {
+    /// The kind of act, such as `block` or `override`.
+    pub what: String,
+    /// Subject of the act: a host, an address, the name of a message or of a job.
+    #[serde(rename = "url")]
+    pub about: String,
+    /// Detail of the act, such as `allow`; says so if the end of the act is not recorded.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The operator's note, or the error that ended the act midway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Act {
+    /// Returns an act without detail or note.
+    pub fn new(what: &str, about: &str) -> Act {
+        Act { what: what.to_owned(), about: about.to_owned(), ..Act::default() }
+    }
+}
+
+/// An entry of the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditEntry {
+    /// Time of the act.
+    pub at: Timestamp,
+    /// The act.
+    #[serde(flatten)]
+    pub act: Act,
+    /// The operator: a name from the session or the proxy, or [`COMMAND_LINE`].
+    pub by: String,
+}
+
+/// The entry of an act that has begun. It says that the act has not ended until [`OpenEntry::end`], so an act that is cut
+/// off leaves that behind.
+#[must_use]
+pub struct OpenEntry<'a> {
+    log: &'a AuditLog,
+    key: String,
+    entry: AuditEntry,
+}
+
+impl AuditLog {
+    /// Adds an entry of an act that is done.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn add(&self, by: &str, act: Act) -> Result<(), StageError> {
+        self.begin(by, act).await?.end(Ok(()), |()| true).await
+    }
+
+    /// Adds the entry of an act that is about to be done.
+    ///
+    /// # Errors
+    /// The object store's error; then the act must not be done.
+    pub async fn begin(&self, by: &str, mut act: Act) -> Result<OpenEntry<'_>, StageError> {
+        for text in [&mut act.about, &mut act.reason].into_iter().chain(&mut act.note) {
+            text.truncate(text.floor_char_boundary(MAX_TEXT));
+        }
+        let mut entry = AuditEntry { at: self.clock.now(), act, by: by.to_owned() };
+        loop {
+            let reason = joined(&entry.act.reason, UNENDED);
+            let json = object::json(&AuditEntry { act: Act { reason, ..entry.act.clone() }, ..entry.clone() })?;
+            let key = format!("{}{:015}-{}.json", prefix(entry.at), entry.at.as_millis(), &hash_hex(&json)[..16]);
+            if self.blobs.put_if_absent(&key, json.into()).await? {
+                return Ok(OpenEntry { log: self, key, entry });
+            }
+            // The same act in the same millisecond has an entry of its own, which must not end as this one does.
+            entry.at = entry.at + Millis(1);
+        }
+    }
+
+    /// Returns the latest entries, newest first, at most `most`; of the last 92 days.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn latest(&self, most: usize) -> Result<Vec<AuditEntry>, StageError> {
+        let (now, mut latest) = (self.clock.now(), Vec::new());
+        for day in 0..DAYS {
+            let keys = all_keys(self.blobs.as_ref(), &prefix(now - Millis::from_days(day)), None).await?;
+            let newest = keys.into_iter().rev().take(most - latest.len());
+            latest.extend(readable(self.blobs.as_ref(), newest).await?.into_iter().map(|(_, entry)| entry));
+            if latest.len() >= most {
+                break;
+            }
+        }
+        Ok(latest)
+    }
+}
+
+impl OpenEntry<'_> {
+    /// Sets the detail of the act, which only its end tells.
+    pub fn set_reason(&mut self, reason: String) {
+        self.entry.act.reason = reason;
+    }
+
+    /// Ends the entry as its act ended. One that failed may have changed something, so its error is added; a refusal, and
+    /// an act that has not changed anything, are no act, so the entry is removed.
+    ///
+    /// # Errors
+    /// The act's error, or the object store's.
+    pub async fn end<T>(
+        mut self,
+        outcome: Result<T, StageError>,
+        has_changed: impl FnOnce(&T) -> bool,
+    ) -> Result<T, StageError> {
+        let is_act = match &outcome {
+            Ok(value) => has_changed(value),
+            // The act was refused before anything was done.
+            Err(StageError::Job(_)) => false,
+            Err(error) => {
+                let note = self.entry.act.note.take().unwrap_or_default();
+                self.entry.act.note = Some(joined(&note, &format!("failed: {error}")));
+                true
+            }
+        };
+        match (self.close(is_act).await, outcome) {
+            (Err(second), Err(error)) => {
+                tracing::error!(error = %second, by = self.entry.by, "how an act failed could not be logged");
+                Err(error)
+            }
+            (closed, outcome) => closed.and(outcome),
+        }
+    }
+
+    async fn close(&self, is_act: bool) -> Result<(), StageError> {
+        let blobs = &self.log.blobs;
+        if is_act {
+            blobs.put(&self.key, object::json(&self.entry)?.into()).await?;
+        } else {
+            blobs.delete(&self.key).await?;
+        }
+        Ok(())
+    }
+}
+
+fn joined(text: &str, more: &str) -> String {
+    if text.is_empty() { more.to_owned() } else { format!("{text}; {more}") }
+}
+
+fn prefix(at: Timestamp) -> String {
+    format!("{AUDIT_PREFIX}acts/{}/", key_day(at))
+}

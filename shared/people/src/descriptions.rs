@@ -1,0 +1,158 @@
+//! Descriptions: what rows and jobs say to operators, in English, and which rows a typed name means.
+
+use curlew_model::{
+    FailureCause, FeedSource, Job, Millis, Page, PageState, SiteSource, SiteState, Work, is_at_or_below,
+};
+use url::Url;
+
+/// True if a person who types `name` means this address: by its host, or by the address with or without scheme, `www.`
+/// and the last slash.
+pub fn is_about(url: &str, name: &str) -> bool {
+    let (url, name) = (bare(url), bare(name));
+    let host = url.split(['/', '?', ':']).next().unwrap_or_default();
+    !name.is_empty() && (url == name || !name.contains(['/', '?']) && is_at_or_below(host, &name))
+}
+
+fn bare(address: &str) -> String {
+    let rest = address.trim().split_once("://").map_or(address, |(_, rest)| rest);
+    let (host, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let host = host.to_ascii_lowercase();
+    format!("{}{}", host.strip_prefix("www.").unwrap_or(&host), path.strip_suffix('/').unwrap_or(path))
+}
+
+/// Returns the state of a site; for one that could not be read also the reason and the remedy.
+pub fn site_state(site: &SiteSource) -> String {
+    let remedy = site.failure.as_ref().and_then(|failure| remedy(failure.cause, &site.url));
+    let remedy = remedy.map(|text| format!(" ({text})")).unwrap_or_default();
+    match (&site.state, &site.failure) {
+        (SiteState::Waiting, None) => "not looked at yet".to_owned(),
+        (SiteState::Waiting, Some(failure)) => format!("not reached yet: {failure}{remedy}"),
+        (SiteState::Working { feeds }, _) => count(feeds.len() as u64, "feed"),
+        (SiteState::Feedless { reason }, _) => format!("no feed: {reason}{remedy}"),
+        (SiteState::Refused { reason }, _) => format!("refused: {reason}{remedy}"),
+        (SiteState::Replaced { by }, _) => format!("never reached: {by} was named in its place"),
+    }
+}
+
+/// Returns the name of a page's state.
+pub fn page_state(state: &PageState) -> &'static str {
+    match state {
+        PageState::Pending => "pending",
+        PageState::Accepted { .. } => "accepted",
+        PageState::Rejected { .. } => "rejected",
+        PageState::Gone { .. } => "gone",
+        PageState::Alias { .. } => "alias",
+    }
+}
+
+/// True if a row is no page, but leads from what pages say under one path to the first of them that said it: only such a
+/// row has a fragment in its URL.
+pub fn is_guide(page: &Page) -> bool {
+    matches!(page.state, PageState::Alias { .. }) && page.url.contains('#')
+}
+
+/// Returns the state of a feed: its format and interval, or the reason why it is not read.
+pub fn feed_state(feed: &FeedSource) -> String {
+    match (&feed.trouble, feed.gone) {
+        (_, true) => "gone".to_owned(),
+        (Some(why), _) if feed.failures == 0 => why.clone(),
+        (Some(why), _) => format!("failed {}: {why}", count(feed.failures.into(), "time")),
+        (None, _) if feed.interval == Millis::ZERO => "not polled yet".to_owned(),
+        (None, _) => {
+            let faults = match feed.faults.count {
+                0 => String::new(),
+                n => format!(", {}", count(n.into(), "fault")),
+            };
+            format!("{}, every {} h{faults}", feed.format, feed.interval.0 / 3_600_000)
+        }
+    }
+}
+
+/// Returns the reason why a page is not found, if it is not.
+pub fn why(state: &PageState) -> Option<String> {
+    match state {
+        PageState::Rejected { reason } => Some(reason.to_string()),
+        PageState::Gone { reason } => Some(reason.as_str().to_owned()),
+        _ => None,
+    }
+}
+
+/// Returns the subject of a job: a host for visits, an address otherwise.
+pub fn job_subject(job: &Job) -> String {
+    match &job.work {
+        Work::Discover(job) => job.url.clone(),
+        Work::Own(job) => job.host.clone(),
+        Work::Poll(job) => job.url.clone(),
+        Work::Polls(job) => format!("{} feeds", job.len()),
+        Work::Subscribe(job) => job.url.clone(),
+        Work::Backfill(job) => job.url.clone(),
+        Work::Deliver(job) => job.url.clone(),
+        Work::Fetch(job) => format!(
+            "{} ({})",
+            job.host,
+            match job.items.len() {
+                1 => "1 address".to_owned(),
+                n => format!("{n} addresses"),
+            }
+        ),
+        Work::Extract(job) => job.url.clone(),
+        Work::Remove(job) => job.url.clone(),
+        Work::TakeUp(job) => job.host.clone(),
+    }
+}
+
+/// Returns the remedy for the person who named an address, if there is one.
+pub fn remedy(cause: FailureCause, url: &str) -> Option<String> {
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
+    let is_https = parsed.as_ref().is_some_and(|url| url.scheme() == "https");
+    Some(match cause {
+        FailureCause::Dns => format!("check the spelling of {host}"),
+        FailureCause::ConnectionRefused | FailureCause::Tls | FailureCause::Timeout if is_https => {
+            format!("if the site has no TLS, name it as http://{host}/")
+        }
+        FailureCause::ConnectionRefused | FailureCause::Timeout | FailureCause::Network | FailureCause::Tls => {
+            format!("check in a browser that {host} answers")
+        }
+        FailureCause::NoFeed | FailureCause::Status | FailureCause::Redirect => {
+            let is_home = parsed.as_ref().is_none_or(|url| url.path() == "/");
+            let home = if is_home { "" } else { "if it is a page of a site, name the site's home page; " };
+            format!("{home}if it has a feed, name it with `curlew crawl --feed URL`")
+        }
+        FailureCause::Robots | FailureCause::RobotsUnavailable => {
+            "its robots.txt has to let the crawler in; nothing here overrides that".to_owned()
+        }
+        FailureCause::Held => format!("`curlew sites show {host}` says why"),
+        FailureCause::Blocked => format!("`curlew unblock {host}` takes the block back"),
+        FailureCause::Excluded => "a setting of [exclude] says so".to_owned(),
+        FailureCause::Address | FailureCause::Broken => return None,
+    })
+}
+
+fn count(number: u64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_about_an_address_by_its_host_or_without_its_trimmings() {
+        let url = "https://www.Example.org/feed/";
+        for name in [
+            "example.org",
+            "www.example.org",
+            "EXAMPLE.org/feed",
+            "http://example.org/feed",
+            url,
+            "https://example.org/",
+        ] {
+            assert!(is_about(url, name), "{name}");
+        }
+        for name in ["", "ample.org", "example.org/fee", "blog.example.org", "example.org/other", "https://"] {
+            assert!(!is_about(url, name), "{name}");
+        }
+        assert!(is_about("http://blog.example.org:8080/?feed=rss", "example.org"));
+    }
+}

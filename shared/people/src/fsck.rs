@@ -1,0 +1,564 @@
+//! Fsck: compares rows of pages, records, manifests, splits, thumbnails and jobs with each other.
+//!
+//! The remains of a crash are no damage: the jobs that wait finish them. Only where no job, sweep or publishing will
+//! ever mend something it is reported, and [`Fsck::repair`] mends it. The store should be at rest meanwhile: what is under
+//! way elsewhere can look like damage.
+//!
+//! Pages, thumbnails and segments are named by hashes. A pass compares the rows of one slice of all hashes with
+//! everything else of that slice, so that a store of any size is compared in bounded memory, at the price of reading
+//! the objects once in each pass.
+
+mod repair;
+
+use curlew_catalog::index::Index;
+use curlew_catalog::listing::{each_key, pages_from};
+use curlew_catalog::manifest::{manifest_key, search_error};
+use curlew_catalog::raw::{RAW_PREFIX, name};
+use curlew_catalog::removal::Removal;
+use curlew_catalog::segment::{self, RecordReader, SEGMENTS};
+use curlew_catalog::thumbnails::{THUMBNAIL_PREFIX, thumbnail_key};
+use curlew_model::{
+    Job, Location, PageBody, PageId, PageState, Purpose, Record, SegmentKey, ThumbnailId, Timestamp, Work, Year,
+};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blob, Blobs, Clock, Inbox, Pages, PortError, Queue};
+use curlew_search::{Manifest, SearchError, Split, SplitEntry};
+use futures::TryStreamExt;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// Maximum number of rows that one pass compares, unless configured: some 300 bytes each.
+pub const ROWS_AT_ONCE: usize = 1_000_000;
+/// Maximum number of jobs that are looked at.
+const JOBS: usize = 1_000_000;
+/// First bytes of a JPEG.
+const JPEG: [u8; 2] = [0xff, 0xd8];
+/// Prefix of the keys of documents on their way to extraction.
+const BODIES: &str = "bodies/";
+
+/// Something that is missing or damaged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Damage {
+    /// An object cannot be read.
+    Unreadable {
+        /// Key of the object.
+        key: String,
+        /// The reason.
+        why: String,
+    },
+    /// The record of an accepted page is not where its row says.
+    LostRecord {
+        /// The page.
+        page: PageId,
+        /// Key of the segment.
+        segment: SegmentKey,
+    },
+    /// A published segment has a record of a page that is not accepted.
+    StrayRecord {
+        /// The page.
+        page: PageId,
+        /// Place of the record.
+        at: Location,
+    },
+    /// A raw page belongs to no record.
+    StrayRaw {
+        /// Key of the object.
+        key: String,
+        /// Offset of its frame in bytes.
+        offset: u64,
+        /// Length of its frame in bytes.
+        length: u64,
+    },
+    /// A manifest lists a split that is missing or damaged.
+    LostSplit {
+        /// Year of the manifest.
+        year: Year,
+        /// Key of the split.
+        key: String,
+        /// The reason.
+        why: String,
+    },
+    /// An accepted page is in no split, though its segment was published.
+    NotIndexed {
+        /// The page.
+        page: PageId,
+        /// Year of its index.
+        year: Year,
+    },
+    /// A split has a page that is not accepted, and nothing hides it.
+    StrayHit {
+        /// The page.
+        page: PageId,
+        /// Year of the split.
+        year: Year,
+    },
+    /// A page waits for its extraction, but no job will do it.
+    Stranded {
+        /// The page.
+        page: PageId,
+    },
+    /// The document that a job is to extract is missing.
+    LostBody {
+        /// The page.
+        page: PageId,
+        /// Key of the document.
+        key: String,
+    },
+}
+
+/// State of a store.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct FsckReport {
+    /// Number of rows of pages.
+    pub pages: u64,
+    /// Number of records.
+    pub records: u64,
+    /// Number of splits in manifests.
+    pub splits: u64,
+    /// Everything that is missing or damaged.
+    pub damage: Vec<Damage>,
+    /// Pages whose removal or change was cut off after their records were erased.
+    pub unfinished: Vec<PageId>,
+    /// Keys of objects that nothing names: thumbnails of pages that have another one now, documents that were extracted.
+    pub orphans: Vec<String>,
+}
+
+/// Compares and mends.
+pub struct Fsck<'a> {
+    /// Rows of pages.
+    pub pages: &'a dyn Pages,
+    /// All objects.
+    pub blobs: &'a dyn Blobs,
+    /// The jobs, if all of them can be seen and no other process takes any: only then it is known which pages and objects
+    /// nothing waits for.
+    pub inbox: Option<&'a dyn Inbox>,
+    /// Sends visits.
+    pub queue: &'a dyn Queue,
+    /// Time.
+    pub clock: &'a dyn Clock,
+    /// Ends removals that were cut off.
+    pub removal: &'a Removal,
+    /// Builds indexes anew.
+    pub index: &'a Index,
+    /// Maximum number of rows that one pass compares; [`ROWS_AT_ONCE`] but in tests.
+    pub rows_at_once: usize,
+}
+
+/// The hashes after one and up to another, of all that name something.
+#[derive(Default)]
+struct Slice {
+    after: Option<PageId>,
+    until: Option<PageId>,
+}
+
+impl Slice {
+    /// True if a page or an object is of this slice. The hash of an object is the last part of its key, without the
+    /// ending.
+    fn holds(&self, key: &str) -> bool {
+        let hash = name(key).unwrap_or_default();
+        self.after.as_ref().is_none_or(|after| hash > after.as_str())
+            && self.until.as_ref().is_none_or(|until| hash <= until.as_str())
+    }
+}
+
+/// Rows of a slice, and jobs, as far as they matter here.
+#[derive(Default)]
+struct StoreFacts<'a> {
+    slice: Slice,
+    rows: HashMap<PageId, RowFact>,
+    /// Pages with their record in its place.
+    recorded: HashSet<PageId>,
+    /// Records that no row points to.
+    strays: Vec<(Location, PageId, Option<Location>)>,
+    /// Keys of the thumbnails that records name.
+    thumbnails: HashSet<String>,
+    /// The frames of raw pages that records name, as offset and length, by the key of their object.
+    raw: HashMap<String, HashSet<(u64, u64)>>,
+    jobs: Option<&'a JobFacts>,
+}
+
+/// A page's row.
+enum RowFact {
+    Pending,
+    Accepted { year: Year, location: Location },
+    Closed,
+}
+
+/// Pages and objects that jobs name.
+#[derive(Default)]
+struct JobFacts {
+    pages: HashSet<PageId>,
+    thumbnails: HashSet<String>,
+    bodies: BTreeMap<String, PageId>,
+    extractions: usize,
+}
+
+impl JobFacts {
+    fn add(&mut self, job: &Job) {
+        match &job.work {
+            Work::Fetch(visit) => {
+                for item in &visit.items {
+                    self.pages.insert(item.page.clone());
+                    if let Purpose::Image { image, .. } = &item.purpose {
+                        self.thumbnails.insert(thumbnail_key(image));
+                    }
+                }
+            }
+            Work::Extract(job) => {
+                self.extractions += 1;
+                self.pages.insert(job.page.clone());
+                if let PageBody::Stored(key) = &job.body {
+                    self.bodies.insert(key.clone(), job.page.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl StoreFacts<'_> {
+    /// Takes a record that was found; pure.
+    fn add(&mut self, at: &Location, record: &Record) {
+        if let Some(ThumbnailId::Object(image)) = &record.thumbnail
+            && self.slice.holds(image.as_str())
+        {
+            self.thumbnails.insert(thumbnail_key(image));
+        }
+        if let Some(raw) = &record.raw
+            && self.slice.holds(at.segment.as_str())
+        {
+            self.raw.entry(raw.key(&at.segment)).or_default().insert((raw.offset, raw.length));
+        }
+        match self.rows.get(&record.id) {
+            _ if !self.slice.holds(record.id.as_str()) => {}
+            Some(RowFact::Accepted { location, .. }) if location == at => {
+                self.recorded.insert(record.id.clone());
+            }
+            _ => self.strays.push((at.clone(), record.id.clone(), record.replaces.clone())),
+        }
+    }
+
+    /// Returns the records in published segments that belong to no accepted page. One that another record of its page
+    /// has replaced is erased when that one is published.
+    fn stray_records(&self, manifests: &BTreeMap<Year, Manifest>) -> Vec<Damage> {
+        let is_published = |at: &Location| {
+            let year = segment::segment_year(at).unwrap_or_default();
+            manifests.get(&year).is_some_and(|manifest| manifest.is_indexed(&at.segment))
+        };
+        let is_stray = |(at, page, _): &&(Location, PageId, Option<Location>)| {
+            !matches!(self.rows.get(page), Some(RowFact::Accepted { .. })) && is_published(at)
+        };
+        let strays = self.strays.iter().filter(is_stray);
+        strays.map(|(at, page, _)| Damage::StrayRecord { page: page.clone(), at: at.clone() }).collect()
+    }
+
+    /// Compares a manifest with the pages that its splits show.
+    fn compare(&self, manifest: &Manifest, shown: &HashSet<PageId>) -> Vec<Damage> {
+        let year = manifest.year;
+        let is_accepted = |page: &PageId| matches!(self.rows.get(page), Some(RowFact::Accepted { .. }));
+        let stray = shown.iter().filter(|page| !manifest.tombstones.contains(*page) && !is_accepted(page));
+        let mut damage: Vec<Damage> = stray.map(|page| Damage::StrayHit { page: page.clone(), year }).collect();
+        for (page, row) in &self.rows {
+            let RowFact::Accepted { year: of, location } = row else { continue };
+            let is_missing = *of == year
+                && manifest.is_indexed(&location.segment)
+                && self.recorded.contains(page)
+                && !shown.contains(page)
+                && !manifest.tombstones.contains(page);
+            if is_missing {
+                damage.push(Damage::NotIndexed { page: page.clone(), year });
+            }
+        }
+        damage
+    }
+
+    /// Returns the pages that wait for a job that does not exist, and jobs whose document is missing.
+    fn stranded(&self, bodies: &BTreeSet<String>) -> Vec<Damage> {
+        let Some(jobs) = &self.jobs else { return Vec::new() };
+        let is_stranded =
+            |(page, row): &(&PageId, &RowFact)| matches!(row, RowFact::Pending) && !jobs.pages.contains(*page);
+        let stranded = self.rows.iter().filter(is_stranded);
+        let mut damage: Vec<Damage> = stranded.map(|(page, _)| Damage::Stranded { page: page.clone() }).collect();
+        for (key, page) in jobs.bodies.iter().filter(|(key, _)| !bodies.contains(*key)) {
+            if !self.slice.holds(page.as_str()) {
+                continue;
+            }
+            if matches!(self.rows.get(page), None | Some(RowFact::Pending)) {
+                damage.push(Damage::LostBody { page: page.clone(), key: key.clone() });
+            }
+        }
+        damage
+    }
+}
+
+impl Fsck<'_> {
+    /// Reads everything and compares it; writes nothing.
+    ///
+    /// # Errors
+    /// Any error of the ports but that something cannot be read, which is reported.
+    pub async fn look(&self) -> Result<FsckReport, StageError> {
+        let (mut report, mut after) = (FsckReport::default(), None);
+        let jobs = if let Some(inbox) = self.inbox { Some(jobs(inbox).await?) } else { None };
+        loop {
+            let mut rows = HashMap::new();
+            let until = pages_from(self.pages, after.clone(), self.rows_at_once, |page| {
+                let row = match page.state {
+                    PageState::Pending => RowFact::Pending,
+                    PageState::Accepted { year, location, .. } => RowFact::Accepted { year, location },
+                    _ => RowFact::Closed,
+                };
+                rows.insert(page.id, row);
+                true
+            })
+            .await?;
+            report.pages += rows.len() as u64;
+            let slice = Slice { after, until: until.clone() };
+            self.pass(StoreFacts { slice, rows, jobs: jobs.as_ref(), ..StoreFacts::default() }, &mut report).await?;
+            if until.is_none() {
+                break;
+            }
+            after = until;
+        }
+        self.plain_objects(&mut report).await?;
+        report.damage.sort();
+        report.damage.dedup();
+        report.unfinished.sort();
+        report.orphans.sort();
+        Ok(report)
+    }
+
+    /// Compares what is of one slice.
+    async fn pass(&self, mut facts: StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        self.segments(&mut facts, report).await?;
+        self.lost(&facts, report).await?;
+        let manifests = self.manifests(&facts, report).await?;
+        report.damage.extend(facts.stray_records(&manifests));
+        self.objects(&facts, report).await
+    }
+
+    async fn segments(&self, facts: &mut StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        let mut keys = each_key(self.blobs, SEGMENTS, None);
+        while let Some(key) = keys.try_next().await? {
+            let Ok(segment) = SegmentKey::new(&key) else { continue };
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            match segment::decode_all(&segment, &blob.bytes) {
+                Ok(records) => {
+                    let of_slice = records.iter().filter(|(_, record)| facts.slice.holds(record.id.as_str()));
+                    report.records += of_slice.count() as u64;
+                    records.iter().for_each(|(at, record)| facts.add(at, record));
+                }
+                Err(error) => report.damage.push(unreadable(key, &error)),
+            }
+        }
+        // Damage to a segment is not always damage to each of its records.
+        let damaged: HashSet<&str> = report.damage.iter().filter_map(Damage::unreadable_key).collect();
+        let in_damaged = |row: &RowFact| matches!(row, RowFact::Accepted { location, .. } if damaged.contains(location.segment.as_str()));
+        let places: Vec<Location> =
+            facts.rows.values().filter(|row| in_damaged(row)).filter_map(RowFact::place).collect();
+        for at in places {
+            if let Ok(Some(record)) = RecordReader(self.blobs).read(&at).await {
+                facts.add(&at, &record);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the pages whose records were not found.
+    async fn lost(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        for (page, row) in &facts.rows {
+            let RowFact::Accepted { location, .. } = row else { continue };
+            if facts.recorded.contains(page) {
+                continue;
+            }
+            match RecordReader(self.blobs).read(location).await {
+                Ok(None) => report.unfinished.push(page.clone()),
+                Err(StageError::Port(error)) if error.is_transient() => return Err(error.into()),
+                _ => report.damage.push(Damage::LostRecord { page: page.clone(), segment: location.segment.clone() }),
+            }
+        }
+        Ok(())
+    }
+
+    async fn manifests(
+        &self,
+        facts: &StoreFacts<'_>,
+        report: &mut FsckReport,
+    ) -> Result<BTreeMap<Year, Manifest>, StageError> {
+        let mut manifests = BTreeMap::new();
+        report.splits = 0;
+        let mut keys = each_key(self.blobs, "manifests/", None);
+        while let Some(key) = keys.try_next().await? {
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            let manifest = match Manifest::from_json(&blob.bytes) {
+                Ok(manifest) if manifest_key(manifest.year) == key => manifest,
+                Ok(_) => {
+                    report.damage.push(unreadable(key, &"it is another year's"));
+                    continue;
+                }
+                Err(error) => {
+                    report.damage.push(unreadable(key, &error));
+                    continue;
+                }
+            };
+            let (mut shown, mut is_whole) = (HashSet::new(), true);
+            for split in &manifest.splits {
+                report.splits += 1;
+                match self.shown(&manifest, split).await? {
+                    Ok(ids) => shown.extend(ids.into_iter().filter(|id| facts.slice.holds(id.as_str()))),
+                    Err(why) => {
+                        is_whole = false;
+                        let (key, year) = (split.key.clone(), manifest.year);
+                        report.damage.extend(why.map(|why| Damage::LostSplit { year, key, why }));
+                    }
+                }
+            }
+            // Records of a lost split are not lost: only the split is.
+            let compared = facts.compare(&manifest, &shown);
+            report.damage.extend(compared.into_iter().filter(|d| is_whole || matches!(d, Damage::StrayHit { .. })));
+            manifests.insert(manifest.year, manifest);
+        }
+        Ok(manifests)
+    }
+
+    /// Returns the pages of a split that it shows; or why it cannot be read, `None` if another version wrote it, which
+    /// publishing mends by itself.
+    async fn shown(
+        &self,
+        manifest: &Manifest,
+        entry: &SplitEntry,
+    ) -> Result<Result<Vec<PageId>, Option<String>>, StageError> {
+        let Some(blob) = self.blobs.get(&entry.key).await? else { return Ok(Err(Some("it is missing".to_owned()))) };
+        if blob.bytes.len() as u64 != entry.bytes {
+            return Ok(Err(Some(format!("it has {} bytes instead of {}", blob.bytes.len(), entry.bytes))));
+        }
+        let split = match Split::open(blob.bytes) {
+            Ok(split) => split,
+            Err(SearchError::UnknownForm { .. }) => return Ok(Err(None)),
+            Err(error) => return Ok(Err(Some(error.to_string()))),
+        };
+        let outdated = manifest.outdated_in(entry);
+        let ids = split.ids().collect::<Result<Vec<_>, _>>().map_err(search_error)?;
+        Ok(Ok(ids.into_iter().filter(|id| !outdated.contains(id)).collect()))
+    }
+
+    /// Looks at documents, thumbnails and raw pages.
+    async fn objects(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        // As many as there are jobs, and those that a crash has left.
+        let bodies: BTreeSet<String> = each_key(self.blobs, BODIES, None).try_collect().await?;
+        report.damage.extend(facts.stranded(&bodies));
+        if let Some(jobs) = &facts.jobs {
+            let is_orphan = |key: &String| facts.slice.holds(key) && !jobs.bodies.contains_key(key);
+            report.orphans.extend(bodies.into_iter().filter(is_orphan));
+        }
+        // A page on its way may come to name any of them.
+        let jobs = facts.jobs.as_ref().filter(|jobs| jobs.extractions == 0);
+        let mut keys = each_key(self.blobs, THUMBNAIL_PREFIX, None);
+        while let Some(key) = keys.try_next().await? {
+            if !facts.slice.holds(&key) {
+                continue;
+            }
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            // An empty one says for good that its image yields none.
+            if blob.bytes.is_empty() {
+                continue;
+            }
+            if !blob.bytes.starts_with(&JPEG) {
+                report.damage.push(unreadable(key, &"it is no JPEG"));
+            } else if jobs.is_some_and(|jobs| !jobs.thumbnails.contains(&key)) && !facts.thumbnails.contains(&key) {
+                report.orphans.push(key);
+            }
+        }
+        self.raw_pages(facts, report).await
+    }
+
+    /// Looks at all objects of JSON that no other check reads.
+    async fn plain_objects(&self, report: &mut FsckReport) -> Result<(), StageError> {
+        let mut keys = each_key(self.blobs, "", None);
+        while let Some(key) = keys.try_next().await? {
+            if !is_plain_json(&key) {
+                continue;
+            }
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(&blob.bytes) {
+                report.damage.push(unreadable(key, &error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the raw pages. One that is missing is no fault: its time may be over.
+    async fn raw_pages(&self, facts: &StoreFacts<'_>, report: &mut FsckReport) -> Result<(), StageError> {
+        // The names of segments whose records are not all known.
+        let damaged = report.damage.iter().filter_map(Damage::unreadable_key);
+        let damaged: HashSet<String> = damaged.filter_map(name).map(str::to_owned).collect();
+        let mut keys = each_key(self.blobs, RAW_PREFIX, None);
+        while let Some(key) = keys.try_next().await? {
+            if !facts.slice.holds(&key) || name(&key).is_some_and(|name| damaged.contains(name)) {
+                continue;
+            }
+            let named = facts.raw.get(&key);
+            // The segment of one that is written just now comes after it.
+            if named.is_none() && facts.jobs.is_none() {
+                continue;
+            }
+            let Some(blob) = self.read(&key, report).await? else { continue };
+            match segment::frames(&key, &blob.bytes) {
+                Err(error) => report.damage.push(unreadable(key, &error)),
+                Ok(_) if named.is_none() => report.orphans.push(key),
+                Ok(frames) => {
+                    let places = frames.into_iter().map(|frame| (frame.start, frame.end - frame.start));
+                    let strays = places.filter(|place| named.is_some_and(|named| !named.contains(place)));
+                    let stray = |(offset, length)| Damage::StrayRaw { key: key.clone(), offset, length };
+                    report.damage.extend(strays.map(stray));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads an object that was listed; reports one that cannot be read.
+    async fn read(&self, key: &str, report: &mut FsckReport) -> Result<Option<Blob>, StageError> {
+        match self.blobs.get(key).await {
+            Err(PortError::Corrupt { why, .. }) => {
+                report.damage.push(unreadable(key.to_owned(), &why));
+                Ok(None)
+            }
+            read => Ok(read?),
+        }
+    }
+}
+
+impl Damage {
+    fn unreadable_key(&self) -> Option<&str> {
+        if let Damage::Unreadable { key, .. } = self { Some(key) } else { None }
+    }
+}
+
+impl RowFact {
+    fn place(&self) -> Option<Location> {
+        if let RowFact::Accepted { location, .. } = self { Some(location.clone()) } else { None }
+    }
+}
+
+fn unreadable(key: String, why: &dyn std::fmt::Display) -> Damage {
+    Damage::Unreadable { key, why: why.to_string() }
+}
+
+/// True for objects of JSON that no other check reads.
+fn is_plain_json(key: &str) -> bool {
+    key.ends_with(".json") && !key.starts_with("manifests/")
+}
+
+/// Returns what all jobs name, those that were given up among them: they may be put back.
+async fn jobs(inbox: &dyn Inbox) -> Result<JobFacts, StageError> {
+    let mut facts = JobFacts::default();
+    for waiting in inbox.waiting(Timestamp::MIN, JOBS).await? {
+        // A message that is no job is given up when it is run.
+        waiting.job.iter().for_each(|job| facts.add(job));
+    }
+    for dead in inbox.dead(JOBS).await? {
+        Job::from_message(&dead.message).iter().for_each(|job| facts.add(job));
+    }
+    Ok(facts)
+}

@@ -1,0 +1,25 @@
+//! Requests of operators and of sites' owners: suggestions, blocks, overrides, ownership, audits, statistics.
+
+pub mod actions;
+pub mod activity;
+pub mod audit;
+pub mod audit_log;
+pub mod block;
+pub mod deliver;
+pub mod descriptions;
+pub mod desk;
+pub mod erasure;
+pub mod fsck;
+pub mod lookup;
+pub mod messages;
+mod objects;
+pub mod outcomes;
+pub mod overrides;
+pub mod owner_jobs;
+pub mod ownership;
+pub mod poll_requests;
+pub mod sessions;
+pub mod site_report;
+pub mod stats;
+pub mod suggest;
+pub mod watches;

@@ -1,0 +1,248 @@
+//! Overrides: the operator allows or denies a page or a site, whatever the content policy says of it.
+//!
+//! They are one small object, since there are few of them. Whatever judges pages reads it at most once a minute
+//! ([`curlew_crawl::pages::judge::Judge::rules`]), so a new override takes effect on judgements within a minute. Pages that
+//! were judged before are handled when the override is given: denied pages are removed, and pages that were denied
+//! before are fetched once more.
+
+use crate::audit_log::{Act, AuditLog, OpenEntry};
+use crate::block::jobs;
+use curlew_catalog::object;
+use curlew_catalog::removal::Removal;
+use curlew_crawl::pages::judge::RULES_KNOWN_FOR;
+use curlew_crawl::pages::overrides::{KEY, StoredOverride, about, all, host_of, parse};
+use curlew_model::{
+    EntryHints, Gone, HostKey, Job, Page, PageId, PageState, Purpose, Rejection, Screened, SourceKey, Timestamp,
+    VisitItem,
+};
+use curlew_policy::address;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, Pages, PortError, Queue};
+use curlew_screen::{Override, Scope, Topic, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use url::Url;
+
+/// Maximum number of overrides: all of them are read together.
+pub const MAX_OVERRIDES: usize = 2_000;
+/// Maximum length of a note, in bytes.
+const MAX_NOTE: usize = 500;
+/// Number of rows of pages that are read at a time.
+const LIST: usize = 500;
+
+/// Returns the names of the topics to which an override may be limited.
+pub fn topic_names() -> impl Iterator<Item = &'static str> {
+    Topic::ALL.iter().map(|topic| topic.as_str())
+}
+
+/// Returns the topics of these names.
+///
+/// # Errors
+/// [`StageError::Job`] with a sentence that names the topics there are.
+pub fn topics_named(names: &[String]) -> Result<Vec<Topic>, StageError> {
+    let topic = |name: &String| {
+        let known = || topic_names().collect::<Vec<_>>().join(", ");
+        Topic::named(name).ok_or_else(|| StageError::Job(format!("there is no topic '{name}'; there are {}", known())))
+    };
+    names.iter().map(topic).collect()
+}
+
+/// Effect of giving an override or taking it back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OverrideEffect {
+    /// Indexed pages that were removed.
+    pub removed: u64,
+    /// Pages that had been rejected and are fetched once more.
+    pub taken_up: u64,
+}
+
+/// Gives overrides, lists them and takes them back.
+pub struct Overrides {
+    pages: Arc<dyn Pages>,
+    blobs: Arc<dyn Blobs>,
+    queue: Arc<dyn Queue>,
+    clock: Arc<dyn Clock>,
+    /// Removes pages that are denied now.
+    removal: Removal,
+    log: AuditLog,
+}
+
+impl Overrides {
+    /// Creates the overrides over these ports.
+    pub fn new(
+        pages: Arc<dyn Pages>,
+        blobs: Arc<dyn Blobs>,
+        queue: Arc<dyn Queue>,
+        clock: Arc<dyn Clock>,
+        removal: Removal,
+    ) -> Overrides {
+        let log = AuditLog { blobs: blobs.clone(), clock: clock.clone() };
+        Overrides { pages, blobs, queue, clock, removal, log }
+    }
+
+    /// Returns the scope of an override for a target: a page by its whole URL, in stored form, or a site by its host.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] with a sentence if the target is neither, or the store's error.
+    pub async fn scope(&self, target: &str) -> Result<Scope, StageError> {
+        let bad = |why: String| StageError::Job(format!("'{target}' is neither a host nor a page's whole URL: {why}"));
+        if !target.contains("://") {
+            if target.contains('/') {
+                return Err(bad("a page is named with its https://".to_owned()));
+            }
+            let url = address::parse_typed(target).map_err(|e| bad(e.to_string()))?;
+            return Ok(Scope::Site(url.host_str().unwrap_or_default().to_owned()));
+        }
+        let url = address::canonical(&address::parse(target, None).map_err(|e| bad(e.to_string()))?);
+        let row = self.pages.get(&address::page_id(&url)).await?.map(|(row, _)| row);
+        // A page is judged under its stored address.
+        let Some(Page { state: PageState::Alias { of }, .. }) = &row else { return Ok(Scope::Page(url.into())) };
+        Ok(Scope::Page(self.pages.get(of).await?.map_or_else(|| url.into(), |(page, _)| page.url)))
+    }
+
+    /// Gives an override for this operator, in place of an earlier one with the same scope, and applies it to pages that
+    /// were judged before. Every step may run twice.
+    ///
+    /// # Errors
+    /// [`StageError::Job`] with a sentence if there are too many overrides or the note is too long, or any error of the
+    /// ports; the call may then be repeated.
+    pub async fn give(
+        &self,
+        by: &str,
+        scope: &Scope,
+        verdict: Verdict,
+        topics: Vec<Topic>,
+        note: Option<String>,
+    ) -> Result<OverrideEffect, StageError> {
+        if note.as_ref().is_some_and(|note| note.len() > MAX_NOTE) {
+            return Err(StageError::Job(format!("the note is longer than {MAX_NOTE} bytes")));
+        }
+        let now = self.clock.now();
+        let given = StoredOverride { rule: Override { scope: scope.clone(), verdict, topics, note }, at: now };
+        let change = |all: &mut Vec<StoredOverride>| {
+            all.retain(|old| old.rule.scope != *scope);
+            all.push(given.clone());
+        };
+        let entry = self.begin(by, &given.rule, if verdict == Verdict::Pass { "allow" } else { "deny" }).await?;
+        entry.end(self.change_and_follow(scope, change).await, |_| true).await
+    }
+
+    /// Takes an override back for this operator; returns `None` if there was none. Pages that only it has denied are fetched once more;
+    /// pages that it has removed from the index, or let into it, stay as they are.
+    ///
+    /// # Errors
+    /// Any error of the ports; the call may then be repeated.
+    pub async fn take_back(&self, by: &str, scope: &Scope) -> Result<Option<OverrideEffect>, StageError> {
+        let known = all(self.blobs.as_ref()).await?;
+        let Some(old) = known.into_iter().find(|given| given.rule.scope == *scope) else { return Ok(None) };
+        let entry = self.begin(by, &old.rule, "taken_back").await?;
+        let change = |all: &mut Vec<StoredOverride>| all.retain(|old| old.rule.scope != *scope);
+        Ok(Some(entry.end(self.change_and_follow(scope, change).await, |_| true).await?))
+    }
+
+    /// Returns all overrides, oldest first.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn list(&self) -> Result<Vec<StoredOverride>, StageError> {
+        Ok(all(self.blobs.as_ref()).await?)
+    }
+
+    async fn change_and_follow(
+        &self,
+        scope: &Scope,
+        change: impl Fn(&mut Vec<StoredOverride>),
+    ) -> Result<OverrideEffect, StageError> {
+        self.change(change).await?;
+        self.follow(scope).await
+    }
+
+    async fn change(&self, change: impl Fn(&mut Vec<StoredOverride>)) -> Result<(), StageError> {
+        object::change(self.blobs.as_ref(), KEY, |bytes| {
+            let mut all = bytes.map(parse).transpose()?.unwrap_or_default();
+            change(&mut all.overrides);
+            if all.overrides.len() > MAX_OVERRIDES {
+                let why = format!("there are {MAX_OVERRIDES} overrides already; remove some");
+                return Err(StageError::Job(why));
+            }
+            Ok((Some(object::json(&all)?), ()))
+        })
+        .await
+    }
+
+    /// Applies the rules to the pages that were judged before.
+    async fn follow(&self, scope: &Scope) -> Result<OverrideEffect, StageError> {
+        let rules: Vec<Override> = all(self.blobs.as_ref()).await?.into_iter().map(|given| given.rule).collect();
+        let mut followed = OverrideEffect::default();
+        if let Scope::Page(url) = scope {
+            let id = Url::parse(url).map(|url| address::page_id(&url)).map_err(|e| StageError::Job(e.to_string()))?;
+            let page = self.pages.get(&id).await?.map(|(page, _)| page);
+            self.follow_for(page.into_iter().collect(), &rules, &mut followed).await?;
+            return Ok(followed);
+        }
+        let mut after: Option<PageId> = None;
+        loop {
+            let mut rows = self.pages.list(after.as_ref(), LIST).await?;
+            let Some(last) = rows.last() else { return Ok(followed) };
+            after = Some(last.id.clone());
+            rows.retain(|page| scope.covers(&page.url, &host_of(&page.url)));
+            self.follow_for(rows, &rules, &mut followed).await?;
+        }
+    }
+
+    async fn follow_for(
+        &self,
+        pages: Vec<Page>,
+        rules: &[Override],
+        done: &mut OverrideEffect,
+    ) -> Result<(), StageError> {
+        let mut visits: BTreeMap<(HostKey, Option<SourceKey>), Vec<VisitItem>> = BTreeMap::new();
+        for page in pages {
+            let rule = about(rules, &page.url);
+            match (&page.state, rule.map(|rule| rule.verdict)) {
+                (PageState::Accepted { .. }, Some(Verdict::Reject)) => {
+                    self.removal.remove(&page.id, Gone::Screened).await?;
+                    done.removed += 1;
+                }
+                (PageState::Rejected { reason: Rejection::Screened(why) }, verdict)
+                    if verdict == Some(Verdict::Pass) || (verdict.is_none() && why.is_operators()) =>
+                {
+                    let lifted = Screened { lifted: true, ..why.clone() };
+                    if self.write(&page, PageState::Rejected { reason: Rejection::Screened(lifted) }).await? {
+                        let purpose = Purpose::New { hints: EntryHints::default() };
+                        let item = VisitItem { url: page.url, page: page.id, purpose };
+                        visits.entry((page.host, page.feed)).or_default().push(item);
+                        done.taken_up += 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        // By then whatever judges the pages has read the new rules.
+        let due = self.clock.now() + RULES_KNOWN_FOR;
+        let jobs: Vec<(Job, Timestamp)> = visits.iter().flat_map(|(of, items)| jobs(of, items, due)).collect();
+        if jobs.is_empty() { Ok(()) } else { Ok(self.queue.send(&jobs).await?) }
+    }
+
+    async fn write(&self, page: &Page, state: PageState) -> Result<bool, StageError> {
+        let Some((now, seen)) = self.pages.get(&page.id).await? else { return Ok(false) };
+        if now.state == state {
+            return Ok(true);
+        }
+        if now.state != page.state {
+            return Ok(false);
+        }
+        match self.pages.swap(seen, &Page { state, at: self.clock.now(), ..page.clone() }).await {
+            Ok(_) => Ok(true),
+            Err(PortError::Conflict) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn begin(&self, by: &str, rule: &Override, reason: &str) -> Result<OpenEntry<'_>, StageError> {
+        let (Scope::Page(about) | Scope::Site(about)) = &rule.scope;
+        let act = Act { reason: reason.to_owned(), note: rule.note.clone(), ..Act::new("override", about) };
+        self.log.begin(by, act).await
+    }
+}

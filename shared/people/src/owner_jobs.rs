@@ -1,0 +1,483 @@
+//! Own: carries out the requests of site owners. It looks for their proofs, with all the politeness of a visit; reports
+//! the data that is stored about a host; visits, removes and takes up pages again. Looking is a job of the queue of discovery;
+//! all else, what was found included, is a job of the queue of removals, whose stage reads nothing of a site.
+//!
+//! A request that needs the rows of all pages and sources is carried out in steps of bounded work, since no single run
+//! could read them all in the time that a job has. Each step is a job that carries what the steps before it have
+//! counted, and sends the next one as the last thing that it does; the last step writes the report, and that the
+//! request is done.
+//!
+//! A step may be delivered twice, and then sends the next one twice. Both series of steps come to the same counts, since a page
+//! that an erasure has removed before is counted as well; and as soon as one of them is done, the other one ends. A page whose
+//! re-check is sent twice is called once more, at the pace of any other call.
+
+use crate::block::Blocks;
+use crate::erasure::{Erasure, StepLimits, is_indexed_on};
+use crate::ownership::{change_claims, load_claims, settle_claims};
+use crate::suggest::{Suggest, SuggestError};
+use curlew_article::{decode, head_metas};
+use curlew_catalog::hidden::is_on;
+use curlew_catalog::listing::{choose_from, pages_from, sources_from};
+use curlew_catalog::removal::Removal;
+use curlew_crawl::bulk::Bulk;
+use curlew_crawl::feeds::backfill::Backfills;
+use curlew_crawl::feeds::relocation::revived;
+use curlew_crawl::pages::sample::Sample;
+use curlew_crawl::parsing::parsed;
+use curlew_crawl::politeness::access::Politeness;
+use curlew_crawl::politeness::visit::LeaseOutcome;
+use curlew_crawl::politeness::visit::{CallEnd, Visit};
+use curlew_model::{
+    Challenge, Envelope, FeedLine, FeedSource, HostKey, HostReport, Job, LookResult, Miss, OwnJob, OwnProgress,
+    OwnerRequest, Ownership, Page, PageLine, PageState, PollJob, Rejection, ReportedState, Source, SourceKey,
+    Timestamp, Validators, Way,
+};
+use curlew_policy::politeness::admission::NotNow;
+use curlew_policy::politeness::redirect::{Chain, is_redirect};
+use curlew_policy::polling::backfill::line;
+use curlew_policy::polling::schedule::{may_poll_from, next_poll};
+use curlew_policy::site::ownership::{self, META};
+use curlew_policy::trace;
+use curlew_ports::stage::{StageError, Verdict};
+use curlew_ports::{Blobs, CallKind, Names, Pages, PortError, Queue, Sources};
+use std::sync::Arc;
+
+/// Maximum number of pages that a report names; the rest are only counted.
+const PAGES_NAMED: usize = 200;
+/// Maximum number of feeds that a report names.
+const FEEDS_NAMED: usize = 50;
+/// Maximum number of times that a request to look waits for another worker's visit; then the answer is that the host is
+/// held.
+const MAX_WAITS: u8 = 20;
+
+/// The stage that carries out owners' requests.
+pub struct Own {
+    /// Makes calls to sites.
+    pub politeness: Arc<Politeness>,
+    /// Looks up proofs in the DNS.
+    pub names: Arc<dyn Names>,
+    /// Claims and records.
+    pub blobs: Arc<dyn Blobs>,
+    /// Rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// Rows of feeds and sites.
+    pub sources: Arc<dyn Sources>,
+    /// Takes visits and polls.
+    pub queue: Arc<dyn Queue>,
+    /// Blocks and unblocks hosts.
+    pub blocks: Blocks,
+    /// Takes sites that are not known yet.
+    pub suggest: Suggest,
+    /// Removes pages.
+    pub removal: Removal,
+    /// Erases back catalogues.
+    pub backfills: Backfills,
+    /// Sends re-checks.
+    pub sample: Sample,
+    /// Limits of one step.
+    pub limits: StepLimits,
+    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
+    pub scheme: &'static str,
+}
+
+impl Own {
+    /// Does the job, which may have been done before.
+    ///
+    /// # Errors
+    /// The errors of the ports; the job is tried again.
+    pub async fn run(&self, job: &Envelope<OwnJob>) -> Result<Verdict, StageError> {
+        let (waits, job) = (job.waits, &job.work);
+        let (host, request, now) = (job.host.as_str(), job.request, self.politeness.clock.now());
+        let all = load_claims(self.blobs.as_ref(), host).await?;
+        let Some(claim) = ownership::claim(&all, &job.challenge) else {
+            return Ok(Verdict::Drop("the claim is not known".into()));
+        };
+        if job.needs_look() {
+            return self.look(job, waits).await;
+        }
+        let is_look = request == OwnerRequest::Look;
+        // The proof may have been withdrawn since the request was granted, or since the step before this one.
+        if (!is_look || job.progress.is_some()) && ownership::proven_until(claim, now).is_none() {
+            return Ok(Verdict::Drop("the claim is not proven any more".into()));
+        }
+        let mut progress = match &job.progress {
+            Some(progress) if !is_look && ownership::is_done(claim, request, progress.asked) => {
+                return Ok(Verdict::Drop("a step was delivered twice, and the request is done".into()));
+            }
+            Some(progress) => progress.clone(),
+            None => OwnProgress { asked: claim.asked.get(&request).copied().unwrap_or(now), ..OwnProgress::default() },
+        };
+        self.step(job, &all, &mut progress).await?;
+        if progress.is_under_way() {
+            self.queue.send(&[(Job::new(OwnJob { progress: Some(progress), ..job.clone() }), now)]).await?;
+            tracing::info!(%host, ?request, "a step of an owner's request is done");
+            return Ok(Verdict::Done);
+        }
+        if !is_look {
+            self.done(job, progress.asked).await?;
+            tracing::info!(%host, ?request, "an owner's request is done");
+        }
+        Ok(Verdict::Done)
+    }
+}
+
+impl Own {
+    /// Does one step of a request, which is the last one if it leaves no row to go on after.
+    async fn step(&self, job: &OwnJob, all: &Ownership, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let (host, is_first) = (job.host.as_str(), job.progress.is_none());
+        match job.request {
+            OwnerRequest::Look => {
+                let Some(look) = &job.looked else { return Ok(()) };
+                if is_first {
+                    self.record(job, look).await?;
+                }
+                if look.found.is_some() {
+                    self.report(host, progress).await?;
+                }
+            }
+            OwnerRequest::Report => self.report(host, progress).await?,
+            OwnerRequest::Block | OwnerRequest::Unblock => self.settle(host).await?,
+            OwnerRequest::Visit => {
+                if is_first || progress.after_source.is_some() {
+                    self.poll_feeds(host, progress).await?;
+                }
+                if progress.after_source.is_none() {
+                    self.recheck(host, progress).await?;
+                }
+            }
+            OwnerRequest::HistoryOff | OwnerRequest::HistoryOn => {
+                let off = ownership::is_history_off(all);
+                self.blocks.turn_history(host, off).await?;
+            }
+            OwnerRequest::Forget => {
+                if is_first {
+                    self.settle(host).await?;
+                }
+                // An owner who has taken the request back since wants to keep pages that came later, from this step on.
+                let until = if ownership::is_to_be_blocked(all) { Timestamp::MAX } else { progress.asked };
+                self.forget(host, until, progress).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for the challenge where it may be published, and sends on what it has found: this part reads answers of the site,
+    /// and so writes no claim.
+    async fn look(&self, job: &OwnJob, waits: u8) -> Result<Verdict, StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let mut misses = vec![];
+        let mut found = None;
+        match self.in_dns(host, challenge).await {
+            Ok(()) => found = Some(Way::Dns),
+            Err(miss) => misses.push((Way::Dns, miss)),
+        }
+        if found.is_none() && !job.dns_only {
+            let calls = match self.by_calls(job, waits).await? {
+                Ok(calls) => calls,
+                // Another worker is calling the host.
+                Err(until) => return Ok(Verdict::Defer(until)),
+            };
+            for (way, outcome) in calls {
+                match outcome {
+                    Ok(()) => found = Some(way),
+                    Err(miss) => misses.push((way, miss)),
+                }
+            }
+        }
+        let at = self.politeness.clock.now();
+        let looked = Some(LookResult { at, found, misses });
+        self.queue.send(&[(Job::new(OwnJob { looked, ..job.clone() }), at)]).await?;
+        Ok(Verdict::Done)
+    }
+
+    /// Writes down what a look has found.
+    async fn record(&self, job: &OwnJob, look: &LookResult) -> Result<(), StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let looked = |all| (ownership::looked(all, challenge, look.clone()), ());
+        change_claims(self.blobs.as_ref(), host, looked).await?;
+        tracing::info!(%host, found = ?look.found, "a proof was looked for");
+        Ok(())
+    }
+
+    async fn in_dns(&self, host: &str, challenge: &Challenge) -> Result<(), Miss> {
+        match self.names.texts(&ownership::txt_name(host)).await {
+            Ok(records) => ownership::in_records(&records, challenge),
+            Err(error) => {
+                tracing::info!(%host, %error, "a TXT record could not be looked up");
+                Err(Miss::Unreachable)
+            }
+        }
+    }
+
+    /// Fetches the file, and the home page if the file is no proof. The error is the time of the next try.
+    #[allow(clippy::type_complexity, reason = "what was found, by the ways that were tried")]
+    async fn by_calls(
+        &self,
+        job: &OwnJob,
+        waits: u8,
+    ) -> Result<Result<Vec<(Way, Result<(), Miss>)>, Timestamp>, StageError> {
+        let neither = |miss| Ok(Ok(vec![(Way::File, Err(miss)), (Way::Meta, Err(miss))]));
+        let Some(home) = ownership::home_url(&job.host, self.scheme) else { return neither(Miss::Unreachable) };
+        let key: HostKey = self.politeness.key_of(&home).map_err(|e| StageError::Job(e.to_string()))?;
+        let mut visit = match self.politeness.open(&key, &format!("own {}", job.host)).await? {
+            LeaseOutcome::Granted(visit) => visit,
+            LeaseOutcome::NotNow(NotNow { until, why: None }) if waits < MAX_WAITS => return Ok(Err(until)),
+            LeaseOutcome::NotNow(_) => return neither(Miss::Held),
+            LeaseOutcome::Blocked => return neither(Miss::Blocked),
+        };
+        let found = self.two_calls(&mut visit, job).await;
+        visit.close().await?;
+        found.map(Ok)
+    }
+
+    async fn two_calls(&self, visit: &mut Visit<'_>, job: &OwnJob) -> Result<Vec<(Way, Result<(), Miss>)>, StageError> {
+        let (host, challenge) = (job.host.as_str(), &job.challenge);
+        let file = match ownership::file_url(host, self.scheme) {
+            // No redirect is followed: somebody who can redirect visitors need not own the site.
+            Some(file) => answered(visit.hop(&file, CallKind::Proof, &Validators::default(), None).await?)
+                .and_then(|reply| ownership::in_file(reply.status, &reply.body, challenge)),
+            None => Err(Miss::Unreachable),
+        };
+        if file.is_ok() {
+            return Ok(vec![(Way::File, file)]);
+        }
+        Ok(vec![(Way::File, file), (Way::Meta, self.on_home_page(visit, host, challenge).await?)])
+    }
+
+    /// Looks on the home page. Redirects are followed as long as they stay on the host and its scheme.
+    async fn on_home_page(
+        &self,
+        visit: &mut Visit<'_>,
+        host: &str,
+        challenge: &Challenge,
+    ) -> Result<Result<(), Miss>, StageError> {
+        let Some(home) = ownership::home_url(host, self.scheme) else { return Ok(Err(Miss::Unreachable)) };
+        let mut chain = Chain::new(home, self.politeness.rules.page_redirects);
+        loop {
+            let here = chain.current().clone();
+            let reply = match answered(visit.hop(&here, CallKind::Home, &Validators::default(), None).await?) {
+                Ok(reply) => reply,
+                Err(miss) => return Ok(Err(miss)),
+            };
+            if is_redirect(reply.status) {
+                match chain.follow(reply.status, reply.headers.location.as_deref()) {
+                    Ok(next) if next.host_str() == Some(host) && next.scheme() == self.scheme => continue,
+                    _ => return Ok(Err(Miss::Redirect)),
+                }
+            }
+            return Ok(match reply.status {
+                200 => {
+                    let (body, media) = (reply.body.clone(), reply.headers.content_type.clone());
+                    let read = move || head_metas(&decode(&body, media.as_deref()), META);
+                    match parsed(self.politeness.pool.as_ref(), reply.body.len(), read).await? {
+                        Ok(tags) => ownership::in_tags(&tags, challenge),
+                        Err(_) => Err(Miss::Unreachable),
+                    }
+                }
+                404 | 410 => Err(Miss::Absent),
+                _ => Err(Miss::Unreachable),
+            });
+        }
+    }
+
+    /// Takes the next rows of pages, and then of sources, into a report of the stored data of a host, and writes it
+    /// once no rows are left.
+    async fn report(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let OwnProgress { asked, after, after_source, counts, pages, feeds, history } = progress;
+        if after_source.is_none() {
+            *after = pages_from(self.pages.as_ref(), after.take(), self.limits.rows, |page| {
+                if is_on(&page.url, host)
+                    && let Some(line) = line_of(page)
+                {
+                    *counts.entry(line.state).or_default() += 1;
+                    pages.push(line);
+                    if pages.len() >= 2 * PAGES_NAMED {
+                        newest(pages);
+                    }
+                }
+                true
+            })
+            .await?;
+            newest(pages);
+        }
+        if after.is_some() {
+            return Ok(());
+        }
+        let (now, rules) = (self.politeness.clock.now(), &self.politeness.rules);
+        for row in self.next_sources(host, after_source).await? {
+            match row {
+                Source::Feed(feed) if feeds.len() < FEEDS_NAMED => feeds.push(self.feed_line(&feed)),
+                Source::Backfill(row) if history.len() < FEEDS_NAMED => history.push(line(&row, rules)),
+                _ => {}
+            }
+        }
+        if after_source.is_some() {
+            return Ok(());
+        }
+        let report = HostReport {
+            at: now,
+            feeds: std::mem::take(feeds),
+            history: std::mem::take(history),
+            counts: std::mem::take(counts),
+            pages: std::mem::take(pages),
+        };
+        change_claims(self.blobs.as_ref(), host, |mut all| {
+            // A report that was written since the request, by an erasure perhaps, is newer than what the first steps
+            // have read.
+            if all.report.as_ref().is_none_or(|last| last.at <= *asked) {
+                all.report = Some(report.clone());
+            }
+            (all, ())
+        })
+        .await
+    }
+
+    fn feed_line(&self, feed: &FeedSource) -> FeedLine {
+        let polled_at = Some(feed.polled_at).filter(|at| *at > Timestamp::MIN);
+        let next = next_poll(feed, &self.politeness.rules, self.politeness.clock.now()).filter(|_| !feed.gone);
+        FeedLine { url: feed.url.clone(), polled_at, next }
+    }
+
+    /// Sends polls for a host's feeds among the next rows, due as soon as politeness allows; takes up feeds that were
+    /// retired. A host without any feed is suggested anew once no rows are left.
+    async fn poll_feeds(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let now = self.politeness.clock.now();
+        let mut polls = Bulk::new(self.queue.as_ref());
+        for row in self.next_sources(host, &mut progress.after_source).await? {
+            let Source::Feed(feed) = row else { continue };
+            let feed = self.revive(feed).await?;
+            // A single line tells the later steps that the host has a feed.
+            progress.feeds = vec![self.feed_line(&feed)];
+            let at = may_poll_from(&feed, &self.politeness.rules, now).max(now);
+            let trace = Some(trace::begin("poll", feed.key.as_str(), now));
+            let job = Job::new(PollJob::new(feed.key.clone(), feed.url.clone())).traced(trace);
+            polls.push((job, at)).await?;
+        }
+        polls.send().await?;
+        if progress.feeds.is_empty()
+            && progress.after_source.is_none()
+            && let Err(SuggestError::Stage(error)) =
+                self.suggest.site(&format!("{}://{host}/", self.scheme), true).await
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Sends visits that re-check the host's pages among the next rows, due as soon as politeness allows.
+    async fn recheck(&self, host: &str, progress: &mut OwnProgress) -> Result<(), StageError> {
+        let (after, StepLimits { rows, pages, .. }) = (progress.after.take(), self.limits);
+        let choose = |page: Page| Some(page).filter(|page| is_indexed_on(host, page));
+        let (chosen, next) = choose_from(self.pages.as_ref(), after, rows, pages, choose).await?;
+        progress.after = next;
+        self.sample.send(&chosen).await
+    }
+
+    async fn revive(&self, feed: FeedSource) -> Result<FeedSource, StageError> {
+        if !feed.gone || feed.moved.is_some() {
+            return Ok(feed);
+        }
+        let Some((_, seen)) = self.sources.get(&feed.key).await? else { return Ok(feed) };
+        let feed = revived(feed);
+        match self.sources.swap(seen, &Source::Feed(feed.clone())).await {
+            Ok(_) | Err(PortError::Conflict) => Ok(feed),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn settle(&self, host: &str) -> Result<(), StageError> {
+        settle_claims(self.blobs.as_ref(), &self.blocks, host).await
+    }
+
+    /// Removes all data of a host up to an instant: its pages among the next rows, and the rest once no rows are left. Of each
+    /// page its address and the fact of its removal stay.
+    async fn forget(&self, host: &str, until: Timestamp, progress: &mut OwnProgress) -> Result<(), StageError> {
+        if progress.after_source.is_none() {
+            let (pages, blobs) = (self.pages.as_ref(), self.blobs.as_ref());
+            let erasure = Erasure { pages, blobs, removal: &self.removal, limits: self.limits };
+            let (erased, next) = erasure.of_host(host, progress.asked, until, progress.after.take()).await?;
+            *progress.counts.entry(ReportedState::Gone).or_default() += erased;
+            progress.after = next;
+        }
+        if progress.after.is_some() {
+            return Ok(());
+        }
+        for row in self.next_sources(host, &mut progress.after_source).await? {
+            match row {
+                Source::Feed(feed) if feed.polled_at <= until => self.retire(&feed.key).await?,
+                Source::Backfill(row) => self.backfills.erase(&row.key, "its owner had it removed").await?,
+                _ => {}
+            }
+        }
+        if progress.after_source.is_some() {
+            return Ok(());
+        }
+        let counts = std::mem::take(&mut progress.counts);
+        let left = HostReport { at: self.politeness.clock.now(), counts, ..HostReport::default() };
+        change_claims(self.blobs.as_ref(), host, |mut all| {
+            all.report = Some(left.clone());
+            (all, ())
+        })
+        .await
+    }
+
+    async fn retire(&self, key: &SourceKey) -> Result<(), StageError> {
+        let Some((Source::Feed(feed), seen)) = self.sources.get(key).await? else { return Ok(()) };
+        let forgotten = FeedSource {
+            gone: true,
+            trouble: Some("its owner had it removed".to_owned()),
+            title: None,
+            description: None,
+            image: None,
+            validators: Validators::default(),
+            seen: vec![],
+            ..feed
+        };
+        self.sources.swap(seen, &Source::Feed(forgotten)).await?;
+        Ok(())
+    }
+
+    /// Returns those of the next rows of sources that are of a host, and moves on to the row after which the next step
+    /// goes on.
+    async fn next_sources(&self, host: &str, after: &mut Option<SourceKey>) -> Result<Vec<Source>, StageError> {
+        let mut ours = vec![];
+        let take = |row: Source| ours.extend(Some(row).filter(|row| is_on(row.url(), host)));
+        *after = sources_from(self.sources.as_ref(), after.take(), self.limits.sources, take).await?;
+        Ok(ours)
+    }
+
+    async fn done(&self, job: &OwnJob, asked: Timestamp) -> Result<(), StageError> {
+        let (challenge, request, now) = (&job.challenge, job.request, self.politeness.clock.now());
+        let done = |all| (ownership::done(all, challenge, request, asked, now), ());
+        change_claims(self.blobs.as_ref(), &job.host, done).await
+    }
+}
+
+/// Returns an answer, or the reason why there is none.
+fn answered(end: CallEnd) -> Result<Box<curlew_ports::Reply>, Miss> {
+    match end {
+        CallEnd::Reply(reply) => Ok(reply),
+        CallEnd::Rejected(Rejection::Robots | Rejection::RobotsDoubted) => Err(Miss::Robots),
+        CallEnd::Rejected(Rejection::Blocked) => Err(Miss::Blocked),
+        CallEnd::Rejected(_) => Err(Miss::Unreachable),
+        CallEnd::Later(_) | CallEnd::Elsewhere(_) | CallEnd::Refused(_) | CallEnd::Held(..) => Err(Miss::Held),
+    }
+}
+
+fn newest(pages: &mut Vec<PageLine>) {
+    pages.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.url.cmp(&b.url)));
+    pages.truncate(PAGES_NAMED);
+}
+
+/// Returns the line of a page; `None` for another address of a page.
+fn line_of(page: Page) -> Option<PageLine> {
+    let (state, reason) = match &page.state {
+        PageState::Pending => (ReportedState::Pending, None),
+        PageState::Accepted { .. } => (ReportedState::Accepted, None),
+        PageState::Rejected { reason } => (ReportedState::Rejected, Some(reason.code())),
+        PageState::Gone { reason } => (ReportedState::Gone, Some(reason.as_str())),
+        PageState::Alias { .. } => return None,
+    };
+    let reason = reason.map(str::to_owned);
+    Some(PageLine { url: page.url, state, reason, at: page.at, checked_at: page.checked_at })
+}

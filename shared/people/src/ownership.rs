@@ -1,0 +1,350 @@
+//! Owners: shows the owner of a site its state and takes the owner's requests. Nothing is called here: work of more
+//! than a few reads and writes becomes a job for [`crate::owner_jobs::Own`]. A block is the exception, since
+//! it must count from the very next query and call.
+
+use crate::block::{BlockedBy, Blocks};
+use crate::objects::readable;
+use crate::suggest::{Refusal, RefusedAddress, shortened};
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::object;
+use curlew_crawl::politeness::poll_groups::PollGroups;
+use curlew_crawl::politeness::visit::robots::compile;
+use curlew_model::{Challenge, Claim, HostReport, Job, Millis, OwnJob, OwnerRequest, Ownership, PollGroup, Timestamp};
+use curlew_policy::address::{self, hash_hex};
+use curlew_policy::politeness::pace;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::ownership::{self, GrantExtent, RequestRefusal};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, CpuPool, Fetch, HostLedger, PortError, Queue, RobotsStore};
+use futures::FutureExt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use url::{Host, Url};
+
+/// Prefix of the keys of claims, one object for each host.
+pub(crate) const PREFIX: &str = "owners/";
+/// Maximum number of bytes of a robots.txt that its owner is shown.
+const ROBOTS_SHOWN: usize = 4 * 1024;
+/// Maximum number of times a block is set or lifted anew because its owner has meanwhile asked for the opposite.
+const SETTLE_TRIES: u32 = 4;
+/// Number of hexadecimal digits of the hash in an object's name.
+const DIGITS: usize = 32;
+
+/// Answers owners' requests, as far as that takes no calls.
+#[derive(Clone)]
+pub struct Owners {
+    /// Claims.
+    pub blobs: Arc<dyn Blobs>,
+    /// States of hosts.
+    pub ledger: Arc<dyn HostLedger>,
+    /// Copies of robots.txt, as last fetched.
+    pub robots: Arc<dyn RobotsStore>,
+    /// Leases of poll groups, which have notes of them.
+    pub poll_groups: Option<Arc<PollGroups>>,
+    /// Blocks and unblocks hosts.
+    pub blocks: Blocks,
+    /// Takes the jobs for longer work.
+    pub queue: Arc<dyn Queue>,
+    /// Supplies the address guard; nothing is called.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The politeness rules.
+    pub rules: Arc<Rules>,
+    /// Our product token in robots.txt files.
+    pub token: String,
+    /// Scheme by which proofs are fetched: `https`, or `http` if the operator configures it.
+    pub scheme: &'static str,
+    /// Pool in which robots.txt files are parsed.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+/// A claim to a host as its claimant sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimView {
+    /// The host in canonical form.
+    pub host: String,
+    /// The name of the TXT record that may hold the challenge.
+    pub record: String,
+    /// The address of the file that may hold it.
+    pub file: String,
+    /// The name of the meta tag of the home page that may hold it.
+    pub tag: &'static str,
+    /// Requests and the results of looking for proofs so far, if there are any.
+    pub claim: Option<Claim>,
+    /// End of the proof's validity, if the claim is proven.
+    pub proven_until: Option<Timestamp>,
+    /// State of the host; only for a proven claim.
+    pub held: Option<HostView>,
+}
+
+/// State of a host and its stored data, as its owner is shown it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostView {
+    /// Origin of the block that keeps the host from being crawled and found.
+    pub block: BlockedBy,
+    /// True if its owner does not want its back catalogue to be read.
+    pub is_without_history: bool,
+    /// No call is made before this instant.
+    pub not_before: Timestamp,
+    /// End and reason of a hold, if the host is held.
+    pub hold: Option<(Timestamp, &'static str)>,
+    /// The time since which a bot wall stands before its pages, and its vendor; empty if no mark names it.
+    pub wall: Option<(Timestamp, String)>,
+    /// Minimum time between two calls.
+    pub pause: Millis,
+    /// robots.txt as last read, if it was.
+    pub robots: Option<RobotsSeen>,
+    /// Feeds and pages as last reported.
+    pub report: Option<HostReport>,
+}
+
+/// A robots.txt as its site's owner is shown it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RobotsSeen {
+    /// Time at which it was read.
+    pub at: Timestamp,
+    /// Time until which it is used without being read again.
+    pub until: Timestamp,
+    /// The beginning of its text.
+    pub text: String,
+    /// True if it lets us call the home page.
+    pub lets_in: bool,
+}
+
+/// Outcome of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOutcome {
+    /// The request is granted; the rest of the work is on its way.
+    Granted,
+    /// Only the DNS is searched for a proof: the site has been called for proofs as often as a day allows.
+    ByDnsOnly,
+    /// The claim is not proven, or its proof has expired.
+    Unproven,
+    /// An equal request was made recently; it may be made again from this instant on.
+    TooSoon(Timestamp),
+    /// A decision of the operator prevents it, or others have claimed the host.
+    Refused,
+}
+
+/// Returns the groups whose leases may have notes of a host's robots.txt.
+fn notes_of(polled_in: &[PollGroup], report: Option<&HostReport>) -> BTreeSet<PollGroup> {
+    let feeds = report.iter().flat_map(|report| &report.feeds);
+    let of_feeds =
+        feeds.filter_map(|feed| Some(address::slot_group(&address::source_key(&Url::parse(&feed.url).ok()?))));
+    polled_in.iter().copied().chain(of_feeds).collect()
+}
+
+impl Owners {
+    /// Returns the host that somebody names as theirs in canonical form; takes the host of an address, if one is typed.
+    ///
+    /// # Errors
+    /// The reason why it cannot be claimed.
+    pub fn site_of(&self, typed: &str) -> Result<String, RefusedAddress> {
+        let typed = typed.trim();
+        let refused = |why| RefusedAddress { typed: shortened(typed), why };
+        let url = address::parse_typed(typed).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        let Some(Host::Domain(name)) = url.host() else { return Err(refused(Refusal::NoName)) };
+        let name = name.trim_end_matches('.').to_owned();
+        if name.contains('*') {
+            return Err(refused(Refusal::Form("'*' is no part of a host's name".to_owned())));
+        }
+        if address::has_keys_below(&name, &self.blocks.groups) {
+            return Err(refused(Refusal::Shared));
+        }
+        self.fetch.vet(&format!("{}://{name}/", self.scheme)).map_err(|why| refused(Refusal::Unsafe(why)))?;
+        Ok(name)
+    }
+
+    /// Returns the view of a claimant.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn claimed(&self, host: &str, challenge: &Challenge) -> Result<ClaimView, StageError> {
+        let now = self.clock.now();
+        let all = load_claims(self.blobs.as_ref(), host).await?;
+        let claim = ownership::claim(&all, challenge).cloned();
+        let proven_until = claim.as_ref().and_then(|claim| ownership::proven_until(claim, now));
+        let held = match proven_until {
+            Some(_) => Some(self.kept(host, all).await?),
+            None => None,
+        };
+        Ok(ClaimView {
+            host: host.to_owned(),
+            record: ownership::txt_name(host),
+            file: ownership::file_url(host, self.scheme).map(String::from).unwrap_or_default(),
+            tag: ownership::META,
+            claim,
+            proven_until,
+            held,
+        })
+    }
+
+    /// Takes a request. Unless `may_call` is set, only the DNS is searched for a proof.
+    ///
+    /// # Errors
+    /// Any error of the ports; the request may then be repeated.
+    pub async fn request(
+        &self,
+        host: &str,
+        challenge: &Challenge,
+        request: OwnerRequest,
+        may_call: bool,
+    ) -> Result<RequestOutcome, StageError> {
+        let now = self.clock.now();
+        // Checked before the request is noted, since nobody must wait for a request that is never carried out.
+        if request == OwnerRequest::Unblock && self.blocks.blocked_by(host).await? == BlockedBy::Operator {
+            let all = load_claims(self.blobs.as_ref(), host).await?;
+            let is_proven =
+                ownership::claim(&all, challenge).is_some_and(|c| ownership::proven_until(c, now).is_some());
+            return Ok(if is_proven { RequestOutcome::Refused } else { RequestOutcome::Unproven });
+        }
+        let decide = |all| ownership::ask(all, challenge, request, may_call, now);
+        let dns_only = match change_claims(self.blobs.as_ref(), host, decide).await? {
+            Ok(granted) => granted == GrantExtent::ByDnsOnly,
+            Err(RequestRefusal::Unproven) => return Ok(RequestOutcome::Unproven),
+            Err(RequestRefusal::Until(at)) => return Ok(RequestOutcome::TooSoon(at)),
+            Err(RequestRefusal::Full) => return Ok(RequestOutcome::Refused),
+        };
+        if matches!(request, OwnerRequest::Block | OwnerRequest::Forget) {
+            settle_claims(self.blobs.as_ref(), &self.blocks, host).await?;
+        }
+        if matches!(request, OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
+            let off = ownership::is_history_off(&load_claims(self.blobs.as_ref(), host).await?);
+            self.blocks.turn_history(host, off).await?;
+        }
+        tracing::info!(%host, ?request, "an owner asks");
+        if matches!(request, OwnerRequest::Block | OwnerRequest::HistoryOff | OwnerRequest::HistoryOn) {
+            change_claims(self.blobs.as_ref(), host, |all| (ownership::done(all, challenge, request, now, now), ()))
+                .await?;
+        } else {
+            let (host, challenge) = (host.to_owned(), challenge.clone());
+            let job = OwnJob { dns_only, ..OwnJob::new(host, challenge, request) };
+            self.queue.send(&[(Job::new(job), now)]).await?;
+        }
+        change_claims(self.blobs.as_ref(), host, |all| (ownership::sent(all, challenge, request), ())).await?;
+        Ok(if dns_only { RequestOutcome::ByDnsOnly } else { RequestOutcome::Granted })
+    }
+
+    async fn kept(&self, host: &str, all: Ownership) -> Result<HostView, StageError> {
+        let now = self.clock.now();
+        let home = ownership::home_url(host, self.scheme).ok_or_else(|| StageError::Job("no host".into()))?;
+        let key = address::host_key(&home, &self.blocks.groups).map_err(|e| StageError::Job(e.to_string()))?;
+        let (state, _) = self.ledger.load(&key).await?;
+        Ok(HostView {
+            block: self.blocks.blocked_by(host).await?,
+            is_without_history: self.blocks.is_without_history(host).await?,
+            not_before: pace::next_call_at(&state, &self.rules, now),
+            hold: state.hold_at(now).map(|hold| (hold.until, hold.reason.as_str())),
+            wall: state.substitutes.since.map(|since| (since, state.substitutes.vendor)),
+            pause: self.rules.min_pause.max(state.crawl_delay),
+            robots: self.robots_of(&home, &notes_of(&state.polled_in, all.report.as_ref())).await?,
+            report: all.report,
+        })
+    }
+
+    /// Returns the host's robots.txt, over whichever scheme it was read.
+    async fn robots_of(&self, home: &Url, noted_in: &BTreeSet<PollGroup>) -> Result<Option<RobotsSeen>, StageError> {
+        let host = home.host_str().unwrap_or_default();
+        for scheme in ["https", "http"] {
+            let Some(home) = ownership::home_url(host, scheme) else { continue };
+            let origin = address::origin(&home).map_err(|e| StageError::Job(e.to_string()))?;
+            let Some(mut copy) = self.robots.get(&origin).await? else { continue };
+            if let Some(groups) = &self.poll_groups {
+                copy = groups.with_notes(copy, &origin, noted_in).await?;
+            }
+            let now = self.clock.now();
+            let rules = compile(self.pool.as_ref(), &copy, &self.token, now).await?;
+            let shown = copy.body.len().min(ROBOTS_SHOWN);
+            return Ok(Some(RobotsSeen {
+                at: copy.fetched_at,
+                until: copy.fresh_until,
+                lets_in: rules.is_some_and(|rules| rules.check(&home).allowed),
+                text: String::from_utf8_lossy(&copy.body[..shown]).into_owned(),
+            }));
+        }
+        Ok(None)
+    }
+}
+
+/// Loads the claims to a host.
+pub(crate) async fn load_claims(blobs: &dyn Blobs, host: &str) -> Result<Ownership, StageError> {
+    let key = key(host);
+    let blob = blobs.get(&key).await?;
+    parse(&key, host, blob.as_ref().map(|blob| blob.bytes.as_ref()))
+}
+
+fn parse(key: &str, host: &str, bytes: Option<&[u8]>) -> Result<Ownership, StageError> {
+    let Some(bytes) = bytes else { return Ok(Ownership { host: host.to_owned(), ..Ownership::default() }) };
+    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: key.to_owned(), why: e.to_string() };
+    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
+}
+
+/// Changes the claims to a host by compare-and-swap.
+pub(crate) async fn change_claims<T>(
+    blobs: &dyn Blobs,
+    host: &str,
+    decide: impl Fn(Ownership) -> (Ownership, T),
+) -> Result<T, StageError> {
+    let key = key(host);
+    object::change(blobs, &key, |bytes| {
+        let before = parse(&key, host, bytes)?;
+        let (after, answer) = decide(before.clone());
+        let next = (after != before).then(|| object::json(&after)).transpose()?;
+        Ok((next, answer))
+    })
+    .await
+}
+
+/// Blocks or unblocks a host, whichever its owners asked for last, and repeats that if they have asked anew meanwhile:
+/// a job may come late or twice, and another may run beside it.
+pub(crate) async fn settle_claims(blobs: &dyn Blobs, blocks: &Blocks, host: &str) -> Result<(), StageError> {
+    let is_to_be_lifted = || async { Ok(!ownership::is_to_be_blocked(&load_claims(blobs, host).await?)) }.boxed();
+    let mut is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
+    for _ in 0..SETTLE_TRIES {
+        if is_wanted {
+            blocks.block_for_owner(host).await?;
+        } else {
+            blocks.unblock_for_owner(host, &is_to_be_lifted).await?;
+        }
+        let before = is_wanted;
+        is_wanted = ownership::is_to_be_blocked(&load_claims(blobs, host).await?);
+        if is_wanted == before {
+            return Ok(());
+        }
+    }
+    Err(PortError::Conflict.into())
+}
+
+/// Returns all claims, by host. Those of a damaged object are left out.
+///
+/// # Errors
+/// The object store's error.
+pub async fn claims(blobs: &dyn Blobs) -> Result<Vec<Ownership>, StageError> {
+    let claims = readable(blobs, all_keys(blobs, PREFIX, None).await?).await?;
+    let mut all: Vec<Ownership> = claims.into_iter().map(|(_, claims)| claims).collect();
+    all.sort_by(|a, b| a.host.cmp(&b.host));
+    Ok(all)
+}
+
+/// Deletes claims that were never proven or whose proof has expired; returns the number of hosts.
+///
+/// # Errors
+/// The object store's error; the next run deletes the rest.
+pub async fn expire_claims(blobs: &dyn Blobs, now: Timestamp) -> Result<usize, StageError> {
+    let mut over = 0;
+    for key in all_keys(blobs, PREFIX, None).await? {
+        let Some(blob) = blobs.get(&key).await? else { continue };
+        // An object that cannot be read proves nothing.
+        if serde_json::from_slice::<Ownership>(&blob.bytes).is_ok_and(|all| !ownership::is_over(&all, now)) {
+            continue;
+        }
+        blobs.delete(&key).await?;
+        over += 1;
+    }
+    Ok(over)
+}
+
+fn key(host: &str) -> String {
+    format!("{PREFIX}{}.json", &hash_hex(host.as_bytes())[..DIGITS])
+}

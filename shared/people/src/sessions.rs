@@ -1,0 +1,180 @@
+//! Sessions of operators at the pages under `/admin`, and the tokens that begin them.
+//!
+//! They are one small object, changed by compare-and-swap. It holds hashes only: who reads it can sign in with nothing
+//! of it. The caller makes the secrets and checks their form before anything is read here.
+
+use curlew_catalog::object;
+use curlew_model::{Millis, Timestamp};
+use curlew_policy::address::hash_hex;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, PortError};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Key of the object.
+const KEY: &str = "sessions.json";
+/// Time for which a token can begin a session.
+pub const TOKEN_VALID_FOR: Millis = Millis::from_mins(10);
+/// Maximum length of a session.
+pub const SESSION_VALID_FOR: Millis = Millis::from_hours(12);
+/// Time without a request after which a session ends.
+pub const IDLE_FOR: Millis = Millis::from_hours(2);
+/// Interval at which the use of a session is noted: not each request needs a write.
+const NOTED_EVERY: Millis = Millis::from_mins(5);
+/// Maximum number of tokens, and of sessions; a further one takes the place of the oldest.
+const MOST: usize = 64;
+/// Maximum length of an operator's name, in characters.
+const MAX_NAME: usize = 64;
+
+/// Keeps the sessions.
+#[derive(Clone)]
+pub struct Sessions {
+    /// Store of the object.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+#[derive(Debug, Default, PartialEq, Clone, Serialize, Deserialize)]
+struct StoredSessions {
+    tokens: Vec<StoredToken>,
+    sessions: Vec<StoredSession>,
+}
+
+#[derive(Debug, PartialEq, Clone, Serialize, Deserialize)]
+struct StoredToken {
+    hash: String,
+    until: Timestamp,
+    name: String,
+}
+
+#[derive(Debug, PartialEq, Clone, Serialize, Deserialize)]
+struct StoredSession {
+    hash: String,
+    name: String,
+    begun: Timestamp,
+    used: Timestamp,
+}
+
+impl StoredSession {
+    fn is_live(&self, now: Timestamp) -> bool {
+        now < self.begun + SESSION_VALID_FOR && now < self.used + IDLE_FOR
+    }
+}
+
+/// Returns an operator's name if it can be one: printable, not empty, at most 64 characters.
+pub fn operator_name(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_fit = !text.is_empty() && text.chars().count() <= MAX_NAME && !text.contains(char::is_control);
+    is_fit.then_some(text)
+}
+
+impl Sessions {
+    /// Keeps a token, which may begin one session of this operator within [`TOKEN_VALID_FOR`].
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn issue(&self, token: &[u8], name: &str) -> Result<(), StageError> {
+        let until = self.clock.now() + TOKEN_VALID_FOR;
+        self.change(|all| {
+            all.tokens.push(StoredToken { hash: hash_hex(token), until, name: name.to_owned() });
+        })
+        .await
+    }
+
+    /// Uses a token up and begins its session; returns the operator's name, or `None` if there is no such token or its
+    /// time is over.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn begin(&self, token: &[u8], session: &[u8]) -> Result<Option<String>, StageError> {
+        let (token, session, now) = (hash_hex(token), hash_hex(session), self.clock.now());
+        self.change(|all| {
+            let place = all.tokens.iter().position(|known| known.hash == token)?;
+            let StoredToken { name, .. } = all.tokens.remove(place);
+            let begun = StoredSession { hash: session.clone(), name: name.clone(), begun: now, used: now };
+            all.sessions.push(begun);
+            Some(name)
+        })
+        .await
+    }
+
+    /// Returns the name of the operator whose session this is, if it has not ended, and notes its use.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn find(&self, session: &[u8]) -> Result<Option<String>, StageError> {
+        let (hash, now) = (hash_hex(session), self.clock.now());
+        let all = self.load().await?;
+        let Some(known) = all.sessions.iter().find(|known| known.hash == hash && known.is_live(now)) else {
+            return Ok(None);
+        };
+        if now >= known.used + NOTED_EVERY {
+            let noted = self
+                .change(|all| {
+                    let own = all.sessions.iter_mut().find(|known| known.hash == hash)?;
+                    own.used = own.used.max(now);
+                    Some(())
+                })
+                .await?;
+            // The session was ended in the meantime.
+            if noted.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(known.name.clone()))
+    }
+
+    /// Ends a session.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn end(&self, session: &[u8]) -> Result<(), StageError> {
+        let hash = hash_hex(session);
+        self.change(|all| all.sessions.retain(|known| known.hash != hash)).await
+    }
+
+    /// Ends all sessions and makes all tokens useless; returns the number of sessions.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn end_all(&self) -> Result<usize, StageError> {
+        self.change(|all| {
+            all.tokens.clear();
+            std::mem::take(&mut all.sessions).len()
+        })
+        .await
+    }
+
+    async fn load(&self) -> Result<StoredSessions, StageError> {
+        let blob = self.blobs.get(KEY).await?;
+        read(blob.as_ref().map(|blob| blob.bytes.as_ref()))
+    }
+
+    /// Changes the object, after what is over is gone from it.
+    async fn change<T>(&self, change: impl Fn(&mut StoredSessions) -> T) -> Result<T, StageError> {
+        let now = self.clock.now();
+        object::change(self.blobs.as_ref(), KEY, |bytes| {
+            let before = read(bytes)?;
+            let mut all = before.clone();
+            all.tokens.retain(|token| now < token.until);
+            all.sessions.retain(|session| session.is_live(now));
+            let answer = change(&mut all);
+            keep_last(&mut all.tokens);
+            keep_last(&mut all.sessions);
+            let next = (all != before).then(|| object::json(&all)).transpose()?;
+            Ok((next, answer))
+        })
+        .await
+    }
+}
+
+fn keep_last<T>(list: &mut Vec<T>) {
+    list.drain(..list.len().saturating_sub(MOST));
+}
+
+fn read(bytes: Option<&[u8]>) -> Result<StoredSessions, StageError> {
+    let Some(bytes) = bytes else { return Ok(StoredSessions::default()) };
+    let corrupt = |e: serde_json::Error| PortError::Corrupt { what: KEY.to_owned(), why: e.to_string() };
+    Ok(serde_json::from_slice(bytes).map_err(corrupt)?)
+}

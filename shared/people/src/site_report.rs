@@ -1,0 +1,408 @@
+//! Reports about one host key: its stored state, its rows, robots.txt and next jobs.
+//!
+//! It reads every row of sources and pages, so it is for people who ask, and not for programs that crawl.
+
+use crate::descriptions::{is_guide, job_subject, page_state, site_state, why};
+use crate::lookup::Lookup;
+use crate::outcomes::PageOutcomes;
+use curlew_catalog::listing::{each_page, each_source};
+use curlew_model::{
+    BackfillLine, Circuit, FeedSource, Hold, HostKey, HostState, Lease, Millis, Page, PollGroup, SiteSource, SiteState,
+    Source, SourceKey, Timestamp, WindowPart, Work,
+};
+use curlew_policy::address;
+use curlew_policy::politeness::pace;
+use curlew_policy::polling::{backfill, schedule};
+use curlew_policy::robots::Robots;
+use curlew_policy::rules::Rules;
+use curlew_policy::skew;
+use curlew_ports::RobotsCopy;
+use curlew_ports::stage::StageError;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use url::Url;
+
+/// Number of pages that are listed, those with the latest changes.
+const PAGES: usize = 10;
+/// Maximum number of lines of a robots.txt that are listed.
+const ROBOTS_LINES: usize = 40;
+/// Maximum number of waiting jobs that are examined.
+const JOBS: usize = 10_000;
+
+/// The stored state of a host key.
+#[derive(Clone, Debug, Serialize)]
+pub struct SiteReport {
+    /// The host key.
+    pub host: HostKey,
+    /// Time of the report.
+    pub now: Timestamp,
+    /// The blocks in force.
+    pub blocked: BTreeSet<String>,
+    /// The hold in force.
+    pub hold: Option<Hold>,
+    /// A bot wall that stands before its pages.
+    pub wall: Option<BotWall>,
+    /// State of the circuit breaker.
+    pub circuit: Circuit,
+    /// Number of calls or polls in a row that failed.
+    pub failures: u32,
+    /// Number of holds in a row.
+    pub holds_in_a_row: u32,
+    /// Number of its URLs that are held on their own.
+    pub urls_left_alone: usize,
+    /// Time before which it is not called.
+    pub next_call: Timestamp,
+    /// Pace of the calls.
+    pub pace: PaceReport,
+    /// The lease of the visit under way.
+    pub lease: Option<Lease>,
+    /// Time spent on it in the latest parts of the visit window.
+    pub visited: Vec<WindowPart>,
+    /// The host's robots.txt files as last fetched.
+    pub robots: Vec<RobotsReport>,
+    /// The host's sites that were named.
+    pub sites: Vec<Value>,
+    /// The host's feeds.
+    pub feeds: Vec<FeedReport>,
+    /// The host's back catalogues.
+    pub history: Vec<BackfillLine>,
+    /// Number of its pages by state.
+    pub pages: BTreeMap<String, u64>,
+    /// Number of its rejected pages by reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Advice, if pages were rejected and none was accepted.
+    pub warning: Option<String>,
+    /// The host's pages with the latest changes.
+    pub latest: Vec<PageReport>,
+    /// The host's next jobs.
+    pub next: Vec<PlannedJob>,
+}
+
+/// A bot wall that stands before the host's pages.
+#[derive(Clone, Debug, Serialize)]
+pub struct BotWall {
+    /// Time since which it stands.
+    pub since: Timestamp,
+    /// Empty if no mark names it.
+    pub vendor: String,
+    /// The name by which the owner can let the crawler through.
+    pub token: String,
+}
+
+/// The pace of calls to a host key.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaceReport {
+    /// Minimum time between two calls.
+    pub least: Millis,
+    /// The reason for that time.
+    pub ruled_by: &'static str,
+    /// Crawl-delay of its robots.txt.
+    pub crawl_delay: Millis,
+    /// Duration of its last answer.
+    pub last_response: Millis,
+}
+
+/// A robots.txt as it was fetched last.
+#[derive(Clone, Debug, Serialize)]
+pub struct RobotsReport {
+    /// The origin.
+    pub origin: String,
+    /// The meaning of the answer.
+    pub standing: String,
+    /// Time of the last request.
+    pub fetched_at: Timestamp,
+    /// Time until which it is used without being asked for.
+    pub fresh_until: Timestamp,
+    /// Number of rules for us.
+    pub rules: usize,
+    /// Crawl-delay that the file states.
+    pub crawl_delay: Option<Millis>,
+    /// The file's first lines that are neither empty nor comments.
+    pub lines: Vec<String>,
+}
+
+/// A feed of a host key.
+#[derive(Clone, Debug, Serialize)]
+pub struct FeedReport {
+    /// Address of the feed.
+    pub url: String,
+    /// Time of the last poll that changed anything.
+    pub polled_at: Timestamp,
+    /// Interval between polls.
+    pub interval: Millis,
+    /// Time of the next poll.
+    pub next: Option<Timestamp>,
+    /// True if polling it has stopped.
+    pub gone: bool,
+    /// Number of calls or polls in a row that failed.
+    pub failures: u32,
+    /// Description of the last failure.
+    pub trouble: Option<String>,
+}
+
+/// A page of a host key.
+#[derive(Clone, Debug, Serialize)]
+pub struct PageReport {
+    /// Time of the page's last change.
+    pub at: Timestamp,
+    /// Address of the page.
+    pub url: String,
+    /// State of the page.
+    pub state: String,
+    /// The reason of the state.
+    pub why: String,
+    /// Feed that named the page.
+    pub feed: Option<String>,
+}
+
+/// A job that waits, or the next poll of a feed.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlannedJob {
+    /// Time at which the job is due.
+    pub at: Timestamp,
+    /// The kind of job.
+    pub what: &'static str,
+    /// Subject of the job.
+    pub about: String,
+}
+
+impl Lookup {
+    /// Returns the report about the host that a person names by its host or an address; `None` if it is neither, or
+    /// nothing is known of it.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn site(&self, name: &str) -> Result<Option<SiteReport>, StageError> {
+        let Ok(url) = address::parse_typed(name) else { return Ok(None) };
+        let Ok(host) = self.politeness.key_of(&url) else { return Ok(None) };
+        Ok(Some(gather(self, host, &url).await?).filter(SiteReport::is_known))
+    }
+}
+
+impl SiteReport {
+    /// True if anything is stored about the host key.
+    fn is_known(&self) -> bool {
+        !self.sites.is_empty()
+            || !self.feeds.is_empty()
+            || !self.pages.is_empty()
+            || !self.robots.is_empty()
+            || !self.blocked.is_empty()
+            || self.hold.is_some()
+    }
+}
+
+async fn gather(lookup: &Lookup, host: HostKey, url: &Url) -> Result<SiteReport, StageError> {
+    let politeness = &lookup.politeness;
+    let (now, rules) = (politeness.clock.now(), politeness.rules.as_ref());
+    let state = skew::host(politeness.ledger.load(&host).await?.0, rules, now);
+    let is_ours = |text: &str| Url::parse(text).is_ok_and(|url| politeness.key_of(&url).is_ok_and(|key| key == host));
+    let mut origins: BTreeMap<Url, BTreeSet<PollGroup>> = [(url.clone(), BTreeSet::new())].into();
+    let mut note = |text: &str, feed: Option<&SourceKey>| {
+        if let Some(home) = Url::parse(text).ok().and_then(|url| url.join("/").ok()) {
+            origins.entry(home).or_default().extend(feed.map(address::slot_group));
+        }
+    };
+    let (mut sites, mut feeds, mut history, mut names) = (vec![], vec![], vec![], BTreeMap::new());
+    let (mut by_schedule, is_blocked) = (vec![], state.is_blocked(host.as_str()));
+    each_source(lookup.sources.as_ref(), |source| {
+        if is_ours(source.url()) {
+            note(source.url(), matches!(source, Source::Feed(_)).then(|| source.key()));
+            match &source {
+                Source::Site(row) => {
+                    by_schedule.extend(next_look(row, now).filter(|_| !is_blocked));
+                    sites.push(site(row, now));
+                }
+                Source::Feed(row) => {
+                    let at = schedule::next_poll(row, rules, now).filter(|_| !is_blocked);
+                    by_schedule.extend(at.map(|at| PlannedJob { at, what: "poll", about: row.url.clone() }));
+                    feeds.push(feed(row, rules, now));
+                }
+                // A further slot of a feed that has a row of its own.
+                Source::Extra(_) => {}
+                Source::Backfill(row) => history.push(backfill::line(row, rules)),
+            }
+        }
+        names.insert(source.key().clone(), source.url().to_owned());
+    })
+    .await?;
+    let (mut pages, mut latest): (BTreeMap<String, u64>, Vec<Page>) = Default::default();
+    let mut outcomes = PageOutcomes::default();
+    each_page(lookup.pages.as_ref(), |page| {
+        if page.host == host && !is_guide(&page) {
+            note(&page.url, None);
+            *pages.entry(page_state(&page.state).to_owned()).or_default() += 1;
+            outcomes.add(&page);
+            latest.push(page);
+            if latest.len() > 10 * PAGES {
+                keep_latest(&mut latest);
+            }
+        }
+    })
+    .await?;
+    keep_latest(&mut latest);
+    let named = |page: &Page| page.feed.as_ref().and_then(|key| names.get(key).cloned());
+    let latest = latest.iter().map(|page| fetched(page, named(page))).collect();
+    let robots = robots(lookup, &origins, &state.polled_in).await?;
+    let next = next(lookup, &host, by_schedule, is_ours).await?;
+    let (ruled_by, least) = pace::ruled_by(&state, rules);
+    let next_call = next_call(&state, rules, now);
+    let urls_left_alone = state.url_holds.iter().filter(|hold| hold.until > now).count();
+    let hold = state.hold_at(now);
+    let HostState {
+        blocked,
+        circuit,
+        failures,
+        holds_in_a_row,
+        lease,
+        visited,
+        crawl_delay,
+        last_response,
+        substitutes,
+        ..
+    } = state;
+    let token = politeness.token.clone();
+    let wall = substitutes.since.map(|since| BotWall { since, vendor: substitutes.vendor, token });
+    Ok(SiteReport {
+        host,
+        now,
+        blocked,
+        hold,
+        wall,
+        circuit,
+        failures,
+        holds_in_a_row,
+        urls_left_alone,
+        next_call,
+        pace: PaceReport { least, ruled_by: ruled_by.as_str(), crawl_delay, last_response },
+        lease: lease.filter(|lease| lease.until > now),
+        visited,
+        robots,
+        sites,
+        feeds,
+        history,
+        pages,
+        warning: outcomes.warning(),
+        rejected: outcomes.rejected,
+        latest,
+        next,
+    })
+}
+
+fn next_call(state: &HostState, rules: &Rules, now: Timestamp) -> Timestamp {
+    let held = state.hold_at(now).map_or(now, |hold| hold.until);
+    pace::next_call_at(state, rules, now).max(held).max(now)
+}
+
+fn keep_latest(pages: &mut Vec<Page>) {
+    let when = |page: &Page| page.checked_at.unwrap_or(page.at).max(page.at);
+    pages.sort_by_key(|page| std::cmp::Reverse(when(page)));
+    pages.truncate(PAGES);
+}
+
+fn site(row: &SiteSource, now: Timestamp) -> Value {
+    let state = match &row.state {
+        SiteState::Working { .. } => format!("{}; its home page is not searched for feeds again", site_state(row)),
+        _ => site_state(row),
+    };
+    let not_before = (row.not_before > now).then_some(row.not_before);
+    json!({"url": row.url, "state": state, "failure": row.failure, "not_before": not_before})
+}
+
+fn feed(row: &FeedSource, rules: &Rules, now: Timestamp) -> FeedReport {
+    FeedReport {
+        url: row.url.clone(),
+        polled_at: row.polled_at,
+        interval: row.interval,
+        next: schedule::next_poll(row, rules, now),
+        gone: row.gone,
+        failures: row.failures,
+        trouble: row.trouble.clone(),
+    }
+}
+
+fn fetched(page: &Page, feed: Option<String>) -> PageReport {
+    PageReport {
+        at: page.checked_at.unwrap_or(page.at).max(page.at),
+        url: page.url.clone(),
+        state: page_state(&page.state).to_owned(),
+        why: why(&page.state).unwrap_or_default(),
+        feed,
+    }
+}
+
+/// Returns the next look at a site whose feeds are not known, if it has a time.
+fn next_look(row: &SiteSource, now: Timestamp) -> Option<PlannedJob> {
+    let is_due = schedule::site_is_due(row, row.not_before) && row.not_before > now;
+    is_due.then(|| PlannedJob { at: row.not_before, what: "discovery", about: row.url.clone() })
+}
+
+async fn robots(
+    lookup: &Lookup,
+    origins: &BTreeMap<Url, BTreeSet<PollGroup>>,
+    polled_in: &[PollGroup],
+) -> Result<Vec<RobotsReport>, StageError> {
+    let politeness = &lookup.politeness;
+    let mut found = BTreeMap::new();
+    for (url, of_feeds) in origins {
+        let Ok(origin) = address::origin(url) else { continue };
+        if let Some(mut copy) = politeness.robots.get(&origin).await? {
+            if let Some(groups) = &politeness.poll_groups {
+                let noted_in = of_feeds.iter().chain(polled_in).copied().collect();
+                copy = groups.with_notes(copy, &origin, &noted_in).await?;
+            }
+            found.insert(origin.to_string(), rules_of(origin.to_string(), &copy, &politeness.token));
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+fn rules_of(origin: String, copy: &RobotsCopy, token: &str) -> RobotsReport {
+    let parsed = Robots::parse(&copy.body, token);
+    let text = String::from_utf8_lossy(&copy.body);
+    let said = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    RobotsReport {
+        origin,
+        standing: copy.standing.clone(),
+        fetched_at: copy.fetched_at,
+        fresh_until: copy.fresh_until,
+        rules: parsed.len(),
+        crawl_delay: parsed.crawl_delay(),
+        lines: said.take(ROBOTS_LINES).map(str::to_owned).collect(),
+    }
+}
+
+async fn next(
+    lookup: &Lookup,
+    host: &HostKey,
+    by_schedule: Vec<PlannedJob>,
+    is_ours: impl Fn(&str) -> bool,
+) -> Result<Vec<PlannedJob>, StageError> {
+    let mut next: Vec<PlannedJob> = vec![];
+    for waiting in lookup.inbox.waiting(lookup.politeness.clock.now(), JOBS).await? {
+        let Ok(job) = waiting.job else { continue };
+        let (is_for, what) = match &job.work {
+            Work::Fetch(visit) => (visit.host == *host, "visit"),
+            Work::Poll(poll) => (is_ours(&poll.url), "poll"),
+            Work::Polls(job) => (job.polls().any(|poll| is_ours(&poll.url)), "poll"),
+            Work::Subscribe(subscribe) => (is_ours(&subscribe.url), "subscribe"),
+            Work::Backfill(backfill) => (is_ours(&backfill.url), "back catalogue"),
+            Work::Discover(site) => (is_ours(&site.url), "discovery"),
+            Work::Own(own) => (is_ours(&format!("https://{}/", own.host)), "owner's request"),
+            Work::Deliver(delivery) => (is_ours(&delivery.url), "delivery"),
+            Work::Remove(removal) => (is_ours(&removal.url), "removal"),
+            Work::TakeUp(job) => (is_ours(&format!("https://{}/", job.host)), "end of a block"),
+            Work::Extract(_) => (false, ""),
+        };
+        if is_for {
+            next.push(PlannedJob { at: waiting.due, what, about: job_subject(&job) });
+        }
+    }
+    // A discovery that was put off waits as a job already.
+    let waits = |planned: &PlannedJob| next.iter().any(|job| (job.what, &job.about) == (planned.what, &planned.about));
+    let by_schedule: Vec<_> =
+        by_schedule.into_iter().filter(|planned| planned.what == "poll" || !waits(planned)).collect();
+    next.extend(by_schedule);
+    next.sort_by_key(|next| next.at);
+    Ok(next)
+}

@@ -1,0 +1,202 @@
+//! Stats: counts sites, feeds, pages and held hosts. Where every row read costs money, they are counted once a week and
+//! stored, and the status command and page read the stored counts.
+
+use crate::descriptions::is_guide;
+use curlew_catalog::listing::{each_host, each_page, each_source};
+use curlew_catalog::object;
+use curlew_model::{HoldReason, Millis, PageState, Source, Timestamp};
+use curlew_policy::rules::Rules;
+use curlew_policy::skew;
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, Hosts, Pages, PortError, Sources};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Key of the object with the last counts. The name is that of existing stores.
+const KEY: &str = "census.json";
+/// Time for which stored counts are reused: a week less half a day, since the caller comes daily and not to the second.
+const GOOD_FOR: Millis = Millis::from_hours(7 * 24 - 12);
+
+/// The stage that counts.
+pub struct Stats {
+    /// The rows of pages.
+    pub pages: Arc<dyn Pages>,
+    /// The rows of sites and feeds.
+    pub sources: Arc<dyn Sources>,
+    /// The states of host keys.
+    pub hosts: Arc<dyn Hosts>,
+    /// Store for the counts.
+    pub blobs: Arc<dyn Blobs>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Counts of everything that is stored, for the operator.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Sites that were named.
+    pub sites: u64,
+    /// Feeds that are known.
+    pub feeds: u64,
+    /// Pages, by the word of their state.
+    pub pages: BTreeMap<&'static str, u64>,
+    /// Rejected pages, by the reason.
+    pub rejected: BTreeMap<&'static str, u64>,
+    /// Pages that are gone, by the reason.
+    pub gone: BTreeMap<&'static str, u64>,
+    /// Host keys that are held now, by the reason.
+    pub held: BTreeMap<HoldReason, u64>,
+}
+
+/// Counts for the public status page.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublicCounts {
+    /// Sites that were named.
+    pub sites: u64,
+    /// Feeds that are known.
+    pub feeds: u64,
+    /// Pages that were taken in.
+    pub accepted: u64,
+    /// Pages that are fetched and not judged yet.
+    pub pending: u64,
+    /// Pages that were not taken in.
+    pub rejected: u64,
+    /// Pages that were taken in and are gone again.
+    pub gone: u64,
+    /// Host keys that are held now, by the reason.
+    pub held: BTreeMap<HoldReason, u64>,
+}
+
+impl Counts {
+    /// Returns the counts for the status page, which anybody may read.
+    pub fn for_public(&self) -> PublicCounts {
+        let pages = |word: &str| self.pages.get(word).copied().unwrap_or(0);
+        PublicCounts {
+            sites: self.sites,
+            feeds: self.feeds,
+            accepted: pages("accepted"),
+            pending: pages("pending"),
+            rejected: pages("rejected"),
+            gone: pages("gone"),
+            held: self.held.clone(),
+        }
+    }
+}
+
+/// The stored object.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredStats {
+    /// Time at which counting was last begun, so that a count that fails is not begun anew each day.
+    begun: Timestamp,
+    /// The last complete counts with their time.
+    counted: Option<(Timestamp, PublicCounts)>,
+}
+
+impl Stats {
+    /// Counts all rows.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn take(&self) -> Result<Counts, PortError> {
+        let (sites, feeds) = self.sources().await?;
+        let mut all = Counts { sites, feeds, held: self.held().await?, ..Counts::default() };
+        each_page(self.pages.as_ref(), |page| {
+            if is_guide(&page) {
+                return;
+            }
+            let word = match &page.state {
+                PageState::Pending => "pending",
+                PageState::Accepted { .. } => "accepted",
+                PageState::Alias { .. } => "alias",
+                PageState::Rejected { reason } => {
+                    *all.rejected.entry(reason.code()).or_default() += 1;
+                    "rejected"
+                }
+                PageState::Gone { reason } => {
+                    *all.gone.entry(reason.as_str()).or_default() += 1;
+                    "gone"
+                }
+            };
+            *all.pages.entry(word).or_default() += 1;
+        })
+        .await?;
+        Ok(all)
+    }
+
+    /// Returns the number of sites that were named, and of feeds that are known.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn sources(&self) -> Result<(u64, u64), PortError> {
+        let (mut sites, mut feeds) = (0, 0);
+        each_source(self.sources.as_ref(), |row| match row {
+            Source::Site(_) => sites += 1,
+            Source::Extra(_) | Source::Backfill(_) => {}
+            Source::Feed(_) => feeds += 1,
+        })
+        .await?;
+        Ok((sites, feeds))
+    }
+
+    /// Returns the number of host keys that are held now, by the reason.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn held(&self) -> Result<BTreeMap<HoldReason, u64>, PortError> {
+        let now = self.clock.now();
+        let mut held = BTreeMap::new();
+        each_host(self.hosts.as_ref(), |_, state| {
+            if let Some(hold) = state.hold_at(now) {
+                *held.entry(hold.reason).or_default() += 1;
+            }
+        })
+        .await?;
+        Ok(held)
+    }
+
+    /// Returns the number of host keys, feeds and sites whose rows have instants of a wrong clock.
+    ///
+    /// # Errors
+    /// Any error of the ports.
+    pub async fn ahead(&self, rules: &Rules) -> Result<u64, PortError> {
+        let (now, mut ahead) = (self.clock.now(), 0);
+        each_source(self.sources.as_ref(), |row| ahead += u64::from(skew::is_source_ahead(&row, rules, now))).await?;
+        each_host(self.hosts.as_ref(), |_, state| ahead += u64::from(skew::host(state.clone(), rules, now) != state))
+            .await?;
+        Ok(ahead)
+    }
+
+    /// Counts and stores, unless a count was begun within the last week; returns true if it counted.
+    ///
+    /// # Errors
+    /// Any error of the ports; the last counts then stay for another week.
+    pub async fn keep(&self) -> Result<bool, StageError> {
+        let now = self.clock.now();
+        let kept = kept(self.blobs.as_ref()).await?;
+        if kept.as_ref().is_some_and(|kept| now < kept.begun + GOOD_FOR) {
+            return Ok(false);
+        }
+        self.put(&StoredStats { begun: now, counted: kept.and_then(|kept| kept.counted) }).await?;
+        let counted = Some((now, self.take().await?.for_public()));
+        self.put(&StoredStats { begun: now, counted }).await?;
+        Ok(true)
+    }
+
+    async fn put(&self, kept: &StoredStats) -> Result<(), StageError> {
+        Ok(self.blobs.put(KEY, object::json(kept)?.into()).await?)
+    }
+}
+
+/// Loads the stored object; one that cannot be read is treated as missing.
+async fn kept(blobs: &dyn Blobs) -> Result<Option<StoredStats>, PortError> {
+    Ok(blobs.get(KEY).await?.and_then(|blob| serde_json::from_slice(&blob.bytes).ok()))
+}
+
+/// Returns the numbers that were stored last, and when they were counted.
+///
+/// # Errors
+/// The object store's error.
+pub async fn stored_stats(blobs: &dyn Blobs) -> Result<Option<(Timestamp, PublicCounts)>, PortError> {
+    Ok(kept(blobs).await?.and_then(|kept| kept.counted))
+}

@@ -1,0 +1,453 @@
+//! Suggest: takes sites and feeds that somebody names. Nothing is fetched here.
+
+use curlew_catalog::hidden::{covering, hidden_hosts};
+use curlew_catalog::object;
+use curlew_crawl::bulk::Bulk;
+use curlew_crawl::feeds::discover::new_feed;
+use curlew_crawl::feeds::relocation::revived;
+use curlew_model::{
+    DiscoverJob, FailureCause, FeedSource, HostKey, Job, PollJob, SiteSource, SiteState, Source, SourceKey, Timestamp,
+};
+use curlew_policy::address::{self, HostGroups};
+use curlew_policy::politeness::scope::Scope;
+use curlew_policy::polling::schedule::site_is_due;
+use curlew_policy::site::allowance::{self, Allowance, Full};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, Fetch, PortError, Queue, Sources, Version};
+use futures::StreamExt;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use url::Url;
+
+/// Key of the object that counts today's suggestions.
+const ALLOWANCE: &str = "suggested.json";
+/// Number of rows that are written concurrently.
+const AT_ONCE: usize = 32;
+/// Number of times that a row is replaced which another process is changing.
+const TRIES: usize = 3;
+
+/// Takes suggested sites and feeds.
+#[derive(Clone)]
+pub struct Suggest {
+    /// Rows of sites and feeds.
+    pub sources: Arc<dyn Sources>,
+    /// Store of the list of blocked hosts and of the allowances.
+    pub blobs: Arc<dyn Blobs>,
+    /// Supplies the address guard; nothing is called.
+    pub fetch: Arc<dyn Fetch>,
+    /// Takes jobs that are due at once.
+    pub queue: Arc<dyn Queue>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// The operator's exclusions.
+    pub scope: Arc<Scope>,
+    /// Rules that decide which names count as one host.
+    pub groups: Arc<HostGroups>,
+}
+
+/// A source that was named, and whether it was new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedSource {
+    /// Key of the source.
+    pub key: SourceKey,
+    /// Outcome of the suggestion: it was new, or known already.
+    pub outcome: SuggestOutcome,
+}
+
+/// Outcome of a suggestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuggestOutcome {
+    /// The site is new and will be crawled.
+    Taken,
+    /// The site was known already.
+    Known,
+}
+
+/// Reasons why a suggestion was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SuggestError {
+    /// The address cannot be taken.
+    #[error(transparent)]
+    Refused(RefusedAddress),
+    /// The address could not be stored.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+impl From<PortError> for SuggestError {
+    fn from(error: PortError) -> SuggestError {
+        SuggestError::Stage(error.into())
+    }
+}
+
+/// A feed of a person's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedFeed {
+    /// Address of the feed as typed.
+    pub url: String,
+    /// The folder that the list has it in, from the outermost in; empty if in none.
+    pub folder: Vec<String>,
+}
+
+/// An address that was suggested and cannot be taken. `Display` gives a sentence in English.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{typed}' cannot be crawled: {why}")]
+pub struct RefusedAddress {
+    /// The beginning of the typed text, without user name and password.
+    pub typed: String,
+    /// The reason.
+    pub why: Refusal,
+}
+
+/// Reasons why an address cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The text is not the address of anything that can be crawled; contains the reason, in English.
+    #[error("{0}")]
+    Form(String),
+    /// The operator excludes it, by this rule.
+    #[error("it is excluded by {0}")]
+    Excluded(String),
+    /// The address guard would not let it be called; the reason, in English.
+    #[error("{0}")]
+    Unsafe(String),
+    /// The address's host is blocked.
+    #[error("the host is blocked")]
+    Blocked,
+    /// The limit of suggestions per site is reached for today.
+    #[error("too many pages of this site were suggested today; please try again tomorrow")]
+    SiteFull,
+    /// The limit of suggested sites is reached for today.
+    #[error("too many sites were suggested today; please try again tomorrow")]
+    DayFull,
+    /// The host is an IP address; only a host name can be claimed.
+    #[error("it has no name, only an address")]
+    NoName,
+    /// Names below it belong to different owners, so nobody can claim it as a whole.
+    #[error("it is a shared domain, whose subdomains have different owners")]
+    Shared,
+}
+
+impl Suggest {
+    /// Stores a site. Discovery visits it on schedule, or at once if `at_once` is set. The same address under the other
+    /// scheme is not tried any more if it was never reached.
+    ///
+    /// # Errors
+    /// The reason why it cannot be taken, or any error of the ports.
+    pub async fn site(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
+        let url = self.vetted(text, &self.hidden().await?)?;
+        let named = self.keep(site(&url), at_once).await?;
+        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
+        Ok(named)
+    }
+
+    /// Stores many sites, each to be discovered at once; returns for each, in order, the source or the reason of
+    /// refusal. The list of blocked hosts is read once, rows are written concurrently, and jobs are sent together.
+    ///
+    /// # Errors
+    /// Any error of the ports; some sites are then stored. All may be named again.
+    pub async fn sites(&self, texts: &[String]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+        self.many(texts.iter().map(|text| (text.as_str(), ())), |url, ()| site(url)).await
+    }
+
+    /// Stores many feeds, as [`Suggest::sites`] stores sites.
+    ///
+    /// # Errors
+    /// As for [`Suggest::sites`].
+    pub async fn feeds(&self, listed: &[ListedFeed]) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+        self.many(listed.iter().map(|listed| (listed.url.as_str(), listed.folder.clone())), feed).await
+    }
+
+    async fn many<'a, P>(
+        &self,
+        named: impl Iterator<Item = (&'a str, P)>,
+        source_of: impl Fn(&Url, P) -> (Source, Job),
+    ) -> Result<Vec<Result<NamedSource, RefusedAddress>>, StageError> {
+        let hidden = self.hidden().await?;
+        let vetted: Vec<_> =
+            named.map(|(text, place)| self.vetted(text, &hidden).map(|url| source_of(&url, place))).collect();
+        let together: BTreeSet<SourceKey> = vetted.iter().flatten().map(|(source, _)| source.key().clone()).collect();
+        let taking: Vec<_> = vetted.into_iter().map(|source| self.take(source, &together)).collect();
+        let mut taking = futures::stream::iter(taking).buffered(AT_ONCE);
+        let mut jobs = Bulk::new(self.queue.as_ref());
+        let mut outcomes = Vec::new();
+        while let Some(taken) = taking.next().await {
+            match taken {
+                Ok((named, job)) => {
+                    if let Some(job) = job {
+                        jobs.push(job).await?;
+                    }
+                    outcomes.push(Ok(named));
+                }
+                Err(SuggestError::Refused(why)) => outcomes.push(Err(why)),
+                Err(SuggestError::Stage(error)) => return Err(error),
+            }
+        }
+        jobs.send().await?;
+        Ok(outcomes)
+    }
+
+    async fn take(
+        &self,
+        source: Result<(Source, Job), SuggestError>,
+        together: &BTreeSet<SourceKey>,
+    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
+        let source = source?;
+        let url = source.0.url().to_owned();
+        let written = self.write(source, true).await?;
+        self.replace_other_scheme(&url, together).await?;
+        Ok(written)
+    }
+
+    /// Takes a site that anybody may name. A site that is not known yet counts against its host's allowance for the
+    /// day.
+    ///
+    /// # Errors
+    /// As for [`Suggest::site`], and [`Refusal::SiteFull`] or [`Refusal::DayFull`] if the allowance is used up.
+    pub async fn offered(&self, text: &str) -> Result<SuggestOutcome, SuggestError> {
+        let url = self.vetted(text, &self.hidden().await?)?;
+        if self.sources.get(&address::source_key(&url)).await?.is_none() {
+            let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
+            let host = address::host_key(&url, &self.groups).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+            self.admit(&host).await?.map_err(refused)?;
+        }
+        Ok(self.keep(site(&url), false).await?.outcome)
+    }
+
+    async fn admit(&self, host: &HostKey) -> Result<Result<(), Refusal>, SuggestError> {
+        let taken = object::change(self.blobs.as_ref(), ALLOWANCE, |bytes| {
+            // An object that cannot be read is treated as missing; its counts would be void tomorrow anyway.
+            let today: Allowance = bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
+            let (next, outcome) = allowance::take(today, host, self.clock.now());
+            Ok(match outcome {
+                Ok(()) => (Some(object::json(&next)?), Ok(())),
+                Err(Full::Host) => (None, Err(Refusal::SiteFull)),
+                Err(Full::Day) => (None, Err(Refusal::DayFull)),
+            })
+        });
+        Ok(taken.await?)
+    }
+
+    /// Stores a feed. It is polled on schedule, or at once if `at_once` is set. The same address under the other scheme
+    /// is not polled any more if it was never read.
+    ///
+    /// # Errors
+    /// The reason why it cannot be taken, or any error of the ports.
+    pub async fn feed(&self, text: &str, at_once: bool) -> Result<NamedSource, SuggestError> {
+        self.listed_feed(&ListedFeed { url: text.to_owned(), folder: vec![] }, at_once).await
+    }
+
+    /// Stores a feed of a list, as [`Suggest::feed`]. One that is known comes into the folder that the list has it in.
+    ///
+    /// # Errors
+    /// As for [`Suggest::feed`].
+    pub async fn listed_feed(&self, listed: &ListedFeed, at_once: bool) -> Result<NamedSource, SuggestError> {
+        let url = self.vetted(&listed.url, &self.hidden().await?)?;
+        let named = self.keep(feed(&url, listed.folder.clone()), at_once).await?;
+        self.replace_other_scheme(url.as_str(), &BTreeSet::new()).await?;
+        Ok(named)
+    }
+
+    async fn keep(&self, source: (Source, Job), at_once: bool) -> Result<NamedSource, SuggestError> {
+        let (named, job) = self.write(source, at_once).await?;
+        if let Some(job) = job {
+            self.queue.send(&[job]).await?;
+        }
+        Ok(named)
+    }
+
+    /// Writes a row, unless it is known; returns the job that it needs at once.
+    async fn write(
+        &self,
+        (source, job): (Source, Job),
+        at_once: bool,
+    ) -> Result<(NamedSource, Option<(Job, Timestamp)>), SuggestError> {
+        let key = source.key().clone();
+        let now = self.clock.now();
+        let new = self.sources.insert(&source).await?;
+        let row = if new { Some(source) } else { self.known(source).await? };
+        // A row whose job was lost in a crash gets another one; a job that runs twice does no harm.
+        let is_wanted = at_once && row.is_some_and(|row| is_untried(&row, now));
+        let outcome = if new { SuggestOutcome::Taken } else { SuggestOutcome::Known };
+        Ok((NamedSource { key, outcome }, is_wanted.then_some((job, now))))
+    }
+
+    /// Returns the stored row of a source that is named. A retired feed is polled again when somebody names it anew,
+    /// unless it has moved and lives on at its new address. A replaced site is looked at again, unless the one that
+    /// replaced it works.
+    async fn known(&self, named: Source) -> Result<Option<Source>, SuggestError> {
+        let Some((row, seen)) = self.sources.get(named.key()).await? else { return Ok(None) };
+        let feed = match row {
+            Source::Feed(feed) if feed.gone => in_folder(feed, &named),
+            Source::Site(SiteSource { state: SiteState::Replaced { ref by }, .. }) => {
+                let heir = Url::parse(by).ok().map(|url| address::source_key(&url));
+                if let Some(heir) = heir
+                    && let Some((Source::Site(heir), _)) = self.sources.get(&heir).await?
+                    && matches!(heir.state, SiteState::Working { .. })
+                {
+                    return Ok(Some(Source::Site(heir)));
+                }
+                return self.rewrite(seen, named).await.map(Some);
+            }
+            other => return self.filed(other, seen, &named).await.map(Some),
+        };
+        let heir = feed.moved.as_ref().and_then(|(to, _)| Url::parse(to).ok()).map(|to| address::source_key(&to));
+        if let Some(heir) = heir
+            && let Some((Source::Feed(heir), seen)) = self.sources.get(&heir).await?
+            && !heir.gone
+        {
+            return self.filed(Source::Feed(heir), seen, &named).await.map(Some);
+        }
+        self.rewrite(seen, Source::Feed(revived(feed))).await.map(Some)
+    }
+
+    /// Puts a known feed into the folder that it is named in, if it is named in one.
+    async fn filed(&self, row: Source, seen: Version, named: &Source) -> Result<Source, SuggestError> {
+        let (mut row, mut seen) = (row, seen);
+        for _ in 0..TRIES {
+            let Source::Feed(feed) = &row else { return Ok(row) };
+            let next = in_folder(feed.clone(), named);
+            if next == *feed {
+                return Ok(row);
+            }
+            let next = Source::Feed(next);
+            match self.sources.swap(seen, &next).await {
+                Ok(_) => return Ok(next),
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+            let Some(again) = self.sources.get(row.key()).await? else { return Ok(row) };
+            (row, seen) = again;
+        }
+        Err(PortError::Conflict.into())
+    }
+
+    /// Writes a row that is tried again. A writer that changes it at the same time has taken it up too.
+    async fn rewrite(&self, seen: Version, revived: Source) -> Result<Source, SuggestError> {
+        match self.sources.swap(seen, &revived).await {
+            Ok(_) | Err(PortError::Conflict) => Ok(revived),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Ends the attempts at the same address under the other scheme, if it was never reached: each of them would let
+    /// the host be left alone for longer, and the one that was named now would not have its turn. Addresses that were
+    /// named `together` do not replace each other.
+    async fn replace_other_scheme(&self, by: &str, together: &BTreeSet<SourceKey>) -> Result<(), SuggestError> {
+        let Some(key) = other_scheme(by).map(|url| address::source_key(&url)) else { return Ok(()) };
+        if together.contains(&key) {
+            return Ok(());
+        }
+        for _ in 0..TRIES {
+            let Some((row, seen)) = self.sources.get(&key).await? else { return Ok(()) };
+            let Some(row) = replaced(row, by) else { return Ok(()) };
+            match self.sources.swap(seen, &row).await {
+                Ok(_) => {
+                    tracing::info!(url = row.url(), by, "an address that was never reached is replaced");
+                    return Ok(());
+                }
+                Err(PortError::Conflict) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the blocked hosts.
+    async fn hidden(&self) -> Result<BTreeSet<String>, StageError> {
+        hidden_hosts(self.blobs.as_ref()).await
+    }
+
+    /// Parses and checks an address. A bare host name means its home page over TLS, as in browsers.
+    fn vetted(&self, text: &str, hidden: &BTreeSet<String>) -> Result<Url, SuggestError> {
+        let text = text.trim();
+        let refused = |why| SuggestError::Refused(RefusedAddress { typed: shortened(text), why });
+        let url = address::parse_typed(text).map_err(|e| refused(Refusal::Form(e.to_string())))?;
+        if let Some(rule) = self.scope.excludes(&url) {
+            return Err(refused(Refusal::Excluded(rule.to_string())));
+        }
+        self.fetch.vet(url.as_str()).map_err(|why| refused(Refusal::Unsafe(why)))?;
+        let host = url.host_str().unwrap_or_default();
+        if covering(hidden, host).is_some() {
+            return Err(refused(Refusal::Blocked));
+        }
+        Ok(url)
+    }
+}
+
+/// Returns the row of a site, and the job that discovers it.
+fn site(url: &Url) -> (Source, Job) {
+    let key = address::source_key(url);
+    let site = SiteSource {
+        slot: address::slot(&key),
+        key: key.clone(),
+        url: url.to_string(),
+        state: SiteState::Waiting,
+        image: None,
+        not_before: Timestamp::MIN,
+        failures: 0,
+        failure: None,
+    };
+    let job = DiscoverJob::new(key, site.url.clone());
+    (Source::Site(site), Job::new(job))
+}
+
+/// Returns the row of a feed, and the job that polls it.
+fn feed(url: &Url, folder: Vec<String>) -> (Source, Job) {
+    let feed = FeedSource { folder, ..new_feed(url, None) };
+    let job = PollJob::new(feed.key.clone(), feed.url.clone());
+    (Source::Feed(feed), Job::new(job))
+}
+
+/// Returns a feed in the folder that it is named in, if it is named in one.
+fn in_folder(feed: FeedSource, named: &Source) -> FeedSource {
+    match named {
+        Source::Feed(named) if !named.folder.is_empty() => FeedSource { folder: named.folder.clone(), ..feed },
+        _ => feed,
+    }
+}
+
+/// Returns an address over https if it is over http, and the other way round.
+fn other_scheme(url: &str) -> Option<Url> {
+    let mut url = Url::parse(url).ok()?;
+    let other = if url.scheme() == "https" { "http" } else { "https" };
+    url.set_scheme(other).ok()?;
+    Some(url)
+}
+
+/// Returns the row of a source that is not tried any more, if it was never reached: tried in vain, or not tried yet.
+fn replaced(row: Source, by: &str) -> Option<Source> {
+    match row {
+        Source::Site(site) => {
+            let is_open = matches!(site.state, SiteState::Waiting | SiteState::Feedless { .. });
+            let cause = site.failure.as_ref().map(|failure| failure.cause);
+            let was_missed = match cause {
+                Some(cause) => cause.is_unreached() || cause == FailureCause::Held,
+                None => site.not_before == Timestamp::MIN,
+            };
+            let state = SiteState::Replaced { by: by.to_owned() };
+            (is_open && was_missed).then_some(Source::Site(SiteSource { state, failure: None, ..site }))
+        }
+        // A feed that was read has a format.
+        Source::Feed(feed) => {
+            let was_missed = !feed.gone && feed.format.is_empty() && feed.site.is_none();
+            let trouble = Some(format!("{by} was named in its place"));
+            was_missed.then_some(Source::Feed(FeedSource { gone: true, trouble, ..feed }))
+        }
+        Source::Extra(_) | Source::Backfill(_) => None,
+    }
+}
+
+/// True if a source waits for its first success and may be tried now.
+fn is_untried(source: &Source, now: Timestamp) -> bool {
+    match source {
+        Source::Site(site) => site_is_due(site, now),
+        Source::Feed(feed) => !feed.gone && feed.polled_at == Timestamp::MIN && now >= feed.not_before,
+        Source::Extra(_) | Source::Backfill(_) => false,
+    }
+}
+
+/// Returns the beginning of a typed address, without a password.
+pub(crate) fn shortened(text: &str) -> String {
+    address::without_credentials(text).chars().take(80).collect()
+}

@@ -1,0 +1,387 @@
+//! Watches: stored queries of the operator's whose new matches are posted to a receiver.
+//!
+//! New pages are found in the segments, as the index finds them: each segment that was published since the last time is
+//! read, an index of these records alone is built in memory, and every query runs over it. Matches go into the outbox of
+//! their watch, by id alone, before the segments are ticked off, so none is lost; [`Deliver`](super::deliver::Deliver)
+//! empties it.
+
+mod watch;
+
+pub(crate) use watch::Match;
+pub use watch::{ReceiverState, Watch};
+
+use crate::objects::readable;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use curlew_catalog::index::TEXT_PER_SPLIT;
+use curlew_catalog::listing::all_keys;
+use curlew_catalog::manifest::{load_manifest, search_error, unlisted_segments};
+use curlew_catalog::segment::SEGMENTS;
+use curlew_catalog::{object, segment};
+use curlew_model::{DeliverJob, Job, PageId, QueryError, Record, SegmentKey, Timestamp, Year};
+use curlew_policy::address::{self, hash_hex};
+use curlew_ports::stage::StageError;
+use curlew_ports::{Blobs, Clock, CpuPool, CpuTask, Fetch, PortError, Queue, compute};
+use curlew_search::{
+    BuildBudget, Hidden, MAX_DEPTH, Manifest, Query, Request, Scope, SearchError, Split, build_split, search,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use url::Url;
+
+/// Maximum number of watches: each query runs over all new pages.
+pub const MAX_WATCHES: usize = 1_000;
+/// Maximum number of matches in one delivery.
+pub(crate) const MATCHES_PER_DELIVERY: usize = 20;
+/// Maximum number of deliveries that wait for one receiver. Beyond that, the newest matches are left out, and the log says so.
+const MAX_OUTBOX: usize = 1_000;
+/// Prefix of the keys of watches.
+const WATCHES: &str = "watches/";
+/// Prefix of the keys of deliveries that wait, by watch.
+const OUTBOX: &str = "outbox/";
+/// Key of the segments whose records have been matched.
+const MATCHED: &str = "watched-segments.json";
+/// Number of hexadecimal digits of a watch's name.
+const NAME_DIGITS: usize = 16;
+
+/// Error of adding a watch.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The watch cannot be added, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// A store failed.
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+impl From<PortError> for WatchError {
+    fn from(error: PortError) -> WatchError {
+        WatchError::Stage(error.into())
+    }
+}
+
+fn refused<T>(why: impl Into<String>) -> Result<T, WatchError> {
+    Err(WatchError::Refused(why.into()))
+}
+
+/// Adds watches, and finds their new matches.
+#[derive(Clone)]
+pub struct Watches {
+    /// Watches, outboxes, segments and manifests.
+    pub blobs: Arc<dyn Blobs>,
+    /// For jobs that deliver.
+    pub queue: Arc<dyn Queue>,
+    /// Vets the addresses of receivers.
+    pub fetch: Arc<dyn Fetch>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Pool in which queries run over new records.
+    pub pool: Arc<dyn CpuPool>,
+}
+
+impl Watches {
+    /// Adds a watch whose matches are posted to `to`, signed by a key of these random bytes. One for the same query and
+    /// receiver is kept as it is.
+    ///
+    /// # Errors
+    /// [`WatchError::Refused`] if not all of the query is understood or the address may not be called.
+    pub async fn add(&self, query: &str, to: &str, random: &[u8]) -> Result<Watch, WatchError> {
+        must_be_understood(query)?;
+        let to = self.receiver(to)?;
+        let name = short_hash(&format!("{query}\n{to}"));
+        if let Some(known) = load(self.blobs.as_ref(), &name).await? {
+            return Ok(known);
+        }
+        let secret = Some(format!("{SECRET_PREFIX}{}", STANDARD.encode(random)));
+        let added = self.clock.now();
+        let watch = Watch { name, query: query.to_owned(), to, secret, added, receiver: ReceiverState::default() };
+        self.make_room().await?;
+        self.change(&watch.name.clone(), |known| Ok(known.unwrap_or_else(|| watch.clone()))).await
+    }
+
+    /// Returns all watches, in the order of their names. A damaged one is left out; it can be removed.
+    ///
+    /// # Errors
+    /// The object store's error.
+    pub async fn list(&self) -> Result<Vec<Watch>, StageError> {
+        let blobs = self.blobs.as_ref();
+        let watches = readable(blobs, all_keys(blobs, WATCHES, None).await?).await?;
+        Ok(watches.into_iter().map(|(_, watch)| watch).collect())
+    }
+
+    /// Removes a watch with all that waits for its receiver; returns false if there is none of this name.
+    ///
+    /// # Errors
+    /// The object store's error; the call may then be repeated.
+    pub async fn remove(&self, name: &str) -> Result<bool, StageError> {
+        remove(self.blobs.as_ref(), name).await
+    }
+
+    /// Runs all queries over the records that were published since the last call, and sends a job for each receiver that
+    /// has something to come; returns how many. It is called after each publishing, and may be called twice.
+    ///
+    /// # Errors
+    /// The errors of the ports; the next call goes on where this one stopped.
+    pub async fn match_new(&self) -> Result<usize, StageError> {
+        let watches = self.list().await?;
+        if watches.is_empty() {
+            return Ok(0);
+        }
+        let Some(mut matched) = self.matched().await? else {
+            self.begin().await?;
+            return Ok(0);
+        };
+        let new = self.published(&matched).await?;
+        let mut found = BTreeSet::new();
+        for segments in new.chunks(SEGMENTS_AT_ONCE) {
+            let records = self.read(segments, &matched).await?;
+            for (n, part) in parts(records).into_iter().enumerate() {
+                let matches = self.matches(&watches, part).await?;
+                for (watch, matches) in watches.iter().zip(matches).filter(|(_, matches)| !matches.is_empty()) {
+                    self.put(watch, n, &matches).await?;
+                    found.insert(watch.name.clone());
+                }
+            }
+            // First the jobs: one too many finds an empty outbox, one too few would leave a full one.
+            let to_come: Vec<Watch> = watches.iter().filter(|watch| found.contains(&watch.name)).cloned().collect();
+            self.send(&to_come).await?;
+            matched = self.change_matched(|m| m.with_segments(segments.iter().cloned())).await?;
+        }
+        self.seal().await?;
+        Ok(found.len())
+    }
+
+    /// Refuses a new watch if there are [`MAX_WATCHES`]. The first one begins with what is published from now on.
+    async fn make_room(&self) -> Result<(), WatchError> {
+        let others = self.blobs.list(WATCHES, None, MAX_WATCHES).await?;
+        if others.len() >= MAX_WATCHES {
+            return refused(format!("there are {MAX_WATCHES} watches already"));
+        }
+        if others.is_empty() { Ok(self.begin().await?) } else { Ok(()) }
+    }
+
+    /// Ticks off everything that is published.
+    async fn begin(&self) -> Result<(), StageError> {
+        let published = self.published(&self.matched().await?.unwrap_or_default()).await?;
+        self.change_matched(|m| m.with_segments(published.iter().cloned())).await?;
+        self.seal().await
+    }
+
+    /// Forgets the segments of days whose segments are all published and matched.
+    async fn seal(&self) -> Result<(), StageError> {
+        let (manifest, _) = load_manifest(self.blobs.as_ref(), self.clock.now().year()).await?;
+        let Some(day) = manifest.sealed_through else { return Ok(()) };
+        self.change_matched(|m| m.seal(&day)).await.map(drop)
+    }
+
+    /// Returns an address in stored form, if matches may be posted there.
+    fn receiver(&self, to: &str) -> Result<String, WatchError> {
+        let url: Url = match address::parse(to, None) {
+            Ok(url) => url,
+            Err(why) => return refused(format!("'{to}' cannot be called: {why}")),
+        };
+        match self.fetch.vet(url.as_str()) {
+            Ok(()) => Ok(url.into()),
+            Err(why) => refused(format!("'{to}' may not be called: {why}")),
+        }
+    }
+
+    /// Returns the segments that were matched, as a manifest knows those that are indexed.
+    async fn matched(&self) -> Result<Option<Manifest>, StageError> {
+        let Some(blob) = self.blobs.get(MATCHED).await? else { return Ok(None) };
+        Manifest::from_json(&blob.bytes).map(Some).map_err(search_error)
+    }
+
+    async fn change_matched(&self, change: impl Fn(&Manifest) -> Manifest) -> Result<Manifest, StageError> {
+        object::change(self.blobs.as_ref(), MATCHED, |bytes| {
+            let matched = bytes.map_or_else(|| Ok(Manifest::new(0)), Manifest::from_json).map_err(search_error)?;
+            let next = change(&matched);
+            let stays = next == matched && bytes.is_some();
+            Ok(((!stays).then(|| next.to_json()), next))
+        })
+        .await
+    }
+
+    /// Returns the published segments that were not matched yet, in order.
+    async fn published(&self, matched: &Manifest) -> Result<Vec<SegmentKey>, StageError> {
+        let mut manifests: HashMap<Year, Manifest> = HashMap::new();
+        let mut published = Vec::new();
+        for key in unlisted_segments(self.blobs.as_ref(), SEGMENTS, matched).await? {
+            let Some(year) = segment::segment_day(&key).get(..4).and_then(|year| year.parse().ok()) else { continue };
+            if let std::collections::hash_map::Entry::Vacant(entry) = manifests.entry(year) {
+                entry.insert(load_manifest(self.blobs.as_ref(), year).await?.0);
+            }
+            if manifests[&year].is_indexed(&key) {
+                published.push(key);
+            }
+        }
+        Ok(published)
+    }
+
+    /// Reads the records of new segments. One that replaces a record that was matched is not new.
+    async fn read(&self, segments: &[SegmentKey], matched: &Manifest) -> Result<Vec<Record>, StageError> {
+        let mut records = Vec::new();
+        for key in segments {
+            let Some(blob) = self.blobs.get(key.as_str()).await? else { continue };
+            let is_new =
+                |record: &Record| !record.replaces.as_ref().is_some_and(|old| matched.is_indexed(&old.segment));
+            // Publishing has reported a segment that is damaged.
+            let Ok(all) = segment::decode_all(key, &blob.bytes) else { continue };
+            records.extend(all.into_iter().map(|(_, record)| record).filter(is_new));
+        }
+        records.sort_by_key(|record| record.fetched_at);
+        Ok(records)
+    }
+
+    /// Returns the matches of each watch among these records, in the order of their acceptance.
+    async fn matches(&self, watches: &[Watch], records: Vec<Record>) -> Result<Vec<Vec<Match>>, StageError> {
+        if records.is_empty() {
+            return Ok(vec![]);
+        }
+        let order: BTreeMap<PageId, Timestamp> = records.iter().map(|r| (r.id.clone(), r.fetched_at)).collect();
+        let queries: Vec<Query> = watches.iter().map(|watch| Query::read(&watch.query).0).collect();
+        let now = self.clock.now();
+        let work = move || -> Result<Vec<Vec<PageId>>, SearchError> {
+            let built = build_split(records.into_iter(), &BuildBudget::default())?;
+            let split = Split::open(built.bytes.into())?;
+            let pages = |query: &Query| {
+                let request = Request { scope: Scope::AllWords, ..Request::new(query, MAX_DEPTH, now) };
+                let results = search(&[&split], &Hidden::default(), request)?;
+                Ok(results.hits.into_iter().map(|hit| hit.id).collect())
+            };
+            queries.iter().map(pages).collect()
+        };
+        let found = compute(self.pool.as_ref(), CpuTask::Build, work).await.map_err(PortError::from)?;
+        let in_order = |pages: Vec<PageId>| {
+            let mut matches: Vec<Match> =
+                pages.into_iter().filter_map(|page| Some(Match { at: *order.get(&page)?, page })).collect();
+            matches.sort_by_key(|found| found.at);
+            matches
+        };
+        Ok(found.map_err(search_error)?.into_iter().map(in_order).collect())
+    }
+
+    /// Puts matches into the outbox of a watch. Its keys are in the order in which they are to be delivered.
+    async fn put(&self, watch: &Watch, part: usize, matches: &[Match]) -> Result<(), StageError> {
+        let prefix = outbox_of(&watch.name);
+        let waiting = self.blobs.list(&prefix, None, MAX_OUTBOX).await?.len();
+        let deliveries = matches.len().div_ceil(MATCHES_PER_DELIVERY);
+        if waiting + deliveries > MAX_OUTBOX {
+            tracing::warn!(
+                watch = watch.name,
+                to = watch.to,
+                waiting,
+                "the receiver is far behind; new matches are left out"
+            );
+        }
+        let now = self.clock.now().as_millis();
+        for (n, part_of) in matches.chunks(MATCHES_PER_DELIVERY).enumerate().take(MAX_OUTBOX.saturating_sub(waiting)) {
+            let json = object::json(&part_of)?;
+            let key = format!("{prefix}{now:015}-{part:03}-{n:04}-{}.json", &hash_hex(&json)[..8]);
+            self.blobs.put_if_absent(&key, json.into()).await?;
+        }
+        Ok(())
+    }
+
+    async fn send(&self, watches: &[Watch]) -> Result<(), StageError> {
+        let now = self.clock.now();
+        let to_call = watches.iter().filter(|watch| !watch.receiver.given_up);
+        let jobs = to_call.map(|watch| (Job::new(job_of(watch, None)), now));
+        Ok(self.queue.send(&jobs.collect::<Vec<_>>()).await?)
+    }
+
+    async fn change(
+        &self,
+        name: &str,
+        decide: impl Fn(Option<Watch>) -> Result<Watch, StageError>,
+    ) -> Result<Watch, WatchError> {
+        let changed = change(self.blobs.as_ref(), name, |known| decide(known).map(Some)).await?;
+        changed.map_or_else(|| refused("it was removed"), Ok)
+    }
+}
+
+/// Beginning of a secret in the form of Standard Webhooks; base64 follows.
+pub(crate) const SECRET_PREFIX: &str = "whsec_";
+/// Number of segments whose records are matched together.
+const SEGMENTS_AT_ONCE: usize = 64;
+
+/// Divides records into parts that may be in memory together with their index.
+fn parts(records: Vec<Record>) -> Vec<Vec<Record>> {
+    let (mut parts, mut part, mut text) = (vec![], vec![], 0);
+    for record in records {
+        text += record.text.len();
+        part.push(record);
+        if part.len() >= MAX_DEPTH || text >= TEXT_PER_SPLIT {
+            parts.push(std::mem::take(&mut part));
+            text = 0;
+        }
+    }
+    parts.push(part);
+    parts
+}
+
+/// Returns the job that delivers to the receiver of a watch; `retry_at` is the instant of the next try if it has failed.
+pub(crate) fn job_of(watch: &Watch, retry_at: Option<Timestamp>) -> DeliverJob {
+    DeliverJob { watch: watch.name.clone(), url: watch.to.clone(), retry_at }
+}
+
+/// Refuses a query of which any part is left out or looked for in another way: nobody reads notes about a query that runs
+/// by itself. A `NOT` is read as it was meant.
+fn must_be_understood(query: &str) -> Result<(), WatchError> {
+    let (_, notes) = Query::read(query);
+    match notes.into_iter().find(|note| *note != QueryError::Not) {
+        Some(note) => refused(format!("the query cannot be watched as it stands; a search says of it: {note}")),
+        None => Ok(()),
+    }
+}
+
+fn short_hash(text: &str) -> String {
+    hash_hex(text.as_bytes())[..NAME_DIGITS].to_owned()
+}
+
+/// Returns the prefix of the keys of the deliveries that wait for a watch.
+pub(crate) fn outbox_of(name: &str) -> String {
+    format!("{OUTBOX}{name}/")
+}
+
+/// Loads a watch.
+pub(crate) async fn load(blobs: &dyn Blobs, name: &str) -> Result<Option<Watch>, StageError> {
+    let key = key_of(name);
+    blobs.get(&key).await?.map(|blob| parse(&key, &blob.bytes)).transpose()
+}
+
+/// Changes a watch by compare-and-swap; `decide` returns `None` to leave it as it is.
+pub(crate) async fn change(
+    blobs: &dyn Blobs,
+    name: &str,
+    decide: impl Fn(Option<Watch>) -> Result<Option<Watch>, StageError>,
+) -> Result<Option<Watch>, StageError> {
+    let key = key_of(name);
+    object::change(blobs, &key, |bytes| {
+        let next = decide(bytes.map(|bytes| parse(&key, bytes)).transpose()?)?;
+        Ok((next.as_ref().map(object::json).transpose()?, next))
+    })
+    .await
+}
+
+/// Removes a watch and its outbox.
+pub(crate) async fn remove(blobs: &dyn Blobs, name: &str) -> Result<bool, StageError> {
+    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|b| b.is_ascii_hexdigit());
+    if !is_name || blobs.get(&key_of(name)).await?.is_none() {
+        return Ok(false);
+    }
+    blobs.delete(&key_of(name)).await?;
+    for key in all_keys(blobs, &outbox_of(name), None).await? {
+        blobs.delete(&key).await?;
+    }
+    Ok(true)
+}
+
+fn key_of(name: &str) -> String {
+    format!("{WATCHES}{name}.json")
+}
+
+fn parse(key: &str, bytes: &[u8]) -> Result<Watch, StageError> {
+    serde_json::from_slice(bytes).map_err(|e| PortError::Corrupt { what: key.to_owned(), why: e.to_string() }.into())
+}

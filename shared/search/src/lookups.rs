@@ -1,0 +1,115 @@
+//! Looks words of a query up as they are spelled: beginnings of words, and words that no page has, in place of which others
+//! are searched for.
+
+use crate::analyze::{Analyzers, Mode, compared};
+use crate::error::SearchError;
+use crate::open_splits::OpenSplits;
+use crate::plan::{Plan, Stem, Typed};
+use crate::query::{BEGINNING, Query};
+use crate::spelling::{Misspelling, STEMS, Spelling, beginning_with, in_order, similar_words};
+use crate::split::Split;
+use crate::statistics::Statistics;
+use std::collections::BTreeSet;
+
+/// Maximum number of beginnings of a query that are looked up.
+const BEGINNINGS: usize = 4;
+/// Maximum number of words that replace one word.
+const STAND_INS: usize = 3;
+/// Maximum number of words of a query that are checked.
+const DOUBTED: usize = 3;
+/// Maximum number of bytes of terms that are compared with one word, over all splits: a few milliseconds.
+const STEPS: usize = 60_000;
+
+/// A word that no page has, and what it is taken for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mended {
+    /// The word as typed.
+    pub(crate) word: String,
+    /// The word that is most like it.
+    pub(crate) meant: String,
+    /// The stems of words that are as much like it.
+    pub(crate) stems: Vec<Stem>,
+}
+
+/// Returns the stems that begin with each beginning of a word in a query, with this beginning as typed.
+pub(crate) fn beginnings(
+    splits: &[&Split],
+    query: &Query,
+    analyzers: &mut Analyzers,
+) -> Result<Vec<(String, Vec<Stem>)>, SearchError> {
+    let clauses = query.wanted.iter().chain(&query.unwanted);
+    let mut words: Vec<&String> = clauses.map(|clause| &clause.text).filter(|text| text.ends_with(BEGINNING)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words.truncate(BEGINNINGS);
+    let found =
+        look_up_each(&words, |word| beginning_with(splits, word.trim_end_matches(BEGINNING), analyzers))?.into_iter();
+    let stems = found.map(|found| found.into_iter().take(STEMS).map(|found| found.stem).collect());
+    Ok(words.into_iter().cloned().zip(stems).collect())
+}
+
+/// Returns what some words that no page has are taken for, in the languages of the query: those in which most of its
+/// words are known, or nearly.
+pub(crate) fn mend(
+    open: &OpenSplits<'_>,
+    plan: &Plan,
+    unknown: &[Typed],
+    statistics: &Statistics,
+    analyzers: &mut Analyzers,
+) -> Result<Vec<Mended>, SearchError> {
+    let languages: BTreeSet<String> = plan.languages.iter().map(|language| language.rules.clone()).collect();
+    let mut mended: Vec<Mended> =
+        unknown.iter().filter_map(|word| without_signs(&word.text, &languages, analyzers)).collect();
+    let steps = STEPS / open.splits.len().max(1);
+    let doubted: Vec<&String> =
+        unknown.iter().map(|word| &word.text).filter(|text| compared(text).is_some()).take(DOUBTED).collect();
+    let mut like = look_up_each(&doubted, |word| {
+        let misspelling = Misspelling { word, languages: &languages, steps };
+        similar_words(&open.splits, open.hidden, &misspelling, analyzers)
+    })?;
+    let spoken = spoken(plan, statistics, &like);
+    for (word, like) in doubted.into_iter().zip(&mut like) {
+        like.retain(|like| spoken.contains(like.stem.rules.as_str()));
+        let Some(Spelling { word: meant, distance: least, .. }) = like.first().cloned() else { continue };
+        let stems = like.iter().take_while(|like| like.distance == least).take(STAND_INS);
+        mended.push(Mended { word: word.clone(), meant, stems: stems.map(|like| like.stem.clone()).collect() });
+    }
+    Ok(mended)
+}
+
+/// Looks up each of some words, and returns what is found for each in order. All are looked up before the first missing
+/// part of a split ends it, so that all parts become wanted at once.
+fn look_up_each(
+    words: &[&String],
+    mut look_up: impl FnMut(&str) -> Result<Vec<Spelling>, SearchError>,
+) -> Result<Vec<Vec<Spelling>>, SearchError> {
+    let found: Vec<Result<Vec<Spelling>, SearchError>> = words.iter().map(|word| look_up(word)).collect();
+    found.into_iter().map(|found| found.map(in_order)).collect()
+}
+
+/// Returns the word for one whose name has signs, such as `Disney+`.
+fn without_signs(word: &str, languages: &BTreeSet<String>, analyzers: &mut Analyzers) -> Option<Mended> {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    if bare == word || bare.is_empty() || !bare.chars().all(char::is_alphanumeric) {
+        return None;
+    }
+    let mut stems = Vec::new();
+    for rules in languages {
+        let words = analyzers.of(rules).words(bare, Mode::Query);
+        stems.extend(words.into_iter().map(|word| Stem { rules: rules.clone(), form: word.form }));
+    }
+    Some(Mended { word: word.to_owned(), meant: bare.to_owned(), stems })
+}
+
+/// Returns the languages in which the most words of a plan are known, are stop words, or are like others.
+fn spoken<'a>(plan: &'a Plan, statistics: &Statistics, like: &[Vec<Spelling>]) -> BTreeSet<&'a str> {
+    let words = plan.languages.iter().enumerate().map(|(number, language)| {
+        let rules = language.rules.as_str();
+        let known = plan.units.iter().filter(|unit| unit.written[number].is_known(statistics)).count();
+        let nearly = like.iter().filter(|like| like.iter().any(|like| like.stem.rules == rules)).count();
+        (rules, known + nearly + language.own_stop_words.count())
+    });
+    let words: Vec<(&str, usize)> = words.collect();
+    let most = words.iter().map(|(_, count)| *count).max();
+    words.into_iter().filter(|(_, count)| Some(*count) == most).map(|(rules, _)| rules).collect()
+}

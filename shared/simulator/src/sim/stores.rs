@@ -1,0 +1,239 @@
+//! The shared part of all machines of a run: the stores, the web, the time, and the record of events.
+
+use super::Scenario;
+use super::answer::moment;
+use super::hub::Hubs;
+use super::late::Late;
+use super::trace::{RemovalSnapshot, SendSnapshot, Trace};
+use super::world::World;
+use crate::bad_time::Moment;
+use crate::memory::{
+    MemoryBlobs, MemoryGroups, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots, MemorySources,
+    TokioClock,
+};
+use async_trait::async_trait;
+use curlew_model::{Job, Millis, Purpose, QueueName, Timestamp, Work};
+use curlew_policy::address::HostGroups;
+use curlew_policy::rules::Rules;
+use curlew_ports::{Clock, Dead, Delivery, Inbox, PortError, Queue, QueueCount, Receipt, Waiting};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// A run whose log has so many lines goes round in circles.
+const TOO_MUCH: usize = 10_000;
+
+/// The part that all machines share.
+pub(super) struct Shared {
+    pub(super) plan: Scenario,
+    pub(super) world: World,
+    pub(super) rules: Arc<Rules>,
+    pub(super) groups: Arc<HostGroups>,
+    pub(super) start: Timestamp,
+    pub(super) clock: Arc<TokioClock>,
+    pub(super) hosts: Arc<MemoryHosts>,
+    /// States of hosts, as the machines see them.
+    pub(super) ledger: Arc<Late>,
+    pub(super) robots: Arc<MemoryRobots>,
+    pub(super) groups_of_polls: Arc<MemoryGroups>,
+    pub(super) marks: Arc<MemoryMarks>,
+    pub(super) pages: Arc<MemoryPages>,
+    pub(super) sources: Arc<MemorySources>,
+    pub(super) blobs: Arc<MemoryBlobs>,
+    pub(super) jobs: Arc<Bell>,
+    pub(super) hubs: Hubs,
+    /// Counts calls, for their luck.
+    pub(super) calls: AtomicU64,
+    /// No faults and no crashes any more.
+    pub(super) calm: AtomicBool,
+    /// Feeds and sites are no longer given out.
+    pub(super) no_more_ticks: AtomicBool,
+    /// Rings when more has happened than ever should.
+    pub(super) overrun: Notify,
+    trace: Mutex<Trace>,
+}
+
+impl Shared {
+    /// Empty stores around a web. To be called inside a runtime.
+    pub(super) fn new(plan: Scenario, world: World, rules: Rules, start: Timestamp) -> Shared {
+        let clock = Arc::new(TokioClock::starting_at(start));
+        let hosts: Arc<MemoryHosts> = Arc::default();
+        Shared {
+            plan,
+            world,
+            rules: Arc::new(rules),
+            groups: Arc::default(),
+            start,
+            ledger: Arc::new(Late::new(hosts.clone(), clock.clone())),
+            clock,
+            hosts,
+            robots: Arc::default(),
+            groups_of_polls: Arc::default(),
+            marks: Arc::default(),
+            pages: Arc::default(),
+            sources: Arc::default(),
+            blobs: Arc::default(),
+            jobs: Arc::default(),
+            hubs: Hubs::default(),
+            calls: AtomicU64::new(0),
+            calm: AtomicBool::new(false),
+            no_more_ticks: AtomicBool::new(false),
+            overrun: Notify::new(),
+            trace: Mutex::default(),
+        }
+    }
+
+    /// The record of what happened.
+    pub(super) fn trace(&self) -> MutexGuard<'_, Trace> {
+        self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line for people.
+    pub(super) fn note(&self, line: impl Into<String>) {
+        let at = self.clock.now();
+        let mut trace = self.trace();
+        trace.note(at, line.into());
+        if trace.log.len() >= TOO_MUCH {
+            trace.restless = true;
+            self.overrun.notify_one();
+        }
+    }
+
+    /// The moment that it is.
+    pub(super) fn moment(&self) -> Moment {
+        moment(self.start, self.clock.now())
+    }
+
+    /// The instant of a moment.
+    pub(super) fn instant(&self, moment: Moment) -> Timestamp {
+        self.start + Millis(moment)
+    }
+
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Relaxed)
+    }
+}
+
+/// The queues, with a bell that rings when there may be something to do, so that nobody has to look again and again.
+#[derive(Debug, Default)]
+pub(super) struct Bell {
+    jobs: MemoryJobs,
+    rings: Notify,
+    sends: Mutex<Sends>,
+}
+
+/// Pages that were sent to be fetched, each the first time, and removals.
+#[derive(Debug, Default)]
+struct Sends {
+    known: BTreeSet<String>,
+    all: Vec<SendSnapshot>,
+    removals: Vec<RemovalSnapshot>,
+}
+
+impl Bell {
+    /// Returns when something was put into a queue.
+    pub(super) async fn rung(&self) {
+        self.rings.notified().await;
+    }
+
+    /// Wakes everybody who waits.
+    pub(super) fn ring(&self) {
+        self.rings.notify_waiters();
+    }
+
+    /// Takes the record of what was sent to be fetched.
+    pub(super) fn take_sends(&self) -> Vec<SendSnapshot> {
+        std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).all)
+    }
+
+    /// Takes the record of the removals that were sent.
+    pub(super) fn take_removals(&self) -> Vec<RemovalSnapshot> {
+        std::mem::take(&mut self.sends.lock().unwrap_or_else(PoisonError::into_inner).removals)
+    }
+
+    fn note_sends(&self, jobs: &[(Job, Timestamp)]) {
+        let mut sends = self.sends.lock().unwrap_or_else(PoisonError::into_inner);
+        for (job, at) in jobs {
+            if let Job { work: Work::Remove(job), .. } = job
+                && sends.removals.iter().all(|known| known.job != *job)
+            {
+                sends.removals.push(RemovalSnapshot { due: *at, job: job.clone() });
+            }
+            let Job { work: Work::Fetch(visit), .. } = job else { continue };
+            for item in visit.items.iter().filter(|item| matches!(item.purpose, Purpose::New { .. })) {
+                if sends.known.insert(item.url.clone()) {
+                    sends.all.push(SendSnapshot { at: *at, host: visit.host.clone(), url: item.url.clone() });
+                }
+            }
+        }
+    }
+
+    /// Every job that is neither done nor given up.
+    pub(super) fn left(&self) -> Vec<Job> {
+        self.jobs.left().iter().filter_map(|(_, message)| Job::from_message(message).ok()).collect()
+    }
+}
+
+#[async_trait]
+impl Queue for Bell {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.jobs.send(jobs).await?;
+        self.note_sends(jobs);
+        self.ring();
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Inbox for Bell {
+    async fn receive(
+        &self,
+        stage: QueueName,
+        max: usize,
+        visibility: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Delivery>, PortError> {
+        self.jobs.receive(stage, max, visibility, now).await
+    }
+
+    async fn ack(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.jobs.ack(receipt).await
+    }
+
+    async fn put_back(&self, receipt: &Receipt, due: Timestamp) -> Result<(), PortError> {
+        self.jobs.put_back(receipt, due).await?;
+        self.ring();
+        Ok(())
+    }
+
+    async fn dead_letter(&self, receipt: &Receipt, error: &str, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.dead_letter(receipt, error, now).await
+    }
+
+    async fn next_due(&self) -> Result<Option<Timestamp>, PortError> {
+        self.jobs.next_due().await
+    }
+
+    async fn counts(&self, now: Timestamp) -> Result<BTreeMap<QueueName, QueueCount>, PortError> {
+        self.jobs.counts(now).await
+    }
+
+    async fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>, PortError> {
+        self.jobs.waiting(now, limit).await
+    }
+
+    async fn dead(&self, limit: usize) -> Result<Vec<Dead>, PortError> {
+        self.jobs.dead(limit).await
+    }
+
+    async fn redrive(&self, receipt: &Receipt, now: Timestamp) -> Result<(), PortError> {
+        self.jobs.redrive(receipt, now).await?;
+        self.ring();
+        Ok(())
+    }
+
+    async fn discard(&self, receipt: &Receipt) -> Result<(), PortError> {
+        self.jobs.discard(receipt).await
+    }
+}

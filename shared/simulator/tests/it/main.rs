@@ -1,0 +1,5 @@
+//! The simulators.
+#![allow(clippy::print_stderr, reason = "a seed that fails is named")]
+
+mod long;
+mod sim;

@@ -1,0 +1,17 @@
+//! `cargo xtask learn PATH`: learns what a block is from labelled pages, and writes the model and its figures.
+//!
+//! PATH is a folder with `extraction/pages.jsonl.gz` and `wcxb/pages-*.jsonl.xz`. The pages belong to others and stay outside of this
+//! repository; `xtask/learn/learn.py` says how they are split and labelled.
+
+use crate::run::{cargo, emptied, program, root, run, target};
+use crate::tools;
+use anyhow::{Result, bail};
+
+pub(crate) fn learn(words: &[String]) -> Result<()> {
+    let [path] = words else { bail!("say where the pages are: cargo xtask learn PATH") };
+    run(cargo().args(["build", "--release", "--locked", "-p", "curlew-article", "--example", "blocks"]))?;
+    let blocks = target()?.join("release/examples/blocks");
+    let model = root().join("shared/article/src/learned/model.bin");
+    let script = root().join("xtask/learn/learn.py");
+    run(program(tools::lightgbm()?).arg(script).arg(root().join(path)).arg(blocks).arg(model).arg(emptied("learn")?))
+}
