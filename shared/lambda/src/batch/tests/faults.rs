@@ -252,11 +252,10 @@ fn judge_summary(this: &Invocation, messages: &[Message], summary: &Summary) {
     }
 }
 
-/// Returns a message as it was at first, without what its deliveries have left in it.
+/// Returns a message as it was at first, without what its deliveries have left in it: the same work may be in the queue
+/// twice, once as first sent and once after a delivery that was cut off.
 fn as_first(body: &str) -> String {
-    let mut job = Job::from_message(body).unwrap();
-    (job.waits, job.trace) = (0, None);
-    job.to_message().unwrap()
+    Job::new(Job::from_message(body).unwrap().work).to_message().unwrap()
 }
 
 /// Looks at what passes to `of`.
