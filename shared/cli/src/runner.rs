@@ -1,9 +1,13 @@
 //! The local runner: hands a bounded number of jobs at a time from the inbox to the stages, and applies their verdicts.
 
+mod lines;
+
 use crate::interruption::unless_interrupted;
+use crate::runner::lines::{InLine, Lines, Turn};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::{Job, Millis, QueueName, Work};
+use curlew_policy::address;
 use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::BUSY_LONGEST;
 use curlew_ports::Ports;
@@ -19,6 +23,8 @@ use tokio::task::JoinSet;
 
 /// Time after which an unfinished job is handed out again; longer than any visit may last.
 const VISIBILITY: Millis = Millis::from_mins(15);
+/// Longest time that a job waits in a line for its host key; the longest visit still ends within [`VISIBILITY`] after that.
+const LONGEST_IN_LINE: Millis = Millis::from_mins(8);
 /// Maximum number of pages that are extracted in one batch and share a segment.
 const BATCH: usize = 32;
 /// Maximum number of batches of extraction at once; each needs a core and waits for nothing.
@@ -63,6 +69,7 @@ pub(crate) struct Runner {
     /// have killed it run alone, so that another crash counts against no other job.
     unsettled: BTreeSet<QueueName>,
     under_way: Arc<UnderWay>,
+    lines: Lines,
     visits: Arc<std::sync::atomic::AtomicUsize>,
     batches: Arc<std::sync::atomic::AtomicUsize>,
     suspects: Arc<std::sync::atomic::AtomicUsize>,
@@ -114,6 +121,7 @@ impl Runner {
             tasks: JoinSet::new(),
             unsettled: QueueName::ALL.into(),
             under_way: Arc::default(),
+            lines: Lines::default(),
             visits: Arc::default(),
             batches: Arc::default(),
             suspects: Arc::default(),
@@ -148,7 +156,8 @@ impl Runner {
                 wait = LOOK_AGAIN;
                 continue;
             }
-            if self.tasks.is_empty() && matches!(end, End::Idle(_)) && self.is_idle().await? {
+            let is_at_rest = self.tasks.is_empty() && self.lines.is_empty();
+            if is_at_rest && matches!(end, End::Idle(_)) && self.is_idle().await? {
                 break false;
             }
             let rests = matches!(end, End::Never) && self.tasks.is_empty();
@@ -210,13 +219,8 @@ impl Runner {
         self.tasks.abort_all();
         while self.tasks.join_next().await.is_some() {}
         let interrupted = std::mem::take(&mut *self.under_way.jobs());
-        let (ports, now) = (&self.world.ports, self.world.clock.now());
         for (receipt, job) in interrupted {
-            let sent = async {
-                ports.queue.send(&[(job, now)]).await?;
-                ports.inbox.ack(&receipt).await
-            };
-            if let Err(error) = sent.await {
+            if let Err(error) = send_again(&self.world, &receipt, vec![job]).await {
                 tracing::warn!(
                     error = with_causes(&error),
                     "an interrupted job could not be sent again; the next run finds it"
@@ -243,6 +247,16 @@ impl Runner {
 
     async fn start_what_is_due(&mut self) -> Result<usize, PortError> {
         let mut started = 0;
+        for (turn, InLine { queue, delivery, since }) in self.lines.called() {
+            started += 1;
+            match delivery.job {
+                Ok(job) if self.world.clock.monotonic().saturating_sub(since) > LONGEST_IN_LINE => {
+                    send_again(&self.world, &delivery.receipt, vec![job]).await?;
+                    self.under_way.jobs().remove(&delivery.receipt);
+                }
+                job => self.spawn(queue, vec![Delivery { job, ..delivery }], Some(turn)),
+            }
+        }
         if !self.unsettled.is_empty() {
             started += self.settle().await?;
         }
@@ -275,7 +289,23 @@ impl Runner {
         if stage == QueueName::Extract && started > 0 {
             self.gathered_at = (started < room).then(|| self.world.clock.monotonic());
         }
-        self.spawn(stage, deliveries);
+        self.under_way.add(&deliveries);
+        if stage == QueueName::Extract {
+            self.spawn(stage, deliveries, None);
+            return Ok(started);
+        }
+        let groups = self.world.config.groups.clone();
+        for delivery in deliveries {
+            let host = delivery.job.as_ref().ok().and_then(|job| address::host_key_of_work(&job.work, &groups));
+            let job = InLine { queue: stage, delivery, since: self.world.clock.monotonic() };
+            let begins = match host {
+                Some(host) => self.lines.enter(&host, job),
+                None => Some((None, job)),
+            };
+            if let Some((turn, job)) = begins {
+                self.spawn(stage, vec![job.delivery], turn);
+            }
+        }
         Ok(started)
     }
 
@@ -292,39 +322,31 @@ impl Runner {
             if deliveries.iter().all(|delivery| delivery.receives < SUSPECT) {
                 self.unsettled.remove(&stage);
             }
-            self.spawn(stage, deliveries);
+            self.under_way.add(&deliveries);
+            self.spawn(stage, deliveries, None);
         }
         Ok(started)
     }
 
-    /// Starts jobs of a queue, those of extraction as one batch.
-    fn spawn(&mut self, stage: QueueName, deliveries: Vec<Delivery>) {
+    /// Starts a batch of extraction, or one job of another queue at its turn.
+    fn spawn(&mut self, stage: QueueName, deliveries: Vec<Delivery>, turn: Option<Turn>) {
         if deliveries.is_empty() {
             return;
         }
         let is_suspect = !self.unsettled.is_empty() && deliveries.iter().any(|d| d.receives >= SUSPECT);
-        self.under_way.add(&deliveries);
-        let together = if stage == QueueName::Extract { deliveries.len() } else { 1 };
         let counter = if stage == QueueName::Extract { &self.batches } else { &self.visits };
-        let mut deliveries = deliveries.into_iter();
-        loop {
-            let some: Vec<Delivery> = deliveries.by_ref().take(together).collect();
-            if some.is_empty() {
-                break;
-            }
-            let (slot, world, under_way) = (Slot::take(counter), self.world.clone(), self.under_way.clone());
-            let suspect = is_suspect.then(|| Slot::take(&self.suspects));
-            let is_ending = self.ending.subscribe();
-            self.tasks.spawn(async move {
-                let _slots = (slot, suspect);
-                let receipts: Vec<Receipt> = some.iter().map(|delivery| delivery.receipt.clone()).collect();
-                let job = run(&world, stage, some, is_suspect);
-                // An interrupted job stays among those under way, which are sent again.
-                let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
-                under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
-                done
-            });
-        }
+        let (slot, world, under_way) = (Slot::take(counter), self.world.clone(), self.under_way.clone());
+        let suspect = is_suspect.then(|| Slot::take(&self.suspects));
+        let is_ending = self.ending.subscribe();
+        self.tasks.spawn(async move {
+            let _slots = (slot, suspect, turn);
+            let receipts: Vec<Receipt> = deliveries.iter().map(|delivery| delivery.receipt.clone()).collect();
+            let job = run(&world, stage, deliveries, is_suspect);
+            // An interrupted job stays among those under way, which are sent again.
+            let Some(done) = unless_interrupted(is_ending, job).await else { return Ok(()) };
+            under_way.jobs().retain(|receipt, _| !receipts.contains(receipt));
+            done
+        });
     }
 }
 
@@ -343,7 +365,7 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
             {
                 tracing::warn!(host = %visit.host, pages = visit.items.len(), "a visit that never ends is split into its pages");
                 let singles = visit.singles().map(|single| job.with(single).into_job());
-                split(world, &delivery.receipt, singles.collect()).await?;
+                send_again(world, &delivery.receipt, singles.collect()).await?;
             }
             _ => rest.push(delivery),
         }
@@ -354,10 +376,11 @@ async fn run(world: &World, stage: QueueName, deliveries: Vec<Delivery>, is_susp
     Worker { stages, queue: &mailbox, clock: world.clock.as_ref() }.deliver(stage, rest).await
 }
 
-/// Sends the pages of a visit one by one, so that only the one that kills the process is given up in the end.
-async fn split(world: &World, receipt: &Receipt, singles: Vec<Job>) -> Result<(), PortError> {
+/// Sends what is left of a delivery as new messages: the pages of a visit one by one, so that only the one that kills the
+/// process is given up in the end, or a job that was not begun.
+async fn send_again(world: &World, receipt: &Receipt, jobs: Vec<Job>) -> Result<(), PortError> {
     let now = world.clock.now();
-    let jobs: Vec<_> = singles.into_iter().map(|single| (single, now)).collect();
+    let jobs: Vec<_> = jobs.into_iter().map(|job| (job, now)).collect();
     world.ports.queue.send(&jobs).await?;
     world.ports.inbox.ack(receipt).await
 }

@@ -253,24 +253,14 @@ impl Batch {
         Plan { alone, ..plan }
     }
 
-    /// Returns the host key whose lease a job needs. A job whose URL has no host has a lane of its own; its stage says
-    /// what is wrong.
+    /// Returns the name of the lane of a job: the host key whose lease it needs. A job without one has a lane of its own.
     fn lane_of(&self, n: usize, job: &Job) -> String {
-        let url = match &job.work {
-            Work::Fetch(visit) => return visit.host.to_string(),
-            Work::Poll(poll) => &poll.url,
-            Work::Subscribe(subscribe) => &subscribe.url,
-            Work::Backfill(backfill) => &backfill.url,
-            Work::Deliver(delivery) => &delivery.url,
-            Work::Discover(discover) => &discover.url,
-            Work::Own(own) => &format!("https://{}/", own.host),
-            Work::TakeUp(job) => &format!("https://{}/", job.host),
-            Work::Remove(removal) => &removal.url,
+        match &job.work {
             // Each runs many at once itself.
-            Work::Polls(_) => return "polls".to_owned(),
-            Work::Extract(_) => return format!("#{n}"),
-        };
-        address::host_key_of(url, &self.bounds.groups).map_or_else(|| format!("#{n}"), |key| key.to_string())
+            Work::Polls(_) => "polls".to_owned(),
+            work => address::host_key_of_work(work, &self.bounds.groups)
+                .map_or_else(|| format!("#{n}"), |key| key.to_string()),
+        }
     }
 
     /// Pages that share a segment.

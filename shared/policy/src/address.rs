@@ -1,6 +1,6 @@
 //! URLs: their canonical form, the ids derived from them, and their host key.
 
-use curlew_model::{HostKey, ImageId, Origin, PageId, PollGroup, Slot, SourceKey, is_at_or_below};
+use curlew_model::{HostKey, ImageId, Origin, PageId, PollGroup, Slot, SourceKey, Work, is_at_or_below};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -293,6 +293,24 @@ pub fn host_key(url: &Url, groups: &HostGroups) -> Result<HostKey, BadAddress> {
 /// Returns the host key of an address in text form; none if it is no address of a page.
 pub fn host_key_of(text: &str, groups: &HostGroups) -> Option<HostKey> {
     host_key(&parse(text, None).ok()?, groups).ok()
+}
+
+/// Returns the host key whose lease a piece of work needs before all others; `None` for work that calls no host, or several
+/// at once, or whose URL has no host.
+pub fn host_key_of_work(work: &Work, groups: &HostGroups) -> Option<HostKey> {
+    let url = match work {
+        Work::Fetch(visit) => return Some(visit.host.clone()),
+        Work::Poll(poll) => &poll.url,
+        Work::Subscribe(subscribe) => &subscribe.url,
+        Work::Backfill(backfill) => &backfill.url,
+        Work::Deliver(delivery) => &delivery.url,
+        Work::Discover(discover) => &discover.url,
+        Work::Own(own) => &format!("https://{}/", own.host),
+        Work::TakeUp(job) => &format!("https://{}/", job.host),
+        Work::Remove(removal) => &removal.url,
+        Work::Polls(_) | Work::Extract(_) => return None,
+    };
+    host_key_of(url, groups)
 }
 
 fn domain_key(name: &str, groups: &HostGroups) -> String {

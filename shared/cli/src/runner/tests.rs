@@ -172,3 +172,21 @@ fn pages_are_gathered_while_visits_bring_more() {
     assert!(!gathers(1, last, soon + Millis(1)), "they have waited");
     assert!(!gathers(1, None, soon), "the first does not wait, nor one behind a full one");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_whose_host_is_in_use_follows_without_being_put_off() {
+    let dir = TempDir::new().unwrap();
+    let world = world(dir.path()).await;
+    let jobs: Vec<_> = (0..3).map(|n| (poll(&format!("https://example.org/{n}")), Timestamp::EPOCH)).collect();
+    world.ports.queue.send(&jobs).await.unwrap();
+    let mut runner = Runner::new(world.clone(), Arc::default());
+    runner.unsettled.clear();
+    assert_eq!(runner.start_what_is_due().await.unwrap(), 3);
+    for _ in 0..3 {
+        assert_eq!(runner.tasks.len(), 1);
+        runner.tasks.join_next().await.unwrap().unwrap().unwrap();
+        runner.start_what_is_due().await.unwrap();
+    }
+    assert!(runner.tasks.is_empty() && runner.lines.is_empty());
+    assert_eq!(world.ports.inbox.next_due().await.unwrap(), None);
+}

@@ -1,0 +1,136 @@
+//! Lines of jobs that wait for a host key which another job of this process has in use.
+//!
+//! Without them such a job would find the lease of the other one, and be put off by seconds however soon that one ends.
+
+use curlew_model::{HostKey, Millis, QueueName};
+use curlew_ports::Delivery;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Maximum number of jobs in a line. Further ones are run at once, and put off because of the lease.
+const IN_LINE: usize = 16;
+
+/// A job in a line.
+#[derive(Debug)]
+pub(super) struct InLine {
+    pub(super) queue: QueueName,
+    pub(super) delivery: Delivery,
+    /// Monotonic time at which it was handed out.
+    pub(super) since: Millis,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The line of each host key that is in use.
+    lines: BTreeMap<HostKey, VecDeque<InLine>>,
+    /// Jobs whose turn has come, with their host keys.
+    called: Vec<(HostKey, InLine)>,
+}
+
+/// The lines of all host keys.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lines(Arc<Mutex<State>>);
+
+/// A job's turn at a host key, until this is dropped. The first in the line has its turn then.
+#[derive(Debug)]
+pub(super) struct Turn {
+    host: HostKey,
+    lines: Lines,
+}
+
+impl Lines {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn turn(&self, host: HostKey) -> Turn {
+        Turn { host, lines: self.clone() }
+    }
+
+    /// Gives a job its turn, or puts it at the end of the line; returns the job if it is to be run at once. It has no turn
+    /// then if the line is full.
+    pub(super) fn enter(&self, host: &HostKey, job: InLine) -> Option<(Option<Turn>, InLine)> {
+        let mut state = self.state();
+        match state.lines.get_mut(host) {
+            Some(line) if line.len() >= IN_LINE => Some((None, job)),
+            Some(line) => {
+                line.push_back(job);
+                None
+            }
+            None => {
+                state.lines.insert(host.clone(), VecDeque::new());
+                Some((Some(self.turn(host.clone())), job))
+            }
+        }
+    }
+
+    /// Returns the jobs whose turn has come.
+    pub(super) fn called(&self) -> Vec<(Turn, InLine)> {
+        let called = std::mem::take(&mut self.state().called);
+        called.into_iter().map(|(host, job)| (self.turn(host), job)).collect()
+    }
+
+    /// Returns true if no job waits or has its turn.
+    pub(super) fn is_empty(&self) -> bool {
+        self.state().lines.is_empty()
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut state = self.lines.state();
+        match state.lines.get_mut(&self.host).and_then(VecDeque::pop_front) {
+            Some(next) => state.called.push((self.host.clone(), next)),
+            None => {
+                state.lines.remove(&self.host);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use curlew_ports::Receipt;
+
+    fn job(number: usize) -> InLine {
+        let delivery = Delivery { receipt: Receipt(number.to_string()), job: Err(String::new()), receives: 1 };
+        InLine { queue: QueueName::Fetch, delivery, since: Millis::ZERO }
+    }
+
+    fn number(job: &InLine) -> usize {
+        job.delivery.receipt.0.parse().unwrap()
+    }
+
+    #[test]
+    fn one_job_of_a_host_has_its_turn_and_the_others_follow_in_order() {
+        let lines = Lines::default();
+        let (left, right) = (HostKey::new("left.example").unwrap(), HostKey::new("right.example").unwrap());
+        let (first, _) = lines.enter(&left, job(0)).unwrap();
+        assert!(lines.enter(&left, job(1)).is_none());
+        assert!(lines.enter(&left, job(2)).is_none());
+        let (other, _) = lines.enter(&right, job(3)).unwrap();
+        assert!(lines.called().is_empty());
+        drop((first, other));
+        for expected in [1, 2] {
+            let mut called = lines.called();
+            assert_eq!(called.iter().map(|(_, job)| number(job)).collect::<Vec<_>>(), [expected]);
+            assert!(lines.called().is_empty());
+            called.clear();
+        }
+        assert!(lines.called().is_empty() && lines.is_empty());
+    }
+
+    #[test]
+    fn a_full_line_takes_no_job() {
+        let lines = Lines::default();
+        let host = HostKey::new("example.org").unwrap();
+        let _turn = lines.enter(&host, job(0)).unwrap();
+        for n in 0..IN_LINE {
+            assert!(lines.enter(&host, job(n)).is_none());
+        }
+        let (turn, _) = lines.enter(&host, job(99)).unwrap();
+        assert!(turn.is_none());
+    }
+}
