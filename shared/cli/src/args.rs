@@ -13,7 +13,7 @@ pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Pre
 pub(crate) use transfer::{Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use clap_complete::Shell;
 use curlew_fetcher::ResolveRule;
 use curlew_model::{Millis, Timestamp};
@@ -22,6 +22,16 @@ use ipnet::IpNet;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// The groups of commands that the help shows, with the names of their commands.
+const GROUPS: [(&str, &str); 6] = [
+    ("Everyday", "crawl poll demo serve search"),
+    ("Look", "status sites feeds pages holds parked audit trace health doctor"),
+    ("Act", "sample index block unblock hold unhold override watch redrive discard"),
+    ("People", "messages owners admin"),
+    ("Data", "backup restore fsck reextract export import"),
+    ("Setup", "init config key check completions man"),
+];
 
 /// A polite, feed-driven crawler and search engine that costs nearly nothing while it is idle.
 #[derive(Debug, Parser)]
@@ -36,16 +46,59 @@ pub(crate) struct Cli {
 impl Cli {
     /// Reads the program's arguments.
     ///
-    /// A word of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed
-    /// on after a blank, which means nothing in a query.
+    /// `curlew help COMMAND` is read as `curlew COMMAND --help`, and `curlew sites NAME` as `curlew sites show NAME`. A word
+    /// of a search may begin with `-`, and clap would take `-harbour` for `-h` and more. Such a word is passed on after a
+    /// blank, which means nothing in a query.
     pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+        let mut args: Vec<OsString> = args.into_iter().collect();
+        if args.get(1).is_some_and(|first| first == "help") {
+            args.remove(1);
+            args.push("--help".into());
+        }
+        if let Some(at) = shown_at(&args) {
+            args.insert(at, "show".into());
+        }
         let mut is_query = false;
-        Cli::try_parse_from(args.into_iter().map(|arg| {
+        let args = args.into_iter().map(|arg| {
             let word = arg.to_str().filter(|word| is_query && is_excluded_word(word)).map(|word| format!(" {word}"));
             is_query = (is_query || arg == "search") && arg != "--";
             word.map_or(arg, OsString::from)
-        }))
+        });
+        let mut command = Cli::command_with_groups();
+        let mut matches = command.try_get_matches_from_mut(args)?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
+
+    /// Returns the command whose help lists the commands by their groups.
+    fn command_with_groups() -> clap::Command {
+        let command = Cli::command();
+        let line = |name: &str| {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default())
+        };
+        let group = |(title, names): (&str, &str)| {
+            let lines: String = names.split(' ').map(&line).collect();
+            format!("{title}:\n{lines}\n")
+        };
+        let groups: String = GROUPS.into_iter().map(group).collect();
+        let template = format!("{{about-with-newline}}\nUsage: curlew [OPTIONS] <COMMAND>\n\n{groups}{{all-args}}");
+        command.mut_subcommands(|command| command.hide(true)).help_template(template)
+    }
+}
+
+/// Returns the place of the name that follows a command which lists rows, and that none of its own commands is.
+fn shown_at(args: &[OsString]) -> Option<usize> {
+    let cli = Cli::command();
+    let is_value = |before: &OsString| {
+        let before = before.to_string_lossy();
+        before.starts_with("--") && !before.contains('=') && before != "--aws" && before != "--verbose"
+    };
+    let words = args.iter().zip(args.iter().skip(1)).zip(2..).filter(|((before, _), _)| !is_value(before));
+    let (at, command) = words.into_iter().find_map(|((_, arg), next)| Some((next, cli.find_subcommand(arg)?)))?;
+    let next = args.get(at)?;
+    let is_list = command.find_subcommand("list").is_some() && command.find_subcommand("show").is_some();
+    let is_name = !next.to_string_lossy().starts_with('-') && command.find_subcommand(next).is_none();
+    (is_list && is_name).then_some(at)
 }
 
 /// True if an argument is a word that begins with `-` and no flag that all commands share.
@@ -124,7 +177,9 @@ pub(crate) struct Shared {
 pub(crate) enum Command {
     /// Find the feeds of sites, poll them, fetch new pages, and publish the index
     Crawl(CrawlArgs),
-    /// Poll feeds now, whatever their schedule; waits for holds, Retry-After and five minutes between polls
+    /// Poll feeds now, whatever their schedule
+    ///
+    /// It still waits for holds, Retry-After, and five minutes between two polls of a feed.
     Poll {
         /// Known sites or feeds: host names, URLs or keys
         #[arg(required = true, value_name = "SITE|FEED")]
@@ -358,6 +413,52 @@ pub(crate) enum ListWhat {
 mod tests {
     use super::*;
 
+    fn read(typed: &str) -> Result<Cli, clap::Error> {
+        Cli::read(typed.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn each_command_is_in_one_group_of_the_help() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.split(' ')).collect();
+        let cli = Cli::command();
+        let mut all: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
+        (grouped.sort_unstable(), all.sort_unstable());
+        assert_eq!(grouped, all);
+    }
+
+    #[test]
+    fn help_is_a_command_and_knows_the_others() {
+        let help = |typed: &str| read(typed).map_err(|e| e.to_string()).err().unwrap_or_default();
+        assert!(help("curlew help").contains("Everyday:\n  crawl        Find the feeds of sites"));
+        assert_eq!(help("curlew help"), help("curlew --help"));
+        assert_eq!(help("curlew help sites show"), help("curlew sites show --help"));
+    }
+
+    #[test]
+    fn a_name_after_a_list_shows_the_row() {
+        for (typed, key) in [
+            ("curlew sites example.org", Some("example.org")),
+            ("curlew --data pages sites example.org --json", Some("example.org")),
+            ("curlew --aws pages https://example.org/1", Some("https://example.org/1")),
+            ("curlew sites show list", Some("list")),
+            ("curlew holds --json", None),
+            ("curlew feeds list", None),
+        ] {
+            let parsed = read(typed).map(|cli| cli.command);
+            let Ok(Command::Sites(args) | Command::Pages(args) | Command::Holds(args) | Command::Feeds(args)) = parsed
+            else {
+                panic!("{typed}: {parsed:?}");
+            };
+            let shown = match &args.what {
+                Some(ListWhat::Show { key }) => Some(key.as_str()),
+                Some(ListWhat::List) | None => None,
+            };
+            assert_eq!(shown, key, "{typed}");
+        }
+        assert!(matches!(read("curlew --data pages status").map(|cli| cli.command), Ok(Command::Status { .. })));
+        assert!(matches!(read("curlew config show").map(|cli| cli.command), Ok(Command::Config { .. })));
+    }
+
     #[test]
     fn a_query_may_begin_with_a_minus() {
         for (typed, query, limit, json) in [
@@ -373,7 +474,7 @@ mod tests {
             ("curlew search -tide --json --limit 7", vec!["-tide"], 7, true),
             ("curlew search -- -harbour", vec!["-harbour"], 10, false),
         ] {
-            let parsed = Cli::read(typed.split(' ').map(OsString::from)).map(|cli| cli.command);
+            let parsed = read(typed).map(|cli| cli.command);
             let Ok(Command::Search { query: read, limit: most, output, .. }) = parsed else {
                 panic!("{typed}: {parsed:?}");
             };

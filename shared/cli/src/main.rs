@@ -56,9 +56,11 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     }
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("tip: to pass"));
     let what = lines.next().unwrap_or_default().trim_start_matches("error: ");
-    // The lines that follow name missing arguments or possible values.
-    let more: Vec<&str> = lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
-    let more = if more.is_empty() { String::new() } else { format!(" {}", more.join(" ")) };
+    // The lines that follow name missing arguments, possible values, or what was meant.
+    let more: String = lines
+        .take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"))
+        .map(|line| line.strip_prefix("tip: ").map_or_else(|| format!(" {line}"), |tip| format!("; {tip}")))
+        .collect();
     let command = args::command_of(std::env::args_os());
     output::error_line(&format!("curlew: {what}{more} (see `{command} --help`)"));
     ExitCode::from(2)

@@ -1,6 +1,6 @@
 //! Writes to standard output and standard error. A closed pipe ends the command quietly.
 
-use curlew_model::{Fault, Faults, Millis};
+use curlew_model::{Fault, Faults, Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -68,6 +68,15 @@ pub(crate) fn length(time: Millis) -> String {
     }
 }
 
+/// Returns an instant as people read it, to the minute: `2026-11-27 20:35 UTC`.
+pub(crate) fn when(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.get(..16) {
+        Some(minute) => format!("{} UTC", minute.replace('T', " ")),
+        None => text,
+    }
+}
+
 /// True if a character controls a terminal or the order of its text: control characters, line separators, and marks of
 /// direction (Unicode UAX #9).
 pub(crate) fn steers(c: char) -> bool {
@@ -93,6 +102,11 @@ pub(crate) fn faults(faults: &Faults) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn instants_are_shown_to_the_minute() {
+        assert_eq!(when(Timestamp::from_millis(1_795_811_738_151)), "2026-11-27 20:35 UTC");
+    }
 
     #[test]
     fn numbers_and_nouns_agree() {

@@ -1,15 +1,17 @@
-//! A line of progress on standard error, only on a terminal.
+//! Progress on standard error: a bar on a terminal, elsewhere a line now and then.
 
-use crate::output::count;
-use curlew_wiring::Tally;
+use crate::output::{self, count};
+use curlew_wiring::{Counts, Tally};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Interval at which the line is redrawn.
+/// Interval at which the bar is redrawn.
 const TICK: Duration = Duration::from_millis(200);
+/// Interval between two lines where standard error is no terminal.
+const LINE: Duration = Duration::from_secs(10);
 
 /// Progress that is drawn until it is dropped.
 pub(crate) struct Progress {
@@ -18,11 +20,21 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Draws the counts of `tally`; nothing if `quiet` is set or standard error is no terminal.
+    /// Shows the counts of `tally`; nothing if `quiet` is set.
     pub(crate) fn start(tally: Arc<Tally>, quiet: bool) -> Progress {
         let bar = ProgressBar::new(0);
-        if quiet || !std::io::stderr().is_terminal() {
+        let is_terminal = std::io::stderr().is_terminal();
+        if quiet || !is_terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        if !quiet && !is_terminal {
+            let task = tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(LINE).await;
+                    output::error_line(&format!("curlew: so far {}", words(&tally.counts())));
+                }
+            });
+            return Progress { bar, task };
         }
         let style = ProgressStyle::with_template(
             "{spinner:.cyan} {elapsed_precise} {bar:28.cyan/dim} {pos}/{len} pages  {msg}",
@@ -34,20 +46,24 @@ impl Progress {
                 let c = tally.counts();
                 drawn.set_length(c.entries_seen.max(1));
                 drawn.set_position(c.accepted + c.rejections() + c.aliases);
-                drawn.set_message(format!(
-                    "{} accepted, {} rejected, {}, {}, {}",
-                    c.accepted,
-                    c.rejections(),
-                    count(c.feeds_found, "feed"),
-                    count(c.calls, "call"),
-                    HumanBytes(c.bytes)
-                ));
+                drawn.set_message(words(&c));
                 drawn.tick();
                 tokio::time::sleep(TICK).await;
             }
         });
         Progress { bar, task }
     }
+}
+
+fn words(counts: &Counts) -> String {
+    format!(
+        "{} accepted, {} rejected, {}, {}, {}",
+        counts.accepted,
+        counts.rejections(),
+        count(counts.feeds_found, "feed"),
+        count(counts.calls, "call"),
+        HumanBytes(counts.bytes)
+    )
 }
 
 impl Drop for Progress {

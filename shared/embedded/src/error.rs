@@ -48,7 +48,13 @@ pub enum OpenError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The folder holds something else, or does not exist.
+    /// There is no such folder.
+    #[error("there is no folder {dir} yet: crawl something first, or name another folder with --data", dir = dir.display())]
+    Missing {
+        /// The path that was examined.
+        dir: PathBuf,
+    },
+    /// The folder holds something else.
     #[error("{path} is not a store of curlew ({why}): name another folder, or crawl something first", path = path.display())]
     NotAStore {
         /// The path that was examined.

@@ -47,6 +47,9 @@ impl Store {
             Access::Shared => None,
         };
         let path = dir.join(DATABASE);
+        if access == Access::Shared && !dir.exists() {
+            return Err(OpenError::Missing { dir: dir.to_owned() });
+        }
         if access == Access::Shared && !path.is_file() {
             return Err(OpenError::NotAStore { path: dir.to_owned(), why: format!("it has no {DATABASE}") });
         }

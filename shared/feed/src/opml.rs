@@ -33,7 +33,7 @@ pub struct OpmlFeed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpml {
     /// It contains neither `<opml>` nor an `<outline>`.
-    #[error("it is no OPML: there is no <opml> in it")]
+    #[error("it is not OPML: it has no <opml> element")]
     NoOpml,
     /// It names too many feeds.
     #[error("it names more than {MAX_FEEDS} feeds")]

@@ -78,7 +78,7 @@ pub enum HoldLift {
 /// [`StageError::Job`] if it is none.
 pub fn read_opml(bytes: &[u8]) -> Result<Vec<ListedFeed>, StageError> {
     let feeds = curlew_feed::feeds_of_opml(bytes);
-    let feeds = feeds.map_err(|e| StageError::Job(format!("the list cannot be used: {e}")))?;
+    let feeds = feeds.map_err(|e| StageError::Job(e.to_string()))?;
     let (mut listed, mut places): (Vec<ListedFeed>, HashMap<String, usize>) = Default::default();
     for OpmlFeed { url, folder, .. } in feeds {
         match places.get(&url).and_then(|place| listed.get_mut(*place)) {

@@ -123,6 +123,17 @@ impl Language {
         let month = self.choose(&ENGLISH_MONTHS, &ITALIAN_MONTHS).get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
         Some(format!("{} {month} {}", day.trim_start_matches('0'), year.trim_start_matches('0')))
     }
+
+    /// Returns a day in few letters: `1 May` in the year of `today`, else `1 May 2025`; both days are like `2026-05-01`.
+    pub(crate) fn short_day(self, day: &str, today: &str) -> Option<String> {
+        const LETTERS: usize = 3;
+        let long = self.day(day)?;
+        let (number, rest) = long.split_once(' ')?;
+        let (month, year) = rest.split_once(' ')?;
+        let month = month.get(..LETTERS)?;
+        let is_of_this_year = day.split('-').next() == today.split('-').next();
+        Some(if is_of_this_year { format!("{number} {month}") } else { format!("{number} {month} {year}") })
+    }
 }
 
 /// Common languages of pages: code (ISO 639-1), and the names in English and in Italian.
@@ -281,6 +292,9 @@ mod tests {
         assert_eq!(english.day("2026-05-01").as_deref(), Some("1 May 2026"));
         assert_eq!(italian.day("2026-05-01").as_deref(), Some("1 maggio 2026"));
         assert_eq!([english.day("2026-13-01"), italian.day("soon")], [None, None]);
+        let short = |language: Language, day| language.short_day(day, "2026-11-27");
+        assert_eq!(short(english, "2026-09-04").as_deref(), Some("4 Sep"));
+        assert_eq!(short(italian, "2025-05-31").as_deref(), Some("31 mag 2025"));
         assert_eq!(english.span(Millis::from_hours(72)), "3 days");
         assert_eq!(italian.span(Millis::from_secs(1)), "1 secondo");
         assert_eq!(italian.span(Millis::from_hours(36)), "36 ore");

@@ -87,11 +87,12 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, lan
     };
     let link = |number: usize| if number == 1 { "/sites".to_owned() } else { format!("/sites?page={number}") };
     let rows = sites.iter().skip((number - 1) * SITES).take(SITES);
+    let today = app.clock.now().day();
     let view = SitesPage {
         site,
         t,
         counts: home::counts(&sites, language),
-        rows: rows.map(|site| row(site, language)).collect(),
+        rows: rows.map(|site| row(site, language, &today)).collect(),
         previous: (number > 1).then(|| link(number - 1)),
         next: (number < last).then(|| link(number + 1)),
         place: (last > 1).then(|| format!("{number} {} {last}", Search::of(language).of)),
@@ -99,13 +100,13 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, lan
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
 
-fn row(site: &SiteEntry, language: Language) -> SiteRow {
+fn row(site: &SiteEntry, language: Language, today: &str) -> SiteRow {
     let day = site.newest.day();
     SiteRow {
         host: host::shown(&site.host),
         page: site_page(&site.host),
         pages: language.number(site.pages),
-        newest: language.day(&day).map(|words| (day, words)),
+        newest: language.short_day(&day, today).map(|words| (day, words)),
     }
 }
 

@@ -246,6 +246,17 @@ impl Settings {
     }
 }
 
+/// Returns true if a text is a URL of a page or a mail address, which a site's owner could use, and fits into a user agent.
+fn is_contact(text: &str) -> bool {
+    let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
+    let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let is_mail = || {
+        let domain = text.split_once('@').filter(|(name, _)| !name.is_empty()).map(|(_, domain)| domain);
+        domain.is_some_and(|domain| domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty()))
+    };
+    fits && (is_page() || is_mail())
+}
+
 fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     file.rules.check().or_else(|why| bad(format!("[rules]: {why}")))?;
     let workers = flags.workers.or(file.workers).unwrap_or(WORKERS);
@@ -267,9 +278,10 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
     }
     let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
     if let Some(c) = &contact {
-        let fits = c.is_ascii() && !c.contains(|ch: char| ch.is_control() || ch == '(' || ch == ')');
-        if !fits || !(c.starts_with("https://") || c.starts_with("http://") || c.contains('@')) {
-            return bad(format!("the contact '{c}' is neither a URL nor a mail address"));
+        if !is_contact(c) {
+            return bad(format!(
+                "the contact '{c}' is neither a URL nor a mail address: write one such as you@example.org"
+            ));
         }
     }
     let token = file.agent.name.unwrap_or_else(|| TOKEN.to_owned());

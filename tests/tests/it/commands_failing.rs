@@ -71,7 +71,7 @@ fn a_store_that_cannot_be_used_says_why() {
     let made = Store::new(&web);
     for command in ["status", "sites", "search"] {
         let args: &[&str] = if command == "search" { &["search", "x"] } else { &[command] };
-        made.run(args).refused(1, &["no", "store", "crawl something first"]);
+        made.run(args).refused(1, &["there is no folder", "crawl something first"]);
     }
     made.crawl(&web.starts());
 

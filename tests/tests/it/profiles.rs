@@ -34,7 +34,7 @@ fn parameter(name: &str) -> String {
 #[test]
 fn profiles_set_parameters_that_there_are_to_values_that_they_may_have() {
     let profiles = profiles();
-    assert_eq!(profiles.keys().collect::<Vec<_>>(), ["dev", "local", "prod"]);
+    assert_eq!(profiles.keys().collect::<Vec<_>>(), ["dev", "local", "localstack", "prod"]);
     for (profile, (overrides, how)) in &profiles {
         // The roles, and the nested stack.
         assert!(how.contains("capabilities = \"CAPABILITY_IAM CAPABILITY_AUTO_EXPAND\""), "{profile}");

@@ -21,7 +21,7 @@ impl std::str::FromStr for Until {
         if text == "idle" {
             return Ok(Until::Idle);
         }
-        text.parse().map(Until::After).map_err(|e| format!("neither 'idle' nor a length of time: {e}"))
+        text.parse().map(Until::After).map_err(|e| format!("{e}, and not 'idle'"))
     }
 }
 

@@ -36,7 +36,10 @@ pub(super) async fn unblock(world: &World, host: &str) -> Result<()> {
 pub(super) async fn hold(world: &World, host: &str, length: Millis) -> Result<()> {
     let key = world.desk.actions.hold(COMMAND_LINE, host, length).await.map_err(explain)?;
     let (state, _) = world.ports.ledger.load(&key).await?;
-    let until = state.hold_at(world.clock.now()).map(|hold| format!("until {}, ", hold.until)).unwrap_or_default();
+    let until = state
+        .hold_at(world.clock.now())
+        .map(|hold| format!("until {}, ", output::when(hold.until)))
+        .unwrap_or_default();
     Ok(output::line(&format!("{key} is left alone {until}from the next call on; what waits for it is not given up"))?)
 }
 
@@ -45,7 +48,10 @@ pub(super) async fn unhold(world: &World, host: &str) -> Result<()> {
         HoldLift::Lifted => format!("{host} is no longer held; what waits for it goes on within an hour"),
         HoldLift::WasNone => format!("{host} was not held"),
         HoldLift::OthersRemain(until) => {
-            format!("{host} was not held by an operator; its own answers have it left alone until {until}")
+            format!(
+                "{host} was not held by an operator; its own answers have it left alone until {}",
+                output::when(until)
+            )
         }
     };
     Ok(output::line(&said)?)

@@ -17,7 +17,7 @@ use curlew_stages::operator::suggest::{ListedFeed, RefusedAddress, SuggestError}
 use curlew_wiring::Settings as Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Maximum number of characters of a refusal that are shown.
 const REFUSAL: usize = 400;
@@ -29,6 +29,8 @@ const PART: usize = 500;
 const NOTHING_NAMED: &str = "nothing to crawl: name a site, as in `curlew crawl example.org --contact you@example.org`";
 /// Message where nothing is crawled.
 const PAUSED: &str = "crawling is paused: the settings state `paused = true`";
+/// Message after a crawl that a person has ended.
+const INTERRUPTED: &str = "Interrupted: nothing is lost, and the next `curlew crawl` goes on from here.";
 /// Message after a crawl that has called nothing.
 const NOTHING_DUE: &str = "Nothing was due: feeds are polled once an hour to once a day, as often as they have news. `curlew poll SITE` polls one now.";
 
@@ -48,13 +50,16 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
     world.crawler.dispatch.tick().await?;
     let (keys, left_out) = named.take(&world).await?;
     history::begin(&world, &args, &keys).await?;
-    let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop_on_signal()).await?;
+    let stop = stop_on_signal();
+    let (summary, ran) = until_end(&world, (args.until, &keys), args.output.json, stop.clone()).await?;
     let summary = summary.with_left_out(left_out);
     if args.output.json {
         output::json(&summary)?
     } else {
         summary.print()?;
-        if summary.is_empty() {
+        if stop.load(Ordering::Relaxed) {
+            output::line(INTERRUPTED)?;
+        } else if summary.is_empty() {
             output::line(NOTHING_DUE)?;
         }
     }
@@ -144,7 +149,10 @@ impl Named {
     /// Stores all of them, and reports those that could not be taken. A single site, or a feed named on the command
     /// line, must be usable, or the command fails; a bad line of a longer list is reported and skipped.
     async fn take(&self, world: &World) -> Result<(BTreeSet<SourceKey>, Vec<LeftOut>)> {
-        let from_flags = |why: RefusedAddress| usage(shown(&why.to_string(), REFUSAL));
+        let from_flags = |refused: RefusedAddress| {
+            let remedy = named::remedy(&refused.why);
+            usage(format!("{}{remedy}", shown(&refused.to_string(), REFUSAL)))
+        };
         let (mut keys, mut left_out) = (BTreeSet::new(), vec![]);
         for part in self.sites.chunks(PART) {
             for (site, outcome) in part.iter().zip(world.desk.suggest.sites(part).await?) {

@@ -57,6 +57,12 @@ pub(super) async fn run(args: DemoArgs, mut config: Config) -> Result<()> {
         summary.print()?;
         politeness(&web, &farm)?;
         output::line(&removed)?;
+        if let (Some(_), Some(folder)) = (&pages, &folder) {
+            output::line(&format!(
+                "operator  `curlew admin login --data {}` in another terminal signs you in at /admin; the folder goes with the demo",
+                folder.display()
+            ))?;
+        }
     }
     if let Some(listener) = pages.filter(|_| !stop.load(Ordering::Relaxed)) {
         serve::pages(world.clone(), listener, stop, None).await?;

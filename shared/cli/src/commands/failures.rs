@@ -95,7 +95,7 @@ impl Failed {
     /// Returns lines for people: the source, the reason, and the remedy.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!("          {}: {}", shown(&self.url, ADDRESS), shown(&self.reason, 2 * ADDRESS))];
-        let again = self.again_at.map(|at| format!("tried again from {at}"));
+        let again = self.again_at.map(|at| format!("tried again from {}", output::when(at)));
         let advice: Vec<String> = self.remedy.iter().map(|text| shown(text, 2 * ADDRESS)).chain(again).collect();
         if !advice.is_empty() {
             lines.push(format!("            {}", advice.join("; ")));
@@ -122,7 +122,7 @@ fn held(hold: Option<&Hold>) -> Option<Failure> {
     let hold = hold?;
     Some(Failure::new(
         FailureCause::Held,
-        format!("the host is left alone until {} ({})", hold.until, hold.reason.as_str()),
+        format!("the host is left alone until {} ({})", output::when(hold.until), hold.reason.as_str()),
     ))
 }
 

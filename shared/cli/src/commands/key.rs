@@ -68,7 +68,10 @@ fn tell(world: &World, ring: &KeyRing, json: bool) -> Result<()> {
         return Ok(output::json(&json!({ "keys": keys.collect::<Vec<_>>(), "directory": directory }))?);
     }
     for (stored, key) in &published {
-        let until = stored.published_until.map(|until| format!(", published until {until}")).unwrap_or_default();
+        let until = stored
+            .published_until
+            .map(|until| format!(", published until {}", output::when(until)))
+            .unwrap_or_default();
         let signs = if Some(key.id()) == signing { "signs" } else { "does not sign now" };
         output::line(&format!("{}  {signs}; made {}, signs from {}{until}", key.id(), stored.made, stored.signs_from))?;
         output::line(&format!("  public key: {}", serde_json::to_string(&key.jwk())?))?;

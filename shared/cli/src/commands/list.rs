@@ -156,8 +156,10 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
     }
     let hours = feed.interval.0 / 3_600_000;
     let pushed = match subscription::current(feed).filter(|known| known.is_live(now)).and_then(|known| known.until) {
-        Some(until) if feed.polling.why != Why::Pushed => format!("; its hub tells of news until {until}"),
-        Some(until) => format!(", until {until}"),
+        Some(until) if feed.polling.why != Why::Pushed => {
+            format!("; its hub tells of news until {}", output::when(until))
+        }
+        Some(until) => format!(", until {}", output::when(until)),
         None => String::new(),
     };
     let capped = if feed.interval == rules.poll_cap { ", cut to the longest interval there is" } else { "" };
@@ -226,8 +228,10 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
                 let blocked: Vec<&str> = state.blocked.iter().map(String::as_str).collect();
                 let blocked =
                     if blocked.is_empty() { String::new() } else { format!("  blocked: {}", blocked.join(", ")) };
-                let held =
-                    held.as_ref().map(|h| format!("  {} until {}", h.reason.as_str(), h.until)).unwrap_or_default();
+                let held = held
+                    .as_ref()
+                    .map(|h| format!("  {} until {}", h.reason.as_str(), output::when(h.until)))
+                    .unwrap_or_default();
                 format!("{host}{held}{blocked}")
             };
             view.row(&[host.as_str()], line, || json!({"host": host, "state": state}))?;
@@ -278,9 +282,9 @@ mod tests {
         feed.polling.subscription =
             Some(Subscription { of: subscription::name(&hub), until, ..Subscription::default() });
         feed.polling.hub = Some(hub);
-        assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30T00:00:00Z"));
+        assert!(reason(&feed, &rules, now).ends_with("(ttl); its hub tells of news until 2026-11-30 00:00 UTC"));
         feed.polling.why = Why::Pushed;
-        assert!(reason(&feed, &rules, now).ends_with("only to make sure, until 2026-11-30T00:00:00Z"));
+        assert!(reason(&feed, &rules, now).ends_with("only to make sure, until 2026-11-30 00:00 UTC"));
         assert_eq!(whole_feed(&feed, &rules, now)["polling"]["hub"]["url"], "https://hub.example/");
         (feed.gone, feed.trouble) = (true, Some("gone".into()));
         assert_eq!(reason(&feed, &rules, now), "gone");

@@ -4,7 +4,7 @@ use crate::output::{self, shown};
 use anyhow::{Context, Result};
 use curlew_policy::address::without_credentials;
 use curlew_stages::operator::actions::read_opml;
-use curlew_stages::operator::suggest::{ListedFeed, RefusedAddress};
+use curlew_stages::operator::suggest::{ListedFeed, Refusal, RefusedAddress};
 use serde::Serialize;
 use std::path::Path;
 
@@ -26,8 +26,17 @@ impl LeftOut {
     /// Prints it on standard error at once, and returns it for the summary.
     pub(super) fn told(what: &str, named: &str, refused: &RefusedAddress) -> LeftOut {
         let (named, reason) = (shown(&without_credentials(named), SHOWN), shown(&refused.why.to_string(), SHOWN));
-        output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}"));
+        let remedy = remedy(&refused.why);
+        output::error_line(&format!("curlew: {what} '{named}' is left out: {reason}{remedy}"));
         LeftOut { named, reason }
+    }
+}
+
+/// Returns what a person can do about a refused address, after the reason.
+pub(super) fn remedy(why: &Refusal) -> &'static str {
+    match why {
+        Refusal::Unsafe(_) => "; to crawl sites of your own network, see --allow-net and --resolve",
+        _ => "",
     }
 }
 

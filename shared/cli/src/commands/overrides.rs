@@ -75,7 +75,8 @@ async fn remove(world: &World, target: &str, json: bool) -> Result<()> {
     let scope = world.desk.overrides.scope(target).await.map_err(explain)?;
     match world.desk.overrides.take_back(COMMAND_LINE, &scope).await.map_err(explain)? {
         Some(followed) => tell(&scope, &format!("{scope} is judged by screening again"), &followed, json),
-        None => tell(&scope, &format!("there was no override about {scope}"), &OverrideEffect::default(), json),
+        None if json => tell(&scope, "", &OverrideEffect::default(), json),
+        None => Ok(output::line(&format!("There is no override for {scope}; `curlew override list` shows all."))?),
     }
 }
 
@@ -85,9 +86,9 @@ fn tell(scope: &Scope, what: &str, followed: &OverrideEffect, json: bool) -> Res
         output::json(&json!({ "scope": scope, "removed": removed, "taken_up": taken_up }))?;
     } else {
         let done = format!(
-            "{removed} removed from the index, {taken_up} to be fetched once more, in a minute or with the next crawl"
+            "{removed} leave the index and {taken_up} are fetched again, within a minute or with the next crawl"
         );
-        output::line(&format!("{what}: pages known already: {done}"))?;
+        output::line(&format!("{what}. Of its known pages, {done}."))?;
     }
     Ok(())
 }

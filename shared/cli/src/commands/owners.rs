@@ -32,7 +32,7 @@ fn show(world: &World, of: &Ownership) -> Result<()> {
     let now = world.clock.now();
     for claim in &of.claims {
         let proof = match (claim.proof, proven_until(claim, now)) {
-            (Some((way, _)), Some(until)) => format!("proven by {} until {until}", word(way)),
+            (Some((way, _)), Some(until)) => format!("proven by {} until {}", word(way), output::when(until)),
             _ => "not proven".to_owned(),
         };
         output::line(&format!("{}  {}  {proof}", of.host, claim.challenge))?;

@@ -27,7 +27,7 @@ pub(super) async fn run(names: &[String], output: Output, config: Config, place:
     if !output.json {
         for one in &requested {
             let reason = one.reason.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-            let again = one.again_at.map(|at| format!("; ask again from {at}")).unwrap_or_default();
+            let again = one.again_at.map(|at| format!("; ask again from {}", output::when(at))).unwrap_or_default();
             let line = format!("{}  {}{reason}{again}", shown(&one.url, ADDRESS), one.outcome);
             output::line(&line)?;
         }

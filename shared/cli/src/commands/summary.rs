@@ -137,11 +137,11 @@ impl Summary {
         }
         failures::print(&self.failed)?;
         output::line(&format!("held      {}{}", count(sum(&self.held), "host"), reasons(&self.held)))?;
-        let due = self.next_due.map(|at| format!(", the first is due at {at}")).unwrap_or_default();
+        let due = self.next_due.map(|at| format!(", the first at {}", output::when(at))).unwrap_or_default();
         output::line(&format!("parked    {} for later{due}", self.parked))?;
         history::print(&self.history, "history   ")?;
         if !self.left_out.is_empty() {
-            output::line(&format!("left out  {} that were named, as told above", self.left_out.len()))?;
+            output::line(&format!("left out  {} of those you named, for the reasons above", self.left_out.len()))?;
         }
         if self.dead > 0 {
             output::line(&format!("dead      {} given up: see `curlew parked list`", count(self.dead, "job")))?;

@@ -67,8 +67,8 @@ fn line(watch: &Watch) -> String {
     let receiver = &watch.receiver;
     let state = match (receiver.given_up, receiver.retry_at, &receiver.error) {
         (true, _, Some(error)) => format!("given up: {error}; `curlew redrive` tries again"),
-        (false, Some(at), Some(error)) => format!("{error}; tried again at {at}"),
-        _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {at}")),
+        (false, Some(at), Some(error)) => format!("{error}; tried again at {}", output::when(at)),
+        _ => receiver.delivered_at.map_or("nothing yet".to_owned(), |at| format!("last at {}", output::when(at))),
     };
     let (query, to) = (shown(&watch.query, QUERY), shown(&watch.to, ADDRESS));
     format!("{}  {query}  {to}  {} delivered, {}", watch.name, receiver.delivered, shown(&state, ADDRESS))

@@ -172,7 +172,7 @@ pub(crate) fn vet_name(name: &str, port: u16, rules: &Guard) -> Result<(), Refus
         return Err(name_refusal(name, "is not a public name"));
     }
     if !name.contains('.') {
-        return Err(name_refusal(name, "is a single label"));
+        return Err(name_refusal(name, "has no dot, so it is the name of no public site"));
     }
     vet_port(port, rules)
 }

@@ -21,6 +21,7 @@ pub(super) async fn list<'a>(
     let Ok(host) = host else { return Ok(Some(page)) };
     let Ok(after) = params.after(SourceKey::new) else { return Ok(None) };
     if after.is_none() && host.is_none() {
+        page.forms_heading = "Add a site, a feed or a list";
         page.forms = vec![
             Button::new(admin, operator, "add_site", "", "Add the site").with(
                 "url",

@@ -50,6 +50,8 @@ pub(super) struct AdminPage<'a> {
     pub(super) notice: Option<Notice>,
     pub(super) lead: String,
     pub(super) filter: Option<Filter>,
+    /// Heading of the forms if they are folded until somebody opens them, else empty.
+    pub(super) forms_heading: &'static str,
     pub(super) forms: Vec<Button>,
     pub(super) parts: Vec<Part>,
     /// Address of the next part of a list.
@@ -129,6 +131,7 @@ impl<'a> AdminPage<'a> {
             notice: None,
             lead: String::new(),
             filter: None,
+            forms_heading: "",
             forms: vec![],
             parts: vec![],
             next: None,

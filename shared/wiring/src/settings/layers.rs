@@ -119,7 +119,7 @@ impl Layers {
             Some(path) => read_file(&path)?,
             None => toml::Table::new(),
         };
-        Ok(Layers::over(file, environment))
+        Layers::over(file, environment)
     }
 
     /// Reads a text in place of the file, and the environment.
@@ -127,15 +127,19 @@ impl Layers {
     /// # Errors
     /// One line with this name, line and column.
     pub(super) fn read_text(name: &str, text: &str, environment: &Environment) -> Result<Layers, BadSettings> {
-        Ok(Layers::over(parse(name, text)?, environment))
+        Layers::over(parse(name, text)?, environment)
     }
 
-    fn over(file: toml::Table, Environment(environment): &Environment) -> Layers {
+    fn over(file: toml::Table, Environment(environment): &Environment) -> Result<Layers, BadSettings> {
         let mut both = file.clone();
         for (key, value) in environment {
+            if let Some(meant) = meant(key) {
+                let [key, meant] = [key, &meant].map(|name| format!("{ENV_PREFIX}{}", name.to_uppercase()));
+                return Err(BadSettings(format!("there is no setting {key}; did you mean {meant}?")));
+            }
             set(&mut both, key, value);
         }
-        Layers { file, both }
+        Ok(Layers { file, both })
     }
 
     /// Returns the settings of both layers.
@@ -310,18 +314,35 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, line.chars().count() + 1)
 }
 
+/// Returns the known name that is most like a misspelled one; `None` if none is like it.
+fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let slips = known.map(|known| (strsim::osa_distance(unknown, known), known));
+    slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min().map(|(_, known)| known)
+}
+
+/// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names a
+/// setting or a table, or is like none, since other programs may use the prefix.
+fn meant(key: &str) -> Option<String> {
+    let names_table = TABLES.iter().any(|table| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('_')));
+    if names_table || key == "config" || PLAIN.contains(&key) {
+        return None;
+    }
+    if let Some(plain) = nearest(key, PLAIN.into_iter()) {
+        return Some(plain.to_owned());
+    }
+    let (table, rest) = key.split_once('_')?;
+    nearest(table, TABLES.into_iter().filter(|table| !GONE.contains(table))).map(|table| format!("{table}_{rest}"))
+}
+
 /// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
 fn what_is_wrong(error: &toml::de::Error) -> String {
     let message = error.message().lines().next().unwrap_or_default();
     let message = GONE.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
     let mut names = message.split('`').skip(1).step_by(2);
     let unknown = names.next().filter(|_| message.starts_with("unknown field"));
-    let near = unknown.and_then(|unknown| {
-        let slips = names.map(|known| (strsim::osa_distance(unknown, known), known));
-        slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min()
-    });
+    let near = unknown.and_then(|unknown| nearest(unknown, names));
     match (unknown, near) {
-        (Some(unknown), Some((_, known))) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
+        (Some(unknown), Some(known)) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
         _ => message,
     }
 }

@@ -80,6 +80,38 @@ fn a_wrong_setting_is_one_clear_line() {
 }
 
 #[test]
+fn a_misspelled_variable_is_refused_and_one_of_another_program_is_not() {
+    for (name, meant) in [
+        ("CURLEW_CONTAC", "CURLEW_CONTACT"),
+        ("CURLEW_RULS_MIN_PAUSE", "CURLEW_RULES_MIN_PAUSE"),
+        ("CURLEW_PUBLISHEVERY", "CURLEW_PUBLISH_EVERY"),
+    ] {
+        let error = Settings::load(&Flags::default(), env(&[(name, "1")])).unwrap_err().to_string();
+        assert_eq!(error, format!("there is no setting {name}; did you mean {meant}?"));
+    }
+    for other in ["CURLEW_BUCKET", "CURLEW_STACK", "CURLEW_REST_AFTER", "CURLEW_AXE", "CURLEW_MAPPINGS"] {
+        assert!(Settings::load(&Flags::default(), env(&[(other, "1")])).is_ok(), "{other}");
+    }
+}
+
+#[test]
+fn a_contact_is_a_page_or_a_mail_address() {
+    for (contact, is_good) in [
+        ("you@example.org", true),
+        ("https://example.org/bot", true),
+        ("you@", false),
+        ("@example.org", false),
+        ("you@example", false),
+        ("you@example.", false),
+        ("https://", false),
+        ("me", false),
+    ] {
+        let loaded = Settings::load(&Flags::default(), env(&[("CURLEW_CONTACT", contact)]));
+        assert_eq!(loaded.is_ok(), is_good, "{contact}");
+    }
+}
+
+#[test]
 fn a_length_of_time_has_a_unit_in_the_environment_too() {
     for (key, value) in [
         ("CURLEW_RULES_MIN_PAUSE", "2"),
