@@ -122,7 +122,7 @@ pub struct MissingRight {
 
 impl MissingRight {
     /// Returns the missing right, if that is the cause of this error.
-    pub fn of(error: &PortError) -> Option<&MissingRight> {
+    pub fn find(error: &PortError) -> Option<&MissingRight> {
         match error {
             PortError::Unavailable { source: Some(source), .. } => source.downcast_ref(),
             _ => None,
@@ -235,7 +235,7 @@ pub(crate) fn again(error: &PortError) -> PortError {
         PortError::Unavailable { what, source } => {
             let source = source.as_ref().map(|source| {
                 let causes = chain(source.as_ref()).into();
-                match MissingRight::of(error) {
+                match MissingRight::find(error) {
                     Some(MissingRight { action, place, .. }) => {
                         MissingRight { action: action.clone(), place: place.clone(), source: causes }.into()
                     }

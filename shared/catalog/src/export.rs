@@ -219,7 +219,7 @@ impl Export<'_> {
         };
         let (offsets, output) = if snapshot.new.contains(&segment) {
             let records = self.computed(choose).await??;
-            let current = self.asked(records, &snapshot).await?;
+            let current = self.current_records(records, &snapshot).await?;
             self.computed(move || encoded(current)).await?
         } else {
             self.computed(move || choose().map(encoded)).await??
@@ -228,7 +228,7 @@ impl Export<'_> {
     }
 
     /// Keeps those records of a new segment to which the rows of their pages point.
-    async fn asked(
+    async fn current_records(
         &self,
         records: Vec<(Location, Record)>,
         snapshot: &Snapshot,

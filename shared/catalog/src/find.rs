@@ -160,7 +160,7 @@ impl Finder {
             Some(found) => found,
             None => (question.clone(), self.ask(&question).await.map_err(port_error)?),
         };
-        let hits = stream::iter(results.hits).map(|hit| self.shown(hit)).buffered(THUMBNAILS_AT_ONCE);
+        let hits = stream::iter(results.hits).map(|hit| self.with_thumbnail(hit)).buffered(THUMBNAILS_AT_ONCE);
         let hits = hits.try_collect().await?;
         let before = question.after.as_ref().map_or(question.offset as u64, Cursor::seen);
         let next = results.next.zip(self.cursor_key.get()).map(|(next, key)| next.encode(&question.text, key));
@@ -314,7 +314,7 @@ impl Finder {
         let tags: Vec<(Year, Option<Tag>)> = remembered.iter().map(|(year, _)| *year).zip(tags).collect();
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if read.tags != tags || read.until.is_some_and(|until| until <= now) {
-            let index = LiveIndex::of(&manifests, tags, now, &read);
+            let index = LiveIndex::combine(&manifests, tags, now, &read);
             let pages = index.unreadable.pages;
             if pages > 0 && pages != read.unreadable.pages {
                 tracing::warn!(
@@ -346,7 +346,7 @@ impl Finder {
         Ok(years)
     }
 
-    async fn shown(&self, hit: Hit) -> Result<SearchHit, PortError> {
+    async fn with_thumbnail(&self, hit: Hit) -> Result<SearchHit, PortError> {
         // A thumbnail object that does not exist (yet) is not linked. A thumbnail frame beside its record exists as
         // long as the record.
         let thumbnail = match hit.thumbnail {

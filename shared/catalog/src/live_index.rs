@@ -36,7 +36,7 @@ pub(crate) struct Unsearched {
 impl LiveIndex {
     /// Combines the manifests of all years, in the order of `tags`; one that cannot be read is `None`. Unchanged parts
     /// keep their address, by which open splits know that they need not look them up again.
-    pub(crate) fn of(
+    pub(crate) fn combine(
         manifests: &[Arc<Option<Manifest>>],
         tags: Vec<(Year, Option<Tag>)>,
         now: Timestamp,
@@ -56,10 +56,10 @@ impl LiveIndex {
             let pages = manifest.outdated_in(entry);
             let same = known.get(entry.key.as_str()).filter(|known| BTreeSet::eq(known, &pages));
             outdated.push(same.map_or_else(|| Arc::new(pages), |known| Arc::clone(known)));
-            splits.push(ListedSplit::of(entry));
+            splits.push(ListedSplit::new(entry));
             entries.push(entry.clone());
         }
-        let hidden = Hidden::of(manifests.iter().copied(), BTreeSet::new(), now);
+        let hidden = Hidden::new(manifests.iter().copied(), BTreeSet::new(), now);
         let hidden = match hidden.tombstones == last.hidden.tombstones {
             true => last.hidden.clone(),
             false => hidden.after(&last.hidden.tombstones),

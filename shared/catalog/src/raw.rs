@@ -230,7 +230,12 @@ impl RawPages {
     ///
     /// # Errors
     /// The errors of the ports, or that the segment is damaged.
-    pub async fn shown(&self, key: &str, segment: &SegmentKey, rows: &dyn Pages) -> Result<Vec<RawEntry>, StageError> {
+    pub async fn entries_of_segment(
+        &self,
+        key: &str,
+        segment: &SegmentKey,
+        rows: &dyn Pages,
+    ) -> Result<Vec<RawEntry>, StageError> {
         let hidden = hidden_hosts(self.blobs.as_ref()).await?;
         let mut shown = Vec::new();
         for page in self.pages(key, segment).await? {

@@ -28,7 +28,7 @@ pub(crate) struct ListedSplit {
 }
 
 impl ListedSplit {
-    pub(crate) fn of(entry: &SplitEntry) -> ListedSplit {
+    pub(crate) fn new(entry: &SplitEntry) -> ListedSplit {
         ListedSplit { key: entry.key.clone(), bytes: entry.bytes, tail: entry.tail }
     }
 }

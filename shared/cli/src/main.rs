@@ -84,7 +84,7 @@ fn run(cli: Cli) -> Result<()> {
         Command::Doctor { output } => {
             let loaded = config::load(&cli.shared, std::env::vars());
             let log = loaded.as_ref().map_or(LogForm::Text, |settings| settings.log);
-            let place = Place::of(&cli.shared);
+            let place = Place::new(&cli.shared);
             let data = cli.shared.data.clone();
             let work = async move { commands::doctor::run(loaded, data, &place, output.json).await };
             on_runtime(log, &cli.shared, work)
@@ -92,7 +92,7 @@ fn run(cli: Cli) -> Result<()> {
         command => {
             let config = config::load(&cli.shared, std::env::vars())?;
             let log = config.log;
-            let work = commands::run(command, config, Place::of(&cli.shared));
+            let work = commands::run(command, config, Place::new(&cli.shared));
             on_runtime(log, &cli.shared, work)
         }
     }

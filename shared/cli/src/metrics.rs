@@ -54,7 +54,7 @@ pub(crate) async fn serve(world: Arc<World>, stop: impl Future<Output = ()> + Se
     };
     let exporter = Arc::new(Exporter { world, gauges: Mutex::default() });
     let router = Access::new(settings.token).guard(Router::new().route("/metrics", get(scrape)).with_state(exporter));
-    server::serve(listener, router, Proxies::default(), Limits::of(MAX_CONNECTIONS), stop).await;
+    server::serve(listener, router, Proxies::default(), Limits::new(MAX_CONNECTIONS), stop).await;
 }
 
 async fn scrape(State(exporter): State<Arc<Exporter>>) -> Response {

@@ -42,7 +42,7 @@ pub(crate) fn ports(store: &curlew_aws::Store) -> Ports {
 /// another action.
 #[cfg(feature = "aws")]
 pub(crate) fn missing_right(error: &PortError, action: &str) -> Option<String> {
-    let denied = curlew_aws::MissingRight::of(error)?;
+    let denied = curlew_aws::MissingRight::find(error)?;
     Some(format!("{} on {}", denied.action().unwrap_or(action), denied.place()))
 }
 

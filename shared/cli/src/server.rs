@@ -64,7 +64,7 @@ pub(crate) struct Limits {
 
 impl Limits {
     /// Returns the usual limits for a server that may hold `connections` connections.
-    pub(crate) fn of(connections: usize) -> Limits {
+    pub(crate) fn new(connections: usize) -> Limits {
         Limits { connections, of_address: MAX_CONNECTIONS_OF_ADDRESS.min(connections) }
     }
 }

@@ -25,11 +25,11 @@ fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
 }
 
 async fn fresh_hosts() -> Fresh<HostPorts> {
-    part(|store| HostPorts::of(store.hosts()))
+    part(|store| HostPorts::new(store.hosts()))
 }
 
 async fn fresh_queue() -> Fresh<QueuePorts> {
-    part(|store| QueuePorts::of(store.jobs()))
+    part(|store| QueuePorts::new(store.jobs()))
 }
 
 async fn fresh_robots() -> Fresh<Arc<dyn RobotsStore>> {

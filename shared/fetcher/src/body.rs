@@ -37,7 +37,7 @@ pub(crate) async fn read(
     deadline: Instant,
 ) -> Result<Option<Bytes>, FetchError> {
     let means = Means { config, room, pool };
-    let max_bytes = config.bytes.of(kind);
+    let max_bytes = config.bytes.limit(kind);
     let cut_is_fine = kind == CallKind::Robots;
     let coding = Coding::from_headers(response.headers()).map_err(FetchError::Protocol)?;
     if !cut_is_fine && response.content_length().is_some_and(|announced| announced > max_bytes as u64) {
@@ -121,7 +121,7 @@ pub(crate) fn decode_whole(
     kind: CallKind,
     config: &Config,
 ) -> Result<Bytes, FetchError> {
-    let max_bytes = config.bytes.of(kind);
+    let max_bytes = config.bytes.limit(kind);
     let coding = Coding::from_headers(headers).map_err(FetchError::Protocol)?;
     let coding = if coding.may_begin(body) { coding } else { Coding::Identity };
     let room = Room::with_limits(0, max_bytes.saturating_mul(2));
@@ -164,7 +164,7 @@ fn of_gzip_file(
 }
 
 fn decoder(coding: Coding, kind: CallKind, config: &Config, room: &Room) -> Result<Decoder, FetchError> {
-    Decoder::new(coding, config.bytes.of(kind), config, room.share()).map_err(undecodable)
+    Decoder::new(coding, config.bytes.limit(kind), config, room.share()).map_err(undecodable)
 }
 
 /// Returns the content of a gzip file, after all of it was pushed, or as much as could be.
@@ -179,7 +179,7 @@ fn unpacked(
         Ok(()) if cut.0 => decoder.into_partial(),
         Ok(()) => decoder.finish().map_err(undecodable)?,
         Err(DecodeError::Limit(Broken::Bytes)) if kind == CallKind::Robots => decoder.into_partial(),
-        Err(DecodeError::Limit(Broken::Bytes)) => return Err(too_large(config.bytes.of(kind))),
+        Err(DecodeError::Limit(Broken::Bytes)) => return Err(too_large(config.bytes.limit(kind))),
         Err(e) => return Err(undecodable(e)),
     };
     Ok(share.keep(body))

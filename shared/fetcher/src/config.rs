@@ -88,7 +88,7 @@ impl ByteLimits {
     }
 
     /// The limit of a kind of call.
-    pub fn of(&self, kind: CallKind) -> usize {
+    pub fn limit(&self, kind: CallKind) -> usize {
         match kind {
             CallKind::Robots => self.robots,
             CallKind::Proof | CallKind::Receiver => PROOF_BYTES,

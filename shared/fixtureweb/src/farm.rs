@@ -17,27 +17,27 @@ pub struct Farm {
 impl Farm {
     /// Returns the bundled web: some seventy small sites, each with different properties.
     pub fn demo() -> Farm {
-        Farm::of(sites::all())
+        Farm::new(sites::all())
     }
 
     /// Returns identical sites, for measurements.
     pub fn uniform(spec: &Uniform) -> Farm {
-        Farm::of(uniform::sites(spec, 1..=spec.hosts, false).map(site).collect())
+        Farm::new(uniform::sites(spec, 1..=spec.hosts, false).map(site).collect())
     }
 
     /// Returns a farm of uniform sites whose pages compress like real ones: to about a fifth with zstd. The hosts are
     /// those with these numbers instead of the first ones: `PREFIX-0007.test` for 7. See [`Farm::uniform`].
     pub fn keyed(spec: &Uniform, numbers: &[usize]) -> Farm {
-        Farm::of(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
+        Farm::new(uniform::sites(spec, numbers.iter().copied(), true).map(site).collect())
     }
 
     /// Returns a site of each kind, with this number of articles. A crawl that reads the feed alone finds its few
     /// entries; [`Site::expect`] and [`Site::entries`] count all.
     pub fn catalogues(kinds: &[(Catalogue, usize)]) -> Farm {
-        Farm::of(kinds.iter().map(|(kind, pages)| catalogue(*kind, *pages)).collect())
+        Farm::new(kinds.iter().map(|(kind, pages)| catalogue(*kind, *pages)).collect())
     }
 
-    pub(crate) fn of(sites: Vec<Site>) -> Farm {
+    pub(crate) fn new(sites: Vec<Site>) -> Farm {
         let mut by_host = HashMap::new();
         for (i, site) in sites.iter().enumerate() {
             for host in &site.hosts {

@@ -60,7 +60,7 @@ impl Cold {
         let memory = Memory::new(&read.base);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
         let seeds = Arc::new(SystemSeeds::default());
-        Ok(Cold::of(read, &connection, (clock, seeds), memory, began.elapsed()))
+        Ok(Cold::assemble(read, &connection, (clock, seeds), memory, began.elapsed()))
     }
 
     /// Starts a function with all that is outside of it given; see [`Cold::start`].
@@ -70,11 +70,11 @@ impl Cold {
     pub(crate) fn over(outside: &Outside, environment: &[(String, String)]) -> Result<Cold, Failure> {
         let Outside { connection, clock, seeds, fetch } = outside;
         let time = (clock.clone(), seeds.clone());
-        let cold = Cold::of(read(environment)?, connection, time, Memory::without_threads(), Duration::ZERO);
+        let cold = Cold::assemble(read(environment)?, connection, time, Memory::without_threads(), Duration::ZERO);
         Ok(Cold { fetch: Some(fetch.clone()), ..cold })
     }
 
-    fn of(
+    fn assemble(
         Read { base, names, machine, rest_plan }: Read,
         connection: &Connection,
         (clock, seeds): (Arc<dyn Clock>, Arc<dyn Seeds>),
@@ -202,7 +202,7 @@ fn read(environment: &[(String, String)]) -> Result<Read, Failure> {
     let wrong = |e| Failure::Settings(with_causes(&e));
     let base = Settings::load(&Flags::default(), environment.iter().cloned()).map_err(wrong)?;
     base.check_for_stack().map_err(wrong)?;
-    let rest_plan = RestPlan::of(|name| value(name).map(str::to_owned)).map_err(Failure::Settings)?;
+    let rest_plan = RestPlan::read(|name| value(name).map(str::to_owned)).map_err(Failure::Settings)?;
     Ok(Read { base, names, machine, rest_plan })
 }
 

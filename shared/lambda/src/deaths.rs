@@ -15,7 +15,7 @@ pub(crate) struct Deaths(pub(crate) Arc<dyn Blobs>);
 
 impl Deaths {
     /// Returns the count of a message; one that cannot be read is none.
-    pub(crate) async fn of(&self, message: &str) -> Result<u32, PortError> {
+    pub(crate) async fn count(&self, message: &str) -> Result<u32, PortError> {
         let count = self.0.get(&format!("{PREFIX}{message}")).await?;
         Ok(count.and_then(|count| std::str::from_utf8(&count.bytes).ok()?.parse().ok()).unwrap_or(0))
     }

@@ -97,7 +97,7 @@ impl StackSettings {
                 known
             }
             (Ok(text), Some(known)) if text == known.text => known,
-            (Ok(text), known) => Arc::new(self.of(text, known).await?),
+            (Ok(text), known) => Arc::new(self.read_or_keep(text, known).await?),
         };
         *last = Some((now, next.clone()));
         Ok(next)
@@ -119,7 +119,7 @@ impl StackSettings {
     }
 
     /// Returns the settings of a new text; those known, or the last good ones, if it cannot be used.
-    async fn of(&self, text: String, known: Option<Arc<InForce>>) -> Result<InForce, Failure> {
+    async fn read_or_keep(&self, text: String, known: Option<Arc<InForce>>) -> Result<InForce, Failure> {
         let why = match self.read(&text) {
             Ok(settings) => {
                 settings.warn();

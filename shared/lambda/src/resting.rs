@@ -26,7 +26,7 @@ impl RestPlan {
     ///
     /// # Errors
     /// Names the variable that is not understood.
-    pub(crate) fn of(value: impl Fn(&str) -> Option<String>) -> Result<RestPlan, String> {
+    pub(crate) fn read(value: impl Fn(&str) -> Option<String>) -> Result<RestPlan, String> {
         let seconds = value(REST_AFTER).unwrap_or_default();
         let seconds = if seconds.is_empty() { Ok(0) } else { seconds.parse() };
         let after = Millis::from_secs(seconds.map_err(|_| format!("{REST_AFTER} is no number of seconds"))?);
@@ -149,7 +149,7 @@ mod tests {
 
     fn plan(mappings: &str, after: &str) -> Result<RestPlan, String> {
         let value = |name: &str| Some(if name == MAPPINGS { mappings } else { after }.to_owned());
-        RestPlan::of(value)
+        RestPlan::read(value)
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(read.mappings, [(QueueName::Poll, "a-1".to_owned()), (QueueName::Fetch, "b-2".to_owned())]);
         assert_eq!(read.after, Millis::from_mins(20));
         assert_eq!(plan("poll=a-1", "0").unwrap(), RestPlan::default(), "0 is never");
-        assert_eq!(RestPlan::of(|_| None).unwrap(), RestPlan::default());
+        assert_eq!(RestPlan::read(|_| None).unwrap(), RestPlan::default());
         for (mappings, after) in [("poll", "20"), ("web=a", "20"), ("poll=", "20"), ("poll=a", "20m"), ("poll=a", "-1")]
         {
             assert!(plan(mappings, after).is_err(), "{mappings} {after}");

@@ -203,7 +203,7 @@ async fn in_time(call: &Call, work: impl Future<Output = Result<Value, Failure>>
     let clock = &call.cold.clock;
     let left = call.deadline.saturating_sub(clock.monotonic()).saturating_sub(LAST_THINGS);
     tokio::select! {
-        done = work => done.map(Answer::of),
+        done = work => done.map(Answer::new),
         () = clock.sleep(left) => {
             Err(Failure::Settings("the work did not finish within the function's timeout; what was done so far is kept".into()))
         }

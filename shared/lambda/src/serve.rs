@@ -40,7 +40,7 @@ pub(crate) struct Answer<R> {
 
 impl<R> Answer<R> {
     /// An answer that is not about messages.
-    pub(crate) fn of(response: R) -> Answer<R> {
+    pub(crate) fn new(response: R) -> Answer<R> {
         Answer { response, summary: Summary::default() }
     }
 
@@ -156,7 +156,7 @@ impl Invocation {
     async fn smoke<R>(&self) -> Result<Answer<Reply<R>>, Failure> {
         match self.read().await? {
             (_, Some(why)) => Err(Failure::Version(why)),
-            (in_force, None) => Ok(Answer::of(Reply::Smoke(Smoke::of(self.function, in_force.as_ref())))),
+            (in_force, None) => Ok(Answer::new(Reply::Smoke(Smoke::new(self.function, in_force.as_ref())))),
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Smoke {
 
 impl Smoke {
     /// The answer of a function with these settings.
-    pub(crate) fn of(function: &'static str, in_force: &InForce) -> Smoke {
+    pub(crate) fn new(function: &'static str, in_force: &InForce) -> Smoke {
         Smoke {
             function,
             version: env!("CARGO_PKG_VERSION"),

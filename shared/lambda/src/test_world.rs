@@ -264,7 +264,7 @@ impl MessageQueue for MemoryMessages {
     }
 
     async fn deaths(&self, message: &Message) -> Result<u32, PortError> {
-        self.deaths.of(&message.id).await
+        self.deaths.count(&message.id).await
     }
 
     async fn note_deaths(&self, message: &Message, deaths: u32) -> Result<(), PortError> {

@@ -31,11 +31,11 @@ pub async fn web() -> ExitCode {
     let opened = &Mutex::new(None);
     serve("web", |call| async move {
         if let Some(why) = call.refusal {
-            return Ok(Answer::of(refusal(&why)));
+            return Ok(Answer::new(refusal(&why)));
         }
         // Not at the start: settings and secret are in the bucket, and a start makes no request.
         let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
-        answered(opened.router, call.payload).await.map(Answer::of)
+        answered(opened.router, call.payload).await.map(Answer::new)
     })
     .await
 }

@@ -66,7 +66,7 @@ impl Audit {
     ///
     /// # Errors
     /// Any error of the ports.
-    pub async fn of(&self, subject: &Subject) -> Result<AuditReport, StageError> {
+    pub async fn report(&self, subject: &Subject) -> Result<AuditReport, StageError> {
         let mut report = AuditReport { pages: self.rows(subject).await?, ..AuditReport::default() };
         let accepted = |page: &&Page| matches!(page.state, PageState::Accepted { .. } | PageState::Pending);
         let alive: BTreeSet<PageId> = report.pages.iter().filter(accepted).map(|page| page.id.clone()).collect();

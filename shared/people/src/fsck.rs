@@ -404,7 +404,7 @@ impl Fsck<'_> {
             let (mut shown, mut is_whole) = (HashSet::new(), true);
             for split in &manifest.splits {
                 report.splits += 1;
-                match self.shown(&manifest, split).await? {
+                match self.visible_pages(&manifest, split).await? {
                     Ok(ids) => shown.extend(ids.into_iter().filter(|id| facts.slice.holds(id.as_str()))),
                     Err(why) => {
                         is_whole = false;
@@ -423,7 +423,7 @@ impl Fsck<'_> {
 
     /// Returns the pages of a split that it shows; or why it cannot be read, `None` if another version wrote it, which
     /// publishing mends by itself.
-    async fn shown(
+    async fn visible_pages(
         &self,
         manifest: &Manifest,
         entry: &SplitEntry,

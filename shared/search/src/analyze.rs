@@ -83,7 +83,7 @@ pub(crate) struct Analyzers(HashMap<String, Analyzer>);
 
 impl Analyzers {
     /// Returns the analyzer of a primary language subtag; the empty string stands for an unknown language.
-    pub(crate) fn of(&mut self, language: &str) -> &mut Analyzer {
+    pub(crate) fn for_language(&mut self, language: &str) -> &mut Analyzer {
         let rules = rules(language);
         self.0.entry(rules.to_owned()).or_insert_with(|| Analyzer::new(rules))
     }
@@ -117,7 +117,7 @@ pub(crate) struct Analyzer {
 pub(crate) struct FirstLetters(u128);
 
 impl FirstLetters {
-    pub(crate) fn of<'a>(forms: impl IntoIterator<Item = &'a String>) -> FirstLetters {
+    pub(crate) fn new<'a>(forms: impl IntoIterator<Item = &'a String>) -> FirstLetters {
         let letters = forms.into_iter().map(|form| form.trim_start_matches('.'));
         let ascii = letters.filter_map(|form| form.bytes().next()).filter(u8::is_ascii);
         FirstLetters(ascii.fold(0, |letters, first| letters | 1 << first))
@@ -149,7 +149,7 @@ impl Analyzer {
         Analyzer {
             stemmer,
             stop_words,
-            apostrophe: Apostrophe::of(language),
+            apostrophe: Apostrophe::for_language(language),
             dotless_i,
             is_english: language == "en",
             keeps_first_letter,
@@ -194,7 +194,7 @@ impl Analyzer {
 
     fn each_of(&mut self, first: Option<&FirstLetters>, text: &str, mode: Mode, show: &mut dyn FnMut(Token<'_>)) {
         let mut position = 0;
-        for piece in Pieces::of(text) {
+        for piece in Pieces::new(text) {
             match piece {
                 Piece::Word { span, apostrophes: false }
                     if first.is_some_and(|first| !first.may_begin(&text[span.clone()])) =>
@@ -467,7 +467,7 @@ mod tests {
     #[test]
     fn characters_of_all_widths_become_the_same_pairs() {
         let all = (char::MIN..=char::MAX).map(String::from);
-        for text in all.filter(|text| matches!(Pieces::of(text).next(), Some(Piece::Run(_)))) {
+        for text in all.filter(|text| matches!(Pieces::new(text).next(), Some(Piece::Run(_)))) {
             let folded: String = compatible(&text).into_iter().map(|(c, _)| c).collect();
             assert_eq!(folded, text.nfkc().collect::<String>());
         }
@@ -502,7 +502,7 @@ mod tests {
         ) {
             let forms = forms(&language, &word);
             for form in &forms {
-                prop_assert!(FirstLetters::of([form]).may_begin(&word), "{language} {word} {form}");
+                prop_assert!(FirstLetters::new([form]).may_begin(&word), "{language} {word} {form}");
             }
         }
 

@@ -28,7 +28,7 @@ pub struct Bounds {
 
 impl Bounds {
     /// Reads the bounds of an index that was built.
-    pub(crate) fn of(index: &Index) -> Result<Bounds, SearchError> {
+    pub(crate) fn read(index: &Index) -> Result<Bounds, SearchError> {
         let (_, fields) = schema::schema();
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let mut bounds = Bounds { hosts: Some(BTreeSet::new()), ..Bounds::default() };

@@ -364,7 +364,7 @@ fn first_expiry_of(index: &Index) -> Result<Option<Timestamp>, SearchError> {
 
 /// Packs a finished index under deterministic names.
 fn seal(finished: Finished, docs: u64, languages: BTreeSet<String>) -> Result<SplitBuilt, SearchError> {
-    let bounds = Bounds::of(&finished.index)?;
+    let bounds = Bounds::read(&finished.index)?;
     let random = finished.index.searchable_segment_ids()?;
     let [random] = random.as_slice() else {
         return Err(SearchError::damaged_split("it is not made of one segment"));

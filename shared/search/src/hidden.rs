@@ -28,7 +28,7 @@ pub struct Since {
 
 impl Hidden {
     /// Combines the tombstones and expired pages of some years' manifests with blocked hosts.
-    pub fn of<'a>(
+    pub fn new<'a>(
         manifests: impl IntoIterator<Item = &'a Manifest>,
         hosts: BTreeSet<String>,
         now: Timestamp,

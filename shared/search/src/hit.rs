@@ -68,7 +68,13 @@ pub(crate) fn hit(record: Record, many: usize, plan: &Plan, analyzers: &mut Anal
     let language = schema::primary_language(record.language.as_deref());
     Hit {
         date: record.date(),
-        snippet: snippet(&record.text, many, record.snippet_limit, &plan.marked(&language), analyzers.of(&language)),
+        snippet: snippet(
+            &record.text,
+            many,
+            record.snippet_limit,
+            &plan.marked(&language),
+            analyzers.for_language(&language),
+        ),
         site: record.site_name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| record.host.clone()),
         id: record.id,
         url: record.url,

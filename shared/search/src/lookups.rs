@@ -95,7 +95,7 @@ fn without_signs(word: &str, languages: &BTreeSet<String>, analyzers: &mut Analy
     }
     let mut stems = Vec::new();
     for rules in languages {
-        let words = analyzers.of(rules).words(bare, Mode::Query);
+        let words = analyzers.for_language(rules).words(bare, Mode::Query);
         stems.extend(words.into_iter().map(|word| Stem { rules: rules.clone(), form: word.form }));
     }
     Some(Mended { word: word.to_owned(), meant: bare.to_owned(), stems })

@@ -52,7 +52,7 @@ impl<'a> OpenSplits<'a> {
     /// Counts the pages that have each of some terms of a plan that is about to be ranked.
     pub(crate) fn count(&self, terms: &[String], plan: &Plan) -> Result<Statistics, SearchError> {
         // Before its terms are counted, nobody knows how long their lists are, and whether they are to be read.
-        let counted = Statistics::of(&self.splits, terms);
+        let counted = Statistics::gather(&self.splits, terms);
         counted.inspect_err(|_| self.want(|split| plan.look_up(split)))
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Pieces<'a> {
 }
 
 impl Pieces<'_> {
-    pub(crate) fn of(text: &str) -> Pieces<'_> {
+    pub(crate) fn new(text: &str) -> Pieces<'_> {
         Pieces { text, at: 0 }
     }
 
@@ -72,7 +72,7 @@ impl Pieces<'_> {
 
 /// True if a text has anything that can be searched for.
 pub(crate) fn has_words(text: &str) -> bool {
-    Pieces::of(text).next().is_some()
+    Pieces::new(text).next().is_some()
 }
 
 /// True for signs that divide words of a query which are looked for each by itself: `input/output`, `rust^3`.
@@ -105,7 +105,7 @@ pub(crate) fn joined(text: &str, first: &Range<usize>) -> Vec<(usize, usize)> {
 
 /// Returns the word as which a text is indexed whole, since signs join its words; `None` if they do not.
 pub(crate) fn joined_word(text: &str) -> Option<String> {
-    let Some(Piece::Word { span, apostrophes: false }) = Pieces::of(text).next() else { return None };
+    let Some(Piece::Word { span, apostrophes: false }) = Pieces::new(text).next() else { return None };
     let (end, _) = joined(text, &span).pop()?;
     let is_whole = span.start == 0 && end == text.len();
     is_whole.then(|| text.chars().filter(|c| continues_word(*c)).collect())
@@ -241,7 +241,7 @@ mod tests {
                     text.clear();
                     text.extend([before, c.encode_utf8(&mut [0; 4]), after]);
                     let mut end = 0;
-                    for piece in Pieces::of(&text) {
+                    for piece in Pieces::new(&text) {
                         let (Piece::Word { span, .. } | Piece::Run(span) | Piece::Emoji(span)) = piece;
                         assert!(end <= span.start && span.start < span.end, "{text:?}");
                         end = span.end;

@@ -545,7 +545,7 @@ impl Words<'_> {
     }
 
     fn stop_words(&mut self, wanted: &[Wanted], language: &str) -> Bits {
-        let analyzer = self.analyzers.of(language);
+        let analyzer = self.analyzers.for_language(language);
         bits(wanted.iter().map(|word| !word.must && analyzer.is_stop_word(&word.text)))
     }
 }

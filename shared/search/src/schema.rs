@@ -186,7 +186,7 @@ pub(crate) fn folder_label(folder: &str) -> Option<String> {
 /// Returns a label without regard to case, accents and signs: the words of a name, in the form in which they are
 /// searched for.
 fn label(kind: &str, name: &str) -> Option<String> {
-    let words = Analyzers::default().of("").words(head_bytes(name, MAX_LABEL), Mode::Query);
+    let words = Analyzers::default().for_language("").words(head_bytes(name, MAX_LABEL), Mode::Query);
     let words: Vec<String> = words.into_iter().filter(|word| word.words < 2).map(|word| word.form).collect();
     (!words.is_empty()).then(|| format!("{kind}:{}", words.join(" ")))
 }

@@ -60,7 +60,7 @@ fn matches(text: &str, marked: &HashSet<String>, analyzer: &mut Analyzer) -> Vec
     }
     let forms: HashMap<&str, usize> = marked.iter().map(String::as_str).zip(0..).collect();
     let mut matches = Vec::new();
-    analyzer.each_beginning(&FirstLetters::of(marked), text, Mode::Index, &mut |word| {
+    analyzer.each_beginning(&FirstLetters::new(marked), text, Mode::Index, &mut |word| {
         let form = [Some(word.form), word.other].into_iter().flatten().find_map(|form| forms.get(form));
         matches.extend(form.map(|form| Match { span: word.span.clone(), form: *form }));
     });
@@ -207,7 +207,7 @@ mod tests {
 
     fn of(text: &str, limit: Option<u32>, language: &str, marked: &[&str]) -> Snippet {
         let marked = marked.iter().map(|form| (*form).to_owned()).collect();
-        snippet(text, 1, SnippetLimit(limit), &marked, Analyzers::default().of(language))
+        snippet(text, 1, SnippetLimit(limit), &marked, Analyzers::default().for_language(language))
     }
 
     fn marked(snippet: &Snippet) -> Vec<&str> {

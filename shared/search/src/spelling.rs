@@ -154,7 +154,7 @@ fn after(begin: &str) -> Vec<u8> {
 
 /// Returns the stem of a word by the rules of a language; `None` if it is not one word there.
 fn stem_of(word: &str, rules: &str, analyzers: &mut Analyzers) -> Option<Stem> {
-    let words = analyzers.of(rules).words(word, Mode::Query);
+    let words = analyzers.for_language(rules).words(word, Mode::Query);
     let [only] = words.as_slice() else { return None };
     Some(Stem { rules: rules.to_owned(), form: only.form.clone() })
 }

@@ -42,12 +42,12 @@ pub struct Due {
 /// not. The largest tier comes first, so that nothing is merged twice at the end of a month. Splits that are together
 /// larger than `max_bytes` stay apart.
 pub fn due(splits: &[SplitEntry], year: Year, now: Timestamp, max_bytes: u64) -> Vec<Due> {
-    let now = Period::of(now, year);
+    let now = Period::new(now, year);
     let mut merges: Vec<Due> = Vec::new();
     for tier in [Tier::Month, Tier::Week, Tier::Day] {
         let mut groups: BTreeMap<Period, Vec<&SplitEntry>> = BTreeMap::new();
         for split in splits {
-            let period = Period::of(split.since, year).up_to(tier);
+            let period = Period::new(split.since, year).up_to(tier);
             let taken = merges.iter().any(|merge| merge.keys.contains(&split.key));
             if split.tier < tier && period < now.up_to(tier) && !taken {
                 groups.entry(period).or_default().push(split);
@@ -65,7 +65,7 @@ fn many_of_a_day(splits: &[SplitEntry], merges: &[Due], year: Year, max_bytes: u
     let mut days: BTreeMap<Period, Vec<&SplitEntry>> = BTreeMap::new();
     for split in splits.iter().filter(|split| split.tier < Tier::Day && split.bytes < max_bytes / FAN_IN as u64) {
         if !merges.iter().any(|merge| merge.keys.contains(&split.key)) {
-            days.entry(Period::of(split.since, year)).or_default().push(split);
+            days.entry(Period::new(split.since, year)).or_default().push(split);
         }
     }
     let mut due = Vec::new();
@@ -120,7 +120,7 @@ struct Period {
 }
 
 impl Period {
-    fn of(at: Timestamp, year: Year) -> Period {
+    fn new(at: Timestamp, year: Year) -> Period {
         if at.year() != year {
             // Pages accepted in the last hours of a year are published in the next one.
             return Period { month: if at.year() < year { 0 } else { 13 }, week: 0, day: 0 };

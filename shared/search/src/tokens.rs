@@ -93,7 +93,7 @@ impl Tokens {
         };
         let mut analyzers = self.analyzers.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = rules(language);
-        analyzers.of(language).each(text, Mode::Index, &mut |word| {
+        analyzers.for_language(language).each(text, Mode::Index, &mut |word| {
             for form in [Some(word.form), word.other].into_iter().flatten() {
                 self.forms.push_str(form);
                 if !rules.is_empty() {

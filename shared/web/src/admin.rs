@@ -74,17 +74,17 @@ async fn serve(State(admin): State<Arc<Admin>>, caller: CallerAddress, request: 
     match (parts.method.as_str(), path.as_str()) {
         ("POST", "do") => act::take(&admin, &operator, &parts.headers, body).await,
         ("GET" | "HEAD", _) => show(&admin, &operator, &path, &parts.uri).await,
-        _ => page::said(
+        _ => page::status_message(
             admin.app.site(ENGLISH),
             StatusCode::METHOD_NOT_ALLOWED,
-            &words::Message::of(ENGLISH).wrong_method,
+            &words::Message::in_language(ENGLISH).wrong_method,
         ),
     }
 }
 
 async fn show(admin: &Admin, operator: &Operator, path: &str, uri: &Uri) -> Response {
     let site = || admin.app.site(ENGLISH);
-    let Ok(params) = Params::of(uri) else { return page::no_such_page(site()) };
+    let Ok(params) = Params::parse(uri) else { return page::no_such_page(site()) };
     let page = match path {
         "" | "login" => overview::page(admin, operator).await.map(Some),
         "sources" => sources::list(admin, operator, &params).await,

@@ -31,12 +31,12 @@ const API: &str = "/api/";
 /// `GET /api/search?q=&limit=&offset=`, or `&cursor=` with `next` of the answer before
 pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, uri: Uri) -> Response {
     let bad_query = |sentence: String| failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
-    let params = match Params::of(&uri) {
+    let params = match Params::parse(&uri) {
         Ok(params) => params,
         // Programs are answered in one language.
-        Err(wrong) => return bad_query(wrong.said(Search::of(Language::English)).to_owned()),
+        Err(wrong) => return bad_query(wrong.message(Search::in_language(Language::English)).to_owned()),
     };
-    let (query, start, limit) = match asked(&params) {
+    let (query, start, limit) = match parse_request(&params) {
         Ok(asked) => asked,
         Err(sentence) => return bad_query(sentence),
     };
@@ -44,7 +44,7 @@ pub(crate) async fn search(State(app): State<Arc<App>>, caller: CallerAddress, u
         return too_many(wait);
     }
     match app.services.search.find(query, start, limit).await {
-        Ok(found) => (typed(JSON, REVALIDATED), Json(Answer::of(found))).into_response(),
+        Ok(found) => (typed(JSON, REVALIDATED), Json(Answer::new(found))).into_response(),
         Err(error) => not_found_out(error),
     }
 }
@@ -129,7 +129,7 @@ pub(crate) async fn description(State(app): State<Arc<App>>) -> Response {
     page::text(StatusCode::OK, JSON, A_DAY, &description)
 }
 
-fn asked(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
+fn parse_request(params: &Params) -> Result<(&str, Start<'_>, usize), String> {
     let query = params.query_of_program()?;
     let limit = params.number("limit", PAGE_SIZE).ok().filter(|n| (1..=MAX_REACH).contains(n));
     let limit = limit.ok_or_else(|| format!("limit must be a number from 1 to {MAX_REACH}."))?;
@@ -157,7 +157,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(mut found: SearchResults) -> Answer {
+    fn new(mut found: SearchResults) -> Answer {
         let notes = std::mem::take(&mut found.notes);
         Answer { found: fit_for_programs(found), notes: notes.iter().map(|note| clean(&note.to_string())).collect() }
     }

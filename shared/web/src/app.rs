@@ -54,7 +54,7 @@ impl App {
         App {
             is_personal: is_personal(&settings),
             origin: origin(&settings),
-            contact: settings.contact.as_deref().and_then(OperatorContact::of),
+            contact: settings.contact.as_deref().and_then(OperatorContact::parse),
             serial: AtomicU64::new(0),
             spent: Mutex::default(),
             status: KeptStatus::new(services.status.clone(), services.clock.clone()),
@@ -68,7 +68,13 @@ impl App {
     /// Returns the data that every page shows, in a language.
     pub(crate) fn site(&self, language: Language) -> Site<'_> {
         let opensearch = self.origin.is_some();
-        Site { title: &self.settings.title, opensearch, style: style_version(), language, t: Frame::of(language) }
+        Site {
+            title: &self.settings.title,
+            opensearch,
+            style: style_version(),
+            language,
+            t: Frame::in_language(language),
+        }
     }
 
     /// True if the pages are for the user of this machine, who reaches them by names of its own alone. Then neither names
@@ -95,7 +101,7 @@ impl App {
 
     /// Returns the key under which a caller's allowances are kept.
     fn key(&self, caller: CallerAddress) -> CallerKey {
-        CallerKey::of(&self.settings.secret, caller.0, self.clock.now())
+        CallerKey::new(&self.settings.secret, caller.0, self.clock.now())
     }
 }
 

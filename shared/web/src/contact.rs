@@ -36,6 +36,13 @@ struct ContactPage<'a> {
     notice: Option<Notice>,
 }
 
+impl ContactPage<'_> {
+    /// Returns true if the message was taken, so that there is nothing left to fill in.
+    fn is_sent(&self) -> bool {
+        self.notice.as_ref().is_some_and(|notice| notice.good)
+    }
+}
+
 /// `GET /contact`
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
     answer(&app, language, StatusCode::OK, &Filled::default(), None, None)
@@ -55,7 +62,7 @@ pub(crate) async fn send(
         Ok(message) => message,
         Err(error) => return refused(error),
     };
-    let t = words::Contact::of(language);
+    let t = words::Contact::in_language(language);
     match app.services.messages.take(&message).await {
         Ok(MessageOutcome::Taken) => {
             let notice = Some(Notice::good(t.taken));
@@ -68,7 +75,7 @@ pub(crate) async fn send(
 
 /// Returns the message if it may be passed on. Uses up the form's token.
 fn admit(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<Message, FormError> {
-    let t = words::Contact::of(language);
+    let t = words::Contact::in_language(language);
     let ticket = form::ticket(app, caller, language, filled)?;
     let unfit = |text| FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, text);
     let (text, address, reply_to) = (filled.get("text"), filled.get("address"), filled.get("reply_to"));
@@ -119,8 +126,8 @@ fn answer(
     let form_token = FormToken::new(app, kept);
     let page = ContactPage {
         site: app.site(language),
-        t: words::Contact::of(language),
-        form: Form::of(language),
+        t: words::Contact::in_language(language),
+        form: Form::in_language(language),
         about: about(filled),
         address: filled.get("address"),
         text: filled.get("text"),

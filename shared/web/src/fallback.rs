@@ -26,7 +26,11 @@ pub(crate) async fn wrong_method(State(app): State<Arc<App>>, language: Language
     if api::is_for_programs(uri.path()) {
         return api::failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "Only GET is understood here.");
     }
-    page::said(app.site(language), StatusCode::METHOD_NOT_ALLOWED, &words::Message::of(language).wrong_method)
+    page::status_message(
+        app.site(language),
+        StatusCode::METHOD_NOT_ALLOWED,
+        &words::Message::in_language(language).wrong_method,
+    )
 }
 
 /// Refuses a request under a name of others, if the pages are for the user of this machine.
@@ -39,11 +43,11 @@ pub(crate) async fn own_names_only(
     if !app.has_own_names_only() || is_by_own_name(request.headers()) {
         return next.run(request).await;
     }
-    let said = &words::Message::of(language).wrong_host;
+    let said = &words::Message::in_language(language).wrong_host;
     if api::is_for_programs(request.uri().path()) {
         return api::failure(StatusCode::MISDIRECTED_REQUEST, "wrong_host", said.text);
     }
-    page::said(app.site(language), StatusCode::MISDIRECTED_REQUEST, said)
+    page::status_message(app.site(language), StatusCode::MISDIRECTED_REQUEST, said)
 }
 
 /// Marks the answer that replaces that of a panicked handler.

@@ -8,7 +8,7 @@ use crate::language::Language;
 use crate::page::{REVALIDATED, typed};
 use crate::params::{NEWEST_FIRST, Params};
 use crate::quota::Allowance;
-use crate::refine::asked;
+use crate::refine::query_string;
 use crate::text::{MAX_SITE, MAX_TITLE, clean, clipped};
 use crate::words::Search;
 use askama::Template;
@@ -41,7 +41,7 @@ enum FeedFormat {
 }
 
 impl FeedFormat {
-    fn of(name: &str) -> Option<FeedFormat> {
+    fn named(name: &str) -> Option<FeedFormat> {
         [FeedFormat::Atom, FeedFormat::Rss, FeedFormat::Json].into_iter().find(|form| form.name() == name)
     }
 
@@ -119,15 +119,15 @@ pub(crate) async fn show(
     Path(form): Path<String>,
     uri: Uri,
 ) -> Response {
-    let (Some(form), Some(origin)) = (FeedFormat::of(&form), app.origin.as_deref()) else {
+    let (Some(form), Some(origin)) = (FeedFormat::named(&form), app.origin.as_deref()) else {
         return api::no_such_address();
     };
     // Feeds are read by programs, which are answered in one language.
-    let t = Search::of(Language::English);
+    let t = Search::in_language(Language::English);
     let refused = |sentence: String| api::failure(StatusCode::BAD_REQUEST, "bad_query", sentence);
-    let params = match Params::of(&uri) {
+    let params = match Params::parse(&uri) {
         Ok(params) => params,
-        Err(wrong) => return refused(wrong.said(t).to_owned()),
+        Err(wrong) => return refused(wrong.message(t).to_owned()),
     };
     let query = match params.query_of_program() {
         Ok(query) => query,
@@ -145,7 +145,7 @@ pub(crate) async fn show(
             let caching = if not_searched.is_some() { REVALIDATED } else { AS_OFTEN };
             let notes: Vec<String> = found.notes.iter().map(t.misread).chain(not_searched).collect();
             let note = (!notes.is_empty()).then(|| clean(&notes.join(" ")));
-            answer(form, caching, &Feed { note, ..Feed::of(&app.settings.title, origin, query, form, &found.hits) })
+            answer(form, caching, &Feed { note, ..Feed::new(&app.settings.title, origin, query, form, &found.hits) })
         }
         Err(error) => api::not_found_out(error),
     }
@@ -167,7 +167,7 @@ fn rendered(form: FeedFormat, feed: &Feed<'_>) -> Option<String> {
 }
 
 fn own_address(origin: &str, form: FeedFormat, query: &str) -> String {
-    format!("{origin}/feed/{}?{}", form.name(), asked(query))
+    format!("{origin}/feed/{}?{}", form.name(), query_string(query))
 }
 
 /// Escapes a text as HTML.
@@ -193,13 +193,13 @@ impl Feed<'_> {
         as_html(self.note.as_ref().unwrap_or(&self.title))
     }
 
-    fn of<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, hits: &[SearchHit]) -> Feed<'a> {
+    fn new<'a>(name: &'a str, origin: &str, query: &str, form: FeedFormat, hits: &[SearchHit]) -> Feed<'a> {
         let entries: Vec<Entry> = hits.iter().filter_map(entry).collect();
         Feed {
             id: urn(query),
             title: format!("{} – {name}", clipped(query, MAX_TITLE)),
             name,
-            page: format!("{origin}/?{}", asked(query)),
+            page: format!("{origin}/?{}", query_string(query)),
             own: own_address(origin, form, query),
             // A feed without entries must not change from one answer to the next, either.
             updated: entries.iter().map(|entry| entry.date).max().unwrap_or(Timestamp::EPOCH),

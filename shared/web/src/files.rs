@@ -87,6 +87,6 @@ pub(crate) async fn keys(State(app): State<Arc<App>>, language: Language) -> Res
 pub(crate) async fn opensearch(State(app): State<Arc<App>>, language: Language) -> Response {
     let Some(origin) = app.origin.as_deref() else { return no_such_page(app.site(language)) };
     let short_name = app.settings.title.chars().take(MAX_SHORT_NAME).collect();
-    let description = OpenSearch { short_name, origin, t: Frame::of(language) };
+    let description = OpenSearch { short_name, origin, t: Frame::in_language(language) };
     spoken(language, page::text(StatusCode::OK, "application/opensearchdescription+xml", A_DAY, &description))
 }

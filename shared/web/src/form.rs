@@ -130,7 +130,7 @@ pub(crate) async fn read(
     body: Body,
     max_body: usize,
 ) -> Result<Filled, FormError> {
-    let t = words::Form::of(language);
+    let t = words::Form::in_language(language);
     if !origin::is_ours(headers, app.origin.as_deref()) {
         return Err(FormError::new(StatusCode::FORBIDDEN, t.not_from_here));
     }
@@ -155,7 +155,7 @@ pub(crate) fn allow(app: &App, caller: CallerAddress, language: Language, filled
     if let Some(error) = filled.unread {
         return Err(error);
     }
-    let too_many = || FormError::new(StatusCode::TOO_MANY_REQUESTS, words::Form::of(language).too_many);
+    let too_many = || FormError::new(StatusCode::TOO_MANY_REQUESTS, words::Form::in_language(language).too_many);
     app.admit(Allowance::Form, caller).map_err(|wait| FormError { wait: Some(wait), ..too_many() })
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn ticket(
     filled: &Filled,
 ) -> Result<Ticket, FormError> {
     allow(app, caller, language, filled)?;
-    let t = words::Form::of(language);
+    let t = words::Form::in_language(language);
     if !filled.get(TRAP).is_empty() {
         return Err(FormError::new(StatusCode::BAD_REQUEST, t.trapped));
     }
@@ -200,7 +200,7 @@ pub(crate) fn spend(app: &App, language: Language, ticket: Ticket) -> Result<(),
     if held(&app.spent).spend(ticket, app.clock.now()) {
         Ok(())
     } else {
-        Err(FormError::new(StatusCode::BAD_REQUEST, words::Form::of(language).sent_before))
+        Err(FormError::new(StatusCode::BAD_REQUEST, words::Form::in_language(language).sent_before))
     }
 }
 

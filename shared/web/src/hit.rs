@@ -59,9 +59,9 @@ pub(crate) struct HitView {
 
 impl HitView {
     /// Returns the view of a hit, in a language, at this time.
-    pub(crate) fn of(hit: &SearchHit, language: Language, now: Timestamp) -> HitView {
+    pub(crate) fn new(hit: &SearchHit, language: Language, now: Timestamp) -> HitView {
         let url = web_url(&hit.url);
-        let host = url.as_ref().and_then(Url::host_str).map(host::shown).unwrap_or_default();
+        let host = url.as_ref().and_then(Url::host_str).map(host::display_name).unwrap_or_default();
         let name = clipped(&hit.site, MAX_SITE);
         let title = clipped(&hit.title, MAX_TITLE);
         let author = hit.author.as_deref().map(|name| clipped(name, MAX_SITE)).filter(|name| !name.is_empty());
@@ -91,7 +91,7 @@ impl HitView {
     pub(crate) fn more_of(&self, query: &str, language: Language) -> Option<(String, String)> {
         let host = self.site_page.as_deref()?.rsplit('/').next()?;
         let address = address(&with(query, &format!("site:{host}")));
-        Some(((Search::of(language).more_from)(&self.site), address))
+        Some(((Search::in_language(language).more_from)(&self.site), address))
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn site_page(host: &str) -> Option<String> {
 /// Returns a day in words: relative to today for a week, since dates are often stated without a time.
 fn day_in_words(at: Timestamp, now: Timestamp, language: Language) -> Option<String> {
     const WEEK: i64 = 7;
-    let t = Search::of(language);
+    let t = Search::in_language(language);
     let day = |at: Timestamp| at.as_millis().div_euclid(86_400_000);
     match day(now) - day(at) {
         0 => Some(t.today.to_owned()),
@@ -141,7 +141,7 @@ fn is_tag(text: &str) -> bool {
 }
 
 fn copies(count: u32, language: Language) -> Option<String> {
-    let t = Search::of(language);
+    let t = Search::in_language(language);
     match count {
         0 => None,
         1 => Some(t.one_copy.to_owned()),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn view(url: &str, site: &str) -> HitView {
-        HitView::of(&hit(url, site), Language::English, NOW)
+        HitView::new(&hit(url, site), Language::English, NOW)
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn a_language_is_named_if_it_is_not_the_pages_own() {
         let of = |language: &str, own| {
-            let view = HitView::of(
+            let view = HitView::new(
                 &SearchHit { language: Some(language.to_owned()), ..hit("https://a.example/", "A") },
                 own,
                 NOW,
@@ -213,7 +213,7 @@ mod tests {
     fn an_author_is_named_unless_the_site_is_called_so() {
         let by = |author: &str| {
             let hit = SearchHit { author: Some(author.to_owned()), ..hit("https://a.example/", "Anna Rossi") };
-            HitView::of(&hit, Language::English, NOW).author
+            HitView::new(&hit, Language::English, NOW).author
         };
         assert_eq!(by("Bo\u{202e}b").as_deref(), Some("Bob"));
         assert_eq!((by("anna rossi"), by(" ")), (None, None));

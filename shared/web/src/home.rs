@@ -48,7 +48,7 @@ struct Home<'a> {
 
 /// Renders the start page. It shows the form alone if the index is unreachable or the caller has searched too often.
 pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -> Response {
-    let (site, t) = (app.site(language), Search::of(language));
+    let (site, t) = (app.site(language), Search::in_language(language));
     let newest = if app.admit(Allowance::Search, caller).is_ok() { newest(app, NEW).await } else { None };
     let newest = newest.unwrap_or_default();
     let now = app.clock.now();
@@ -62,7 +62,7 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
         origin: app.origin.as_deref(),
         counts: sites.map(|sites| counts(&sites, language)),
         examples: examples(&newest.hits, t),
-        new: newest.hits.iter().map(|hit| HitView::of(hit, language, now)).collect(),
+        new: newest.hits.iter().map(|hit| HitView::new(hit, language, now)).collect(),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -70,7 +70,7 @@ pub(crate) async fn show(app: &App, caller: CallerAddress, language: Language) -
 /// Returns the numbers of pages and of sites in words.
 pub(crate) fn counts(sites: &[SiteEntry], language: Language) -> String {
     let (pages, count) = (sites.iter().map(|site| site.pages).sum(), sites.len() as u64);
-    (Search::of(language).pages_of_sites)((pages, &language.number(pages)), (count, &language.number(count)))
+    (Search::in_language(language).pages_of_sites)((pages, &language.number(pages)), (count, &language.number(count)))
 }
 
 /// Returns the newest pages, or `None` if the index is unreachable.

@@ -23,7 +23,7 @@ enum Script {
 }
 
 /// Returns the host as it is displayed; `ascii` is its A-label form, as the URL parser gives it.
-pub(crate) fn shown(ascii: &str) -> String {
+pub(crate) fn display_name(ascii: &str) -> String {
     let (unicode, valid) = idna::domain_to_unicode(ascii);
     if valid.is_ok() && is_plain(&unicode) { unicode } else { ascii.to_owned() }
 }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn host(name: &str) -> String {
-        shown(url::Url::parse(&format!("https://{name}/")).unwrap().host_str().unwrap())
+        display_name(url::Url::parse(&format!("https://{name}/")).unwrap().host_str().unwrap())
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Language {
     /// equal ones the first named. Callers who ask for neither are answered in English, since a page is better than
     /// none (§12.1).
     pub(crate) fn preferred(field: &str) -> Language {
-        let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::of).collect();
+        let ranges: Vec<Range<'_>> = field.split(',').take(MAX_RANGES).filter_map(Range::parse).collect();
         let preference = |language: &Language| {
             let named = |range: &&Range<'_>| range.primary.eq_ignore_ascii_case(language.tag());
             let best =
@@ -196,7 +196,7 @@ struct Range<'a> {
 
 impl Range<'_> {
     /// Parses a range; `None` if it is malformed (RFC 9110 §12.4.2).
-    fn of(text: &str) -> Option<Range<'_>> {
+    fn parse(text: &str) -> Option<Range<'_>> {
         let mut parts = text.split(';').map(str::trim);
         let primary = parts.next()?.split('-').next()?;
         let quality = match parts.next() {

@@ -119,13 +119,14 @@ fn admit(
     language: Language,
     filled: &Filled,
 ) -> Result<String, Result<FormError, String>> {
-    let t = words::Owner::of(language);
+    let t = words::Owner::in_language(language);
     let ticket = form::ticket(app, caller, language, filled).map_err(Ok)?;
     let typed = filled.get("host");
     if typed.is_empty() {
         return Err(Ok(FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, t.no_site)));
     }
-    let host = app.services.owners.site_of(typed).map_err(|why| Err((words::Suggest::of(language).refused)(&why)))?;
+    let host =
+        app.services.owners.site_of(typed).map_err(|why| Err((words::Suggest::in_language(language).refused)(&why)))?;
     form::spend(app, language, ticket).map_err(Ok)?;
     Ok(host)
 }
@@ -153,7 +154,7 @@ pub(crate) async fn request(
     Path((host, key)): Path<(String, String)>,
     filled: Filled,
 ) -> Response {
-    let t = words::Owner::of(language);
+    let t = words::Owner::in_language(language);
     let Some(challenge) = opened(&app, &host, &key) else { return page::no_such_page(app.site(language)) };
     if let Err(error) = form::allow(&app, caller, language, &filled) {
         let response =
@@ -229,7 +230,8 @@ fn beginning(
     kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (form_token, t, form) = (FormToken::new(app, kept), words::Owner::of(language), Form::of(language));
+    let (form_token, t, form) =
+        (FormToken::new(app, kept), words::Owner::in_language(language), Form::in_language(language));
     let page = BeginPage { site: app.site(language), t, form, host, form_token: &form_token, notice };
     form::with_form(page::html(language, status, "no-store", &page))
 }
@@ -247,7 +249,7 @@ async fn answer(
         Ok(claimed) => claimed,
         Err(error) => return page::stage_error(app.site(language), "owner", &error),
     };
-    let t = words::Owner::of(language);
+    let t = words::Owner::in_language(language);
     let claim = claimed.claim.as_ref();
     let waits = claim.into_iter().flat_map(|claim| {
         let is_open =
@@ -265,13 +267,13 @@ async fn answer(
         waits: waits.collect(),
         misses: misses.into_iter().map(|(way, miss)| ((t.way)(way), (t.miss)(miss))).collect(),
         proven: proof.map(|((way, _), until)| (t.proven)((t.way)(way), &language.moment(until))),
-        kept: claimed.held.as_ref().map(|kept| shown(language, t, kept)),
+        kept: claimed.held.as_ref().map(|kept| host_details(language, t, kept)),
         claimed: &claimed,
     };
     form::with_form(page::html(language, status, "no-store", &page))
 }
 
-fn shown(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
+fn host_details(language: Language, t: &words::Owner, kept: &HostView) -> Shown {
     let moment = |at: Timestamp| language.moment(at);
     let blocked = match kept.block {
         BlockedBy::Nobody => t.blocked_by_nobody,

@@ -81,34 +81,39 @@ pub(crate) fn typed(media_type: &'static str, cache: &'static str) -> [(HeaderNa
 
 /// Renders a page that only shows a message.
 pub(crate) fn message(site: Site<'_>, status: StatusCode, heading: &str, text: &str) -> Response {
-    let t = words::Message::of(site.language);
+    let t = words::Message::in_language(site.language);
     html(site.language, status, "no-store", &MessagePage { site, t, heading, text })
 }
 
-pub(crate) fn said(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
+pub(crate) fn status_message(site: Site<'_>, status: StatusCode, said: &Said) -> Response {
     message(site, status, said.heading, said.text)
 }
 
 /// Renders the page for an unknown address.
 pub(crate) fn no_such_page(site: Site<'_>) -> Response {
-    said(site, StatusCode::NOT_FOUND, &words::Message::of(site.language).no_such_page)
+    status_message(site, StatusCode::NOT_FOUND, &words::Message::in_language(site.language).no_such_page)
 }
 
 /// Renders the page for an internal error.
 pub(crate) fn internal(site: Site<'_>) -> Response {
-    said(site, StatusCode::INTERNAL_SERVER_ERROR, &words::Message::of(site.language).internal)
+    status_message(site, StatusCode::INTERNAL_SERVER_ERROR, &words::Message::in_language(site.language).internal)
 }
 
 /// Renders the page for a caller that has used up its allowance.
 pub(crate) fn too_many(site: Site<'_>, wait: Millis) -> Response {
-    waiting(said(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::of(site.language).too_many), wait)
+    waiting(
+        status_message(site, StatusCode::TOO_MANY_REQUESTS, &words::Message::in_language(site.language).too_many),
+        wait,
+    )
 }
 
 /// Renders the page for an error of a stage, and logs the error.
 pub(crate) fn stage_error(site: Site<'_>, tried: &'static str, error: &StageError) -> Response {
     let (status, wait) = outcome(tried, error);
     match wait {
-        Some(wait) => waiting(said(site, status, &words::Message::of(site.language).unavailable), wait),
+        Some(wait) => {
+            waiting(status_message(site, status, &words::Message::in_language(site.language).unavailable), wait)
+        }
         None => internal(site),
     }
 }

@@ -36,7 +36,7 @@ pub(crate) enum BadParams {
 
 impl BadParams {
     /// Returns the reason as a sentence.
-    pub(crate) fn said(self, t: &Search) -> &'static str {
+    pub(crate) fn message(self, t: &Search) -> &'static str {
         match self {
             BadParams::TooLong => t.address_too_long,
             BadParams::TooMany => t.too_many_parameters,
@@ -49,7 +49,7 @@ impl Params {
     ///
     /// # Errors
     /// The fault, for the person who sent the query.
-    pub(crate) fn of(uri: &Uri) -> Result<Params, BadParams> {
+    pub(crate) fn parse(uri: &Uri) -> Result<Params, BadParams> {
         let raw = uri.query().unwrap_or_default();
         if raw.len() > MAX_RAW {
             return Err(BadParams::TooLong);
@@ -86,7 +86,7 @@ impl Params {
     /// A sentence, if the query is empty.
     pub(crate) fn query_of_program(&self) -> Result<&str, String> {
         let query = self.query();
-        if query.is_empty() { Err(Search::of(Language::English).no_question.to_owned()) } else { Ok(query) }
+        if query.is_empty() { Err(Search::in_language(Language::English).no_question.to_owned()) } else { Ok(query) }
     }
 
     /// Returns a whole number, or the default if there is none.
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn params(path: &str) -> Result<Params, BadParams> {
-        Params::of(&path.parse().unwrap())
+        Params::parse(&path.parse().unwrap())
     }
 
     #[test]

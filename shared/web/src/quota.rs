@@ -108,7 +108,7 @@ pub(crate) struct CallerKey {
 
 impl CallerKey {
     /// Returns the key of a caller on the day of `now`; all unknown addresses share one.
-    pub(crate) fn of(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> CallerKey {
+    pub(crate) fn new(secret: &[u8; 32], address: Option<IpAddr>, now: Timestamp) -> CallerKey {
         let day = now.as_millis().div_euclid(86_400_000).to_be_bytes();
         let key = |network: Option<&IpNet>| {
             let mut mac = keyed(secret, PURPOSE);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn key(secret: u8, address: &str, now: Timestamp) -> CallerKey {
-        CallerKey::of(&[secret; 32], Some(address.parse().unwrap()), now)
+        CallerKey::new(&[secret; 32], Some(address.parse().unwrap()), now)
     }
 
     #[test]
@@ -293,7 +293,7 @@ mod tests {
         assert_ne!(k(1, "192.0.2.1", DAY), k(1, "192.0.2.2", DAY));
         assert_ne!(k(1, "192.0.2.1", DAY), k(2, "192.0.2.1", DAY));
         assert_ne!(k(1, "192.0.2.1", DAY), k(1, "192.0.2.1", DAY + Millis::from_days(1)));
-        assert_ne!(CallerKey::of(&[1; 32], None, DAY).address, k(1, "192.0.2.1", DAY));
+        assert_ne!(CallerKey::new(&[1; 32], None, DAY).address, k(1, "192.0.2.1", DAY));
         let of_host = |address, host| key(1, address, DAY).with_host(host);
         assert_eq!(of_host("2001:db8::1", "a.example"), of_host("2001:db8:0:1::1", "a.example"), "of one network");
         assert_ne!(of_host("2001:db8::1", "a.example"), of_host("2001:db8:1::1", "a.example"));

@@ -26,7 +26,7 @@ pub(crate) struct Change {
 
 /// Returns the changes that make sense for the results of a query.
 pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Vec<Change> {
-    let t = Search::of(language);
+    let t = Search::in_language(language);
     let sorted = parts(query).any(|part| part.eq_ignore_ascii_case(BY_DATE));
     let bare = without(query, |part| has_name(part, "sort"));
     let order = |label: &str, query: String, present: bool| Change {
@@ -70,11 +70,11 @@ pub(crate) fn changes(query: &str, hits: &[SearchHit], language: Language) -> Ve
 
 /// Returns the address of a query's first page of results.
 pub(crate) fn address(query: &str) -> String {
-    format!("/?{}", asked(query))
+    format!("/?{}", query_string(query))
 }
 
 /// Returns the query part of an address that asks for a query, of a page of results or a feed.
-pub(crate) fn asked(query: &str) -> String {
+pub(crate) fn query_string(query: &str) -> String {
     form_urlencoded::Serializer::new(String::new()).append_pair("q", query).finish()
 }
 

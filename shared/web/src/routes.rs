@@ -35,7 +35,7 @@ pub fn router(mut services: Services, settings: PageSettings) -> Router {
         .route("/contact", get(contact::show).post(contact::send))
         .route("/owner", get(owner::begin).post(owner::claim))
         .route("/owner/{host}/{key}", get(owner::show).post(owner::request))
-        .route("/websub/{callback}", get(websub::asked).post(websub::told))
+        .route("/websub/{callback}", get(websub::verify_intent).post(websub::deliver))
         .route("/bot", get(info::bot))
         .route("/status", get(status::show))
         .route("/status.json", get(status::json))

@@ -69,10 +69,10 @@ struct Results<'a> {
 
 /// `GET /`
 pub(crate) async fn show(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
-    let (site, t) = (app.site(language), Search::of(language));
-    let params = match Params::of(&uri) {
+    let (site, t) = (app.site(language), Search::in_language(language));
+    let params = match Params::parse(&uri) {
         Ok(params) => params,
-        Err(wrong) => return refused(site, "", wrong.said(t)),
+        Err(wrong) => return refused(site, "", wrong.message(t)),
     };
     let query = params.query();
     if query.is_empty() {
@@ -134,8 +134,8 @@ fn results(
     newest: &SearchResults,
     now: Timestamp,
 ) -> Response {
-    let (language, t) = (site.language, Search::of(site.language));
-    let pages = Pages::of(query, found);
+    let (language, t) = (site.language, Search::in_language(site.language));
+    let pages = Pages::new(query, found);
     // The rest of a longer query was not read.
     let (typed, query) = (head_bytes(typed, MAX_QUERY_BYTES), head_bytes(query, MAX_QUERY_BYTES));
     let is_long = query.len() > LONG;
@@ -167,7 +167,7 @@ fn results(
         changes,
         // Only where nothing is found.
         examples: if in_all(found) == 0 { examples(&newest.hits, t) } else { Vec::new() },
-        follow: (site.opensearch && !is_long).then(|| refine::asked(query)),
+        follow: (site.opensearch && !is_long).then(|| refine::query_string(query)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -196,7 +196,7 @@ fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) 
         last.extend(host_of(hit).filter(|host| found.more_of.contains(host)).map(|host| (host, hit.url.as_str())));
     }
     let view = |hit: &SearchHit| {
-        let view = HitView::of(hit, language, now);
+        let view = HitView::new(hit, language, now);
         let is_last = host_of(hit).is_some_and(|host| last.get(&host) == Some(&hit.url.as_str()));
         HitView { more: is_last.then(|| view.more_of(query, language)).flatten(), ..view }
     };
@@ -207,7 +207,7 @@ fn hits(query: &str, found: &SearchResults, language: Language, now: Timestamp) 
 fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
     let view = Results {
         site,
-        t: Search::of(site.language),
+        t: Search::in_language(site.language),
         typed: head_bytes(query, MAX_QUERY_BYTES),
         query: head_bytes(query, LONG),
         as_typed: None,
@@ -223,7 +223,7 @@ fn refused(site: Site<'_>, query: &str, sentence: &str) -> Response {
         hits: Vec::new(),
         pages: Pages::default(),
         changes: Vec::new(),
-        examples: examples(&[], Search::of(site.language)),
+        examples: examples(&[], Search::in_language(site.language)),
         follow: None,
     };
     page::html(site.language, StatusCode::BAD_REQUEST, REVALIDATED, &view)
@@ -261,7 +261,7 @@ struct Pages {
 }
 
 impl Pages {
-    fn of(query: &str, found: &SearchResults) -> Pages {
+    fn new(query: &str, found: &SearchResults) -> Pages {
         let whole = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (total, number) = (whole(in_all(found)), whole(found.before) / PAGE_SIZE + 1);
         let count = total.div_ceil(PAGE_SIZE).min(MAX_PAGE);
@@ -293,14 +293,14 @@ mod tests {
 
     fn pages(query: &str, number: u64, total: u64, next: Option<&str>) -> Pages {
         let before = (number - 1) * PAGE_SIZE as u64;
-        Pages::of(query, &SearchResults { total, before, next: next.map(str::to_owned), ..SearchResults::default() })
+        Pages::new(query, &SearchResults { total, before, next: next.map(str::to_owned), ..SearchResults::default() })
     }
 
     #[test]
     fn there_are_as_many_pages_as_results_and_at_most_ten() {
         let count = |total| pages("q", 1, total, None).all.len();
         assert_eq!([count(0), count(1), count(10), count(11), count(100), count(u64::MAX)], [0, 1, 1, 2, 10, 10]);
-        let partial = Pages::of("q", &SearchResults { partial: 25, before: 10, ..SearchResults::default() });
+        let partial = Pages::new("q", &SearchResults { partial: 25, before: 10, ..SearchResults::default() });
         assert_eq!(partial.previous.as_deref(), Some("/?q=q&page=1"), "as it was typed");
         let middle = pages("a&b=c", 2, 35, Some("x+y"));
         assert_eq!(middle.previous.as_deref(), Some("/?q=a%26b%3Dc"));

@@ -35,7 +35,7 @@ pub(crate) struct OperatorContact {
 
 impl OperatorContact {
     /// Returns the contact as text and as a link.
-    pub(crate) fn of(raw: &str) -> Option<OperatorContact> {
+    pub(crate) fn parse(raw: &str) -> Option<OperatorContact> {
         // A line break would let a setting add fields to security.txt.
         let text: String = raw.chars().filter(|c| !c.is_control()).collect();
         let text = text.trim().to_owned();
@@ -58,15 +58,17 @@ mod tests {
 
     #[test]
     fn a_contact_is_a_link_where_it_can_be_one() {
-        let uri = |raw: &str| OperatorContact::of(raw).unwrap().uri;
+        let uri = |raw: &str| OperatorContact::parse(raw).unwrap().uri;
         assert_eq!(uri("help@example.org").as_deref(), Some("mailto:help@example.org"));
         assert_eq!(uri("mailto:help@example.org").as_deref(), Some("mailto:help@example.org"));
         assert_eq!(uri("https://example.org/contact").as_deref(), Some("https://example.org/contact"));
         assert_eq!(uri("ring twice"), None);
         assert_eq!(uri("javascript:alert(1)"), None);
-        assert_eq!(OperatorContact::of("  \r\n"), None);
-        assert!(!OperatorContact::of("http://example.org/").unwrap().fit_for_security_txt);
-        assert!(!OperatorContact::of("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n'));
+        assert_eq!(OperatorContact::parse("  \r\n"), None);
+        assert!(!OperatorContact::parse("http://example.org/").unwrap().fit_for_security_txt);
+        assert!(
+            !OperatorContact::parse("help@example.org\r\nPolicy: https://evil.example").unwrap().text.contains('\n')
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::language::Language;
 use crate::page::{self, REVALIDATED, Site};
 use crate::params::Params;
 use crate::quota::Allowance;
-use crate::refine::{address, asked};
+use crate::refine::{address, query_string};
 use crate::text::{MAX_SITE, clipped};
 use crate::words::{Search, Sites};
 use crate::{home, host};
@@ -72,7 +72,7 @@ struct SitePage<'a> {
 
 /// `GET /sites`
 pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, language: Language, uri: Uri) -> Response {
-    let (site, t) = (app.site(language), Sites::of(language));
+    let (site, t) = (app.site(language), Sites::in_language(language));
     if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
     }
@@ -81,7 +81,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, lan
         Err(error) => return page::stage_error(site, "sites", &error.into()),
     };
     let last = sites.len().div_ceil(SITES).max(1);
-    let number = Params::of(&uri).ok().and_then(|params| params.number("page", 1).ok());
+    let number = Params::parse(&uri).ok().and_then(|params| params.number("page", 1).ok());
     let Some(number) = number.filter(|number| (1..=last).contains(number)) else {
         return page::no_such_page(site);
     };
@@ -95,7 +95,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, lan
         rows: rows.map(|site| row(site, language, &today)).collect(),
         previous: (number > 1).then(|| link(number - 1)),
         next: (number < last).then(|| link(number + 1)),
-        place: (last > 1).then(|| format!("{number} {} {last}", Search::of(language).of)),
+        place: (last > 1).then(|| format!("{number} {} {last}", Search::in_language(language).of)),
     };
     page::html(language, StatusCode::OK, REVALIDATED, &view)
 }
@@ -103,7 +103,7 @@ pub(crate) async fn list(State(app): State<Arc<App>>, caller: CallerAddress, lan
 fn row(site: &SiteEntry, language: Language, today: &str) -> SiteRow {
     let day = site.newest.day();
     SiteRow {
-        host: host::shown(&site.host),
+        host: host::display_name(&site.host),
         page: site_page(&site.host),
         pages: language.number(site.pages),
         newest: language.short_day(&day, today).map(|words| (day, words)),
@@ -117,7 +117,7 @@ pub(crate) async fn show(
     language: Language,
     Path(name): Path<String>,
 ) -> Response {
-    let (site, t) = (app.site(language), Sites::of(language));
+    let (site, t) = (app.site(language), Sites::in_language(language));
     let Some(name) = host_name(&name) else { return page::no_such_page(site) };
     if let Err(wait) = app.admit(Allowance::Search, caller) {
         return page::too_many(site, wait);
@@ -138,13 +138,13 @@ pub(crate) async fn show(
         t,
         name: Some(clipped(&first.site, MAX_SITE))
             .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| host::shown(&name)),
+            .unwrap_or_else(|| host::display_name(&name)),
         home: home_of(first, &name),
-        host: host::shown(&name),
+        host: host::display_name(&name),
         counts: (t.counts)(found.total, &number, since.as_deref()),
         feed: first.feed.as_deref().and_then(web_url).map(String::from),
-        follow: site.opensearch.then(|| asked(&format!("site:{name}"))),
-        new: found.hits.iter().map(|hit| HitView::of(hit, language, now)).collect(),
+        follow: site.opensearch.then(|| query_string(&format!("site:{name}"))),
+        new: found.hits.iter().map(|hit| HitView::new(hit, language, now)).collect(),
         all: address(&query),
         start: format!("site:{name} "),
     };

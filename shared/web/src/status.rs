@@ -83,7 +83,9 @@ struct ForPrograms {
 pub(crate) async fn show(State(app): State<Arc<App>>, language: Language) -> Response {
     let site = app.site(language);
     match app.status.get().await {
-        Ok(status) => page::html(language, StatusCode::OK, "no-store", &StatusPage::of(site, &status, app.clock.now())),
+        Ok(status) => {
+            page::html(language, StatusCode::OK, "no-store", &StatusPage::new(site, &status, app.clock.now()))
+        }
         Err(error) => page::stage_error(site, "status", &error),
     }
 }
@@ -97,8 +99,8 @@ pub(crate) async fn json(State(app): State<Arc<App>>) -> Response {
 }
 
 impl StatusPage<'_> {
-    fn of<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
-        let (language, t) = (site.language, words::Status::of(site.language));
+    fn new<'a>(site: Site<'a>, status: &SystemStatus, now: Timestamp) -> StatusPage<'a> {
+        let (language, t) = (site.language, words::Status::in_language(site.language));
         let pages = status.index.iter().map(|year| year.pages).sum();
         let published = status.index.iter().filter_map(|year| year.published).max();
         let mut numbers = vec![(t.findable, language.number(pages))];
@@ -135,7 +137,7 @@ type DayNumber = fn(&DayCounts) -> u64;
 
 /// Returns the charts of the last days; none before there is one.
 fn charts(language: Language, days: &[DayCounts]) -> Vec<Chart> {
-    let t = words::Status::of(language);
+    let t = words::Status::in_language(language);
     let kinds: [(_, _, DayNumber); 3] = [
         ("polls", t.polls, |of| of.polls),
         ("accepted", t.accepted, |of| of.accepted),
@@ -162,7 +164,7 @@ fn day(language: Language, of: &DayCounts) -> (String, [String; 3]) {
 }
 
 fn index(language: Language, status: &SystemStatus, now: Timestamp) -> Section {
-    let t = words::Status::of(language);
+    let t = words::Status::in_language(language);
     let number =
         |name: String, number: u64| Row { name, value: language.number(number), at: None, note: String::new() };
     let mut rows = vec![number(t.findable.to_owned(), status.index.iter().map(|year| year.pages).sum())];
@@ -193,13 +195,13 @@ pub(crate) fn counts(t: &words::Status, counted: &PublicCounts) -> [(&'static st
 }
 
 fn sources(language: Language, counted: &PublicCounts) -> Section {
-    let t = words::Status::of(language);
+    let t = words::Status::in_language(language);
     let rows = counts(t, counted).map(|(name, n)| counted_row(language, name, n));
     Section { heading: t.crawl, rows: rows.into(), none: "" }
 }
 
 fn holds(language: Language, counted: &PublicCounts) -> Section {
-    let t = words::Status::of(language);
+    let t = words::Status::in_language(language);
     let rows = counted.held.iter().map(|(why, hosts)| counted_row(language, (t.hold)(*why), *hosts));
     Section { heading: t.holds, rows: rows.collect(), none: t.no_holds }
 }
@@ -211,5 +213,5 @@ fn counted_row(language: Language, name: &str, count: u64) -> Row {
 fn row_of(language: Language, queue: &QueueStatus) -> (&'static str, [String; 4]) {
     let count = queue.count;
     let numbers = [count.ready, count.waiting, count.in_flight, count.dead];
-    ((words::Status::of(language).stage)(queue.stage), numbers.map(|n| language.number(n)))
+    ((words::Status::in_language(language).stage)(queue.stage), numbers.map(|n| language.number(n)))
 }

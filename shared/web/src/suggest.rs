@@ -49,7 +49,7 @@ pub(crate) async fn send(
 }
 
 async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Response {
-    let t = Suggest::of(language);
+    let t = Suggest::in_language(language);
     let good = |text: String| answer(app, language, StatusCode::OK, "", None, Some(Notice::good(text)));
     match app.services.suggest.offered(url).await {
         Ok(SuggestOutcome::Taken) => good((t.taken)(url)),
@@ -65,10 +65,10 @@ async fn hand_on(app: &App, language: Language, url: &str, typed: &str) -> Respo
 /// Returns the address if the form may be passed on. Uses up its token.
 fn admit(app: &App, caller: CallerAddress, language: Language, filled: &Filled) -> Result<String, FormError> {
     let ticket = form::ticket(app, caller, language, filled)?;
-    let url = address(filled.get("url"), Suggest::of(language))
+    let url = address(filled.get("url"), Suggest::in_language(language))
         .map_err(|sentence| FormError::kept(StatusCode::UNPROCESSABLE_ENTITY, sentence))?;
     form::spend(app, language, ticket)?;
-    let enough = FormError::new(StatusCode::TOO_MANY_REQUESTS, Suggest::of(language).enough);
+    let enough = FormError::new(StatusCode::TOO_MANY_REQUESTS, Suggest::in_language(language).enough);
     app.admit(Allowance::Suggestion, caller).map_err(|wait| FormError { wait: Some(wait), ..enough })?;
     Ok(url)
 }
@@ -93,8 +93,8 @@ fn answer(
     kept: Option<&Filled>,
     notice: Option<Notice>,
 ) -> Response {
-    let (form_token, site, t) = (FormToken::new(app, kept), app.site(language), Suggest::of(language));
-    let page = SuggestPage { site, t, form: Form::of(language), url, form_token: &form_token, notice };
+    let (form_token, site, t) = (FormToken::new(app, kept), app.site(language), Suggest::in_language(language));
+    let page = SuggestPage { site, t, form: Form::in_language(language), url, form_token: &form_token, notice };
     form::with_form(page::html(language, status, "no-store", &page))
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use crate::words::Suggest;
 
     fn address(typed: &str) -> Result<String, &'static str> {
-        super::address(typed, Suggest::of(Language::English))
+        super::address(typed, Suggest::in_language(Language::English))
     }
 
     #[test]

@@ -36,33 +36,33 @@ struct Asked<'a> {
 }
 
 /// `GET /websub/…`: a hub's verification of intent (WebSub §5.3).
-pub(crate) async fn asked(
+pub(crate) async fn verify_intent(
     State(app): State<Arc<App>>,
     caller: CallerAddress,
     Path(callback): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Response {
     if let Err(wait) = app.admit(Allowance::HubCall, caller) {
-        return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
+        return waiting(plain_text(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
     }
     let query = query.unwrap_or_default();
     let asked = read(&query);
     let is_denial = asked.mode == "denied";
     if asked.challenge.len() > MAX_CHALLENGE || (asked.challenge.is_empty() && !is_denial) {
-        return said(StatusCode::NOT_FOUND, String::new());
+        return plain_text(StatusCode::NOT_FOUND, String::new());
     }
     let question = HubAsks { mode: &asked.mode, topic: &asked.topic, lease_seconds: asked.lease_seconds };
-    match app.services.pushes.asked(&callback, &question).await {
-        Ok(HubAnswer::Yes) if is_denial => said(StatusCode::OK, String::new()),
-        Ok(HubAnswer::Yes) => said(StatusCode::OK, asked.challenge.into_owned()),
+    match app.services.pushes.verify_intent(&callback, &question).await {
+        Ok(HubAnswer::Yes) if is_denial => plain_text(StatusCode::OK, String::new()),
+        Ok(HubAnswer::Yes) => plain_text(StatusCode::OK, asked.challenge.into_owned()),
         // RFC 9110 would have 410 for a former one; a hub that verifies expects 404 (WebSub §5.3).
-        Ok(HubAnswer::No | HubAnswer::Unknown) => said(StatusCode::NOT_FOUND, String::new()),
+        Ok(HubAnswer::No | HubAnswer::Unknown) => plain_text(StatusCode::NOT_FOUND, String::new()),
         Err(error) => port_error(error),
     }
 }
 
 /// `POST /websub/…`: a delivery (WebSub §7).
-pub(crate) async fn told(
+pub(crate) async fn deliver(
     State(app): State<Arc<App>>,
     caller: CallerAddress,
     Path(callback): Path<String>,
@@ -70,28 +70,28 @@ pub(crate) async fn told(
     body: Body,
 ) -> Response {
     if let Err(wait) = app.admit(Allowance::HubCall, caller) {
-        return waiting(said(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
+        return waiting(plain_text(StatusCode::TOO_MANY_REQUESTS, String::new()), wait);
     }
     let length = headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()).and_then(|v| v.parse::<u64>().ok());
     if length.is_some_and(|length| length > MAX_BODY as u64) {
-        return said(StatusCode::PAYLOAD_TOO_LARGE, String::new());
+        return plain_text(StatusCode::PAYLOAD_TOO_LARGE, String::new());
     }
     let signature = headers.get(SIGNATURE).and_then(|v| v.to_str().ok());
     let signed = match app.services.pushes.delivers(&callback, signature).await {
         Ok(HubDelivery::Signed(body)) => body,
-        Ok(HubDelivery::Unsigned) => return said(StatusCode::ACCEPTED, String::new()),
-        Ok(HubDelivery::Unknown) => return said(StatusCode::GONE, String::new()),
+        Ok(HubDelivery::Unsigned) => return plain_text(StatusCode::ACCEPTED, String::new()),
+        Ok(HubDelivery::Unknown) => return plain_text(StatusCode::GONE, String::new()),
         Err(error) => return port_error(error),
     };
     match is_genuine(signed, body).await {
         Ok(true) => match app.services.pushes.delivered(&callback).await {
-            Ok(HubAnswer::Yes | HubAnswer::No) => said(StatusCode::ACCEPTED, String::new()),
-            Ok(HubAnswer::Unknown) => said(StatusCode::GONE, String::new()),
+            Ok(HubAnswer::Yes | HubAnswer::No) => plain_text(StatusCode::ACCEPTED, String::new()),
+            Ok(HubAnswer::Unknown) => plain_text(StatusCode::GONE, String::new()),
             Err(error) => port_error(error),
         },
         // The sender is not told that the signature is wrong (WebSub §8).
-        Ok(false) => said(StatusCode::ACCEPTED, String::new()),
-        Err(status) => said(status, String::new()),
+        Ok(false) => plain_text(StatusCode::ACCEPTED, String::new()),
+        Err(status) => plain_text(status, String::new()),
     }
 }
 
@@ -125,14 +125,14 @@ fn read(query: &str) -> Asked<'_> {
 }
 
 /// Returns plain text, so that a challenge is never taken for a page.
-pub(crate) fn said(status: StatusCode, text: String) -> Response {
+pub(crate) fn plain_text(status: StatusCode, text: String) -> Response {
     (status, typed("text/plain; charset=utf-8", "no-store"), text).into_response()
 }
 
 pub(crate) fn port_error(error: PortError) -> Response {
     let (status, wait) = outcome("websub", &error.into());
     match wait {
-        Some(wait) => waiting(said(status, String::new()), wait),
-        None => said(status, String::new()),
+        Some(wait) => waiting(plain_text(status, String::new()), wait),
+        None => plain_text(status, String::new()),
     }
 }

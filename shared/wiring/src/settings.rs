@@ -152,8 +152,8 @@ impl Settings {
     /// # Errors
     /// One line that says which setting is wrong, and why.
     pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
-        let environment = Environment::of(environment);
-        Settings::of(&Layers::read(flags, &environment)?, flags, &environment)
+        let environment = Environment::new(environment);
+        Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
     }
 
     /// Returns the settings that hold if this text takes the place of the file, below the same environment and flags.
@@ -163,7 +163,7 @@ impl Settings {
     /// As [`Settings::load`].
     pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
         let (flags, environment) = &self.read_from;
-        Settings::of(&Layers::read_text(name, text, environment)?, flags, environment)
+        Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)
     }
 
     /// Refuses settings that a stack on AWS cannot follow, since they are for one machine.
@@ -191,7 +191,7 @@ impl Settings {
         file_of(flags, environment).is_some()
     }
 
-    fn of(layers: &Layers, flags: &Flags, environment: &Environment) -> Result<Settings, BadSettings> {
+    fn from_layers(layers: &Layers, flags: &Flags, environment: &Environment) -> Result<Settings, BadSettings> {
         let read_from = (flags.clone(), environment.clone());
         Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
     }

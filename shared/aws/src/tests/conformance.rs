@@ -15,7 +15,7 @@ async fn part<T>(take: impl Fn(&Store) -> T) -> Fresh<T> {
 }
 
 async fn fresh_hosts() -> Fresh<HostPorts> {
-    part(|store| HostPorts::of(store.hosts())).await
+    part(|store| HostPorts::new(store.hosts())).await
 }
 
 async fn fresh_queue() -> Fresh<QueuePorts> {

@@ -132,7 +132,7 @@ async fn what_the_role_may_not_do_names_the_place() {
     let json = Answer::refusal(400, "AccessDeniedException", "not authorized");
     for error in all_say(json, Answer::xml(403, "AccessDenied", "Access Denied")).await {
         assert!(sentence(&error).contains("check the role's policy"), "{error}");
-        assert_eq!(MissingRight::of(&error).and_then(MissingRight::action), None, "AWS did not say it");
+        assert_eq!(MissingRight::find(&error).and_then(MissingRight::action), None, "AWS did not say it");
     }
 }
 
@@ -144,11 +144,11 @@ async fn a_missing_right_is_known_by_its_action_and_place() {
     let [table, queue, bucket] = all_say(json, Answer::xml(403, "AccessDenied", said)).await;
     for (error, place) in [(table, "the table s-hosts"), (queue, "the queue s-poll"), (bucket, "the bucket s-data-1-x")]
     {
-        let right = MissingRight::of(&error).unwrap_or_else(|| panic!("{error:?}"));
+        let right = MissingRight::find(&error).unwrap_or_else(|| panic!("{error:?}"));
         assert_eq!((right.action(), right.place()), (Some("sqs:sendmessage"), place));
     }
     let [error, ..] = all_say(Answer::refusal(500, "InternalServerError", "oh"), Answer::xml(500, "x", "oh")).await;
-    assert!(MissingRight::of(&error).is_none() && MissingRight::of(&PortError::Conflict).is_none());
+    assert!(MissingRight::find(&error).is_none() && MissingRight::find(&PortError::Conflict).is_none());
 }
 
 #[tokio::test]

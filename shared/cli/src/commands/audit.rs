@@ -58,7 +58,7 @@ async fn show(world: &World, key: &str, json: bool) -> Result<()> {
         bail!("'{}' is no address and no host", shown(&without_credentials(key), ADDRESS))
     };
     let audit = Audit { blobs: world.ports.blobs.clone(), pages: world.ports.pages.clone() };
-    let report = audit.of(&subject).await?;
+    let report = audit.report(&subject).await?;
     let jobs = jobs(world, &subject, &report).await?;
     if report.is_empty() && jobs == 0 {
         bail!("nothing is known of '{}', and nothing is kept of it", shown(&without_credentials(key), ADDRESS));

@@ -31,7 +31,7 @@ pub(crate) struct Failed {
 
 impl Failed {
     /// Returns the reason why a source could not be read, if there is one. `hold` is that of its host key.
-    pub(crate) fn of(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
+    pub(crate) fn new(source: &Source, hold: Option<&Hold>, is_offline: bool) -> Option<Failed> {
         match source {
             Source::Site(site) => Failed::site(site, hold, is_offline),
             Source::Feed(feed) => Failed::feed(feed, hold),
@@ -141,7 +141,7 @@ mod tests {
 
     fn failed(cause: FailureCause, url: &str) -> Failed {
         let source = site(url, SiteState::Waiting, Some(Failure::new(cause, "so it is")));
-        Failed::of(&source, None, false).unwrap_or_else(|| panic!("{cause:?} is a failure"))
+        Failed::new(&source, None, false).unwrap_or_else(|| panic!("{cause:?} is a failure"))
     }
 
     #[test]
@@ -172,19 +172,19 @@ mod tests {
     fn a_site_without_a_feed_fails_and_one_that_works_does_not_unless_its_host_is_held() {
         let reason = "no feed is named".to_owned();
         let feedless = site("http://a.example/", SiteState::Feedless { reason }, None);
-        let failed = Failed::of(&feedless, None, false).unwrap_or_else(|| panic!("it has no feed"));
+        let failed = Failed::new(&feedless, None, false).unwrap_or_else(|| panic!("it has no feed"));
         assert!(failed.is_failure && failed.remedy.is_some_and(|text| text.starts_with("if it has a feed")));
         let of_a_page = remedy(FailureCause::NoFeed, "http://a.example/a/post").unwrap_or_default();
         assert!(of_a_page.contains("home page") && of_a_page.contains("--feed"), "{of_a_page}");
         let working = site("http://a.example/", SiteState::Working { feeds: vec![] }, None);
-        assert_eq!(Failed::of(&working, None, false), None);
+        assert_eq!(Failed::new(&working, None, false), None);
         let replaced = site("https://a.example/", SiteState::Replaced { by: "http://a.example/".into() }, None);
-        assert_eq!(Failed::of(&replaced, None, true), None);
+        assert_eq!(Failed::new(&replaced, None, true), None);
         let hold = Hold { until: Timestamp::MAX, reason: HoldReason::TooManyRequests, since: Timestamp::MIN };
-        let held = Failed::of(&working, Some(&hold), false).unwrap_or_else(|| panic!("its host is held"));
+        let held = Failed::new(&working, Some(&hold), false).unwrap_or_else(|| panic!("its host is held"));
         assert!(!held.is_failure && held.reason.contains("too_many_requests"), "{held:?}");
         let untried = site("http://a.example/", SiteState::Waiting, None);
-        assert_eq!(Failed::of(&untried, None, false), None);
-        assert!(Failed::of(&untried, None, true).is_some_and(|failed| failed.reason.contains("your own network")));
+        assert_eq!(Failed::new(&untried, None, false), None);
+        assert!(Failed::new(&untried, None, true).is_some_and(|failed| failed.reason.contains("your own network")));
     }
 }

@@ -28,7 +28,7 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn of(args: &'a ListArgs) -> View<'a> {
+    fn new(args: &'a ListArgs) -> View<'a> {
         let key = match &args.what {
             Some(ListWhat::Show { key }) => Some(key.as_str()),
             Some(ListWhat::List) | None => None,
@@ -78,7 +78,7 @@ fn which(what: &str, key: &str, urls: &[String]) -> Result<()> {
 }
 
 pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
-    let mut view = View::of(args);
+    let mut view = View::new(args);
     // On a stack each row that is read costs money; `sites show` reads those of one host.
     let outcomes = match world.store() {
         Some(_) => outcomes::by_feed(world.ports.pages.as_ref(), usize::MAX).await?,
@@ -109,7 +109,7 @@ pub(super) async fn sites(world: &World, args: &ListArgs) -> Result<()> {
 }
 
 pub(super) async fn feeds(world: &World, args: &ListArgs) -> Result<()> {
-    let mut view = View::of(args);
+    let mut view = View::new(args);
     let now = world.clock.now();
     let mut meant: Vec<FeedSource> = Vec::new();
     each_source(world, |source| {
@@ -167,7 +167,7 @@ fn reason(feed: &FeedSource, rules: &Rules, now: Timestamp) -> String {
 }
 
 pub(super) async fn pages(world: &World, args: &ListArgs) -> Result<()> {
-    let mut view = View::of(args);
+    let mut view = View::new(args);
     if let Some(key) = view.key {
         // One row by its id or its URL needs no scan of all rows.
         let by_url = address::parse(key, None).ok().map(|u| address::page_id(&address::canonical(&u)));
@@ -212,7 +212,7 @@ async fn page_about(world: &World, key: &str) -> Result<Option<Page>> {
 }
 
 pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
-    let mut view = View::of(args);
+    let mut view = View::new(args);
     let now = world.clock.now();
     let mut after: Option<HostKey> = None;
     loop {
@@ -241,7 +241,7 @@ pub(super) async fn holds(world: &World, args: &ListArgs) -> Result<()> {
 }
 
 pub(super) async fn parked(world: &World, args: &ListArgs) -> Result<()> {
-    let mut view = View::of(args);
+    let mut view = View::new(args);
     for waiting in world.ports.inbox.waiting(world.clock.now(), MOST).await? {
         let (stage, about) = match &waiting.job {
             Ok(job) => (job.work.queue().as_str(), job_subject(job)),

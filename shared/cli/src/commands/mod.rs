@@ -57,7 +57,7 @@ pub(crate) enum Place {
 
 impl Place {
     /// Returns the place that the flags name.
-    pub(crate) fn of(flags: &Shared) -> Place {
+    pub(crate) fn new(flags: &Shared) -> Place {
         if flags.aws { Place::Stack(flags.stack.clone().unwrap_or_else(|| STACK.to_owned())) } else { Place::Here }
     }
 
@@ -230,7 +230,7 @@ mod tests {
     fn advice_names_the_stack() {
         let program = |line: &str| {
             let cli = crate::args::Cli::read(line.split(' ').map(Into::into)).unwrap_or_else(|e| panic!("{e}"));
-            Place::of(&cli.shared).program()
+            Place::new(&cli.shared).program()
         };
         assert_eq!(program("curlew status"), "curlew");
         assert_eq!(program("curlew --aws status"), "curlew --aws");

@@ -87,7 +87,7 @@ pub(super) async fn pages(
     let stopped = stopped(&world, stop);
     let app = router(services, world.config.pages(secret));
     let proxies = Proxies::new(world.config.web.trusted_proxies.clone());
-    let limits = Limits::of(descriptors::connections(world.config.workers));
+    let limits = Limits::new(descriptors::connections(world.config.workers));
     output::line(&format!("Open http://{addr}/ in a browser; Ctrl-C stops."))?;
     if let Some(warning) = without_contact.filter(|_| world.config.contact.is_none()) {
         tracing::warn!("{warning}");

@@ -191,7 +191,7 @@ async fn failed(
                 let pause = || pauses.get(&host).filter(|_| !was_read(source));
                 holds.get(&host).filter(|hold| hold.since < since || !was_read(source)).or_else(pause)
             });
-            failed.extend(Failed::of(source, hold, is_offline));
+            failed.extend(Failed::new(source, hold, is_offline));
         }
         Ok(())
     })

@@ -54,7 +54,7 @@ pub(super) async fn export(world: &World, args: WarcArgs) -> Result<()> {
     out.write(&member(&first)?)?;
     let since = args.since.unwrap_or(Timestamp::EPOCH);
     for (key, segment) in world.library.raw.objects(since).await? {
-        for page in world.library.raw.shown(&key, &segment, world.ports.pages.as_ref()).await? {
+        for page in world.library.raw.entries_of_segment(&key, &segment, world.ports.pages.as_ref()).await? {
             let record = &page.record;
             let is_of_site = site.as_ref().is_none_or(|(site, _)| is_at_or_below(&record.host, site));
             if let Some(raw) = page.unpack().filter(|_| is_of_site && record.fetched_at >= since) {

@@ -164,7 +164,7 @@ impl Discover {
         let Ok(start) = address::parse(&site.url, None) else {
             return self.apply(site, seen, Step::Refused(failures::bad_address()), job).await;
         };
-        let rest = Rest::of(&job.work);
+        let rest = Rest::new(&job.work);
         let host = self.intake.politeness.key_of(rest.home.as_ref().unwrap_or(&start));
         let host = host.map_err(|e| StageError::Job(e.to_string()))?;
         let mut visit = match self.intake.politeness.open(&host, &format!("discover {}", site.key)).await? {

@@ -43,7 +43,7 @@ impl Subscribe {
         let Some(url) = hub.and_then(|hub| address::parse(&hub.url, None).ok()) else {
             return drop("the hub's address is invalid or has changed");
         };
-        let Some(callback) = self.callbacks.of(&feed.key, known.begun).await? else {
+        let Some(callback) = self.callbacks.for_feed(&feed.key, known.begun).await? else {
             return drop("nobody listens for hubs here");
         };
         let host = self.politeness.key_of(&url).map_err(|e| StageError::Job(e.to_string()))?;

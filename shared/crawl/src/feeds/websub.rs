@@ -45,7 +45,7 @@ impl Callbacks {
     ///
     /// # Errors
     /// The errors of the object store.
-    pub async fn of(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
+    pub async fn for_feed(&self, feed: &SourceKey, begun: Timestamp) -> Result<Option<Callback>, StageError> {
         let (Some(base), Some(secret)) = (&self.base, self.secret().await?) else { return Ok(None) };
         let url = format!("{base}{PATH}{}", name(&secret, feed, begun));
         Ok(Some(Callback { url, secret: signing_key(&secret, feed, begun) }))
@@ -128,13 +128,13 @@ mod tests {
         let blobs = Arc::new(MemoryBlobs::default());
         let callbacks = Callbacks::new(Some("https://search.example".into()), blobs.clone());
         let begun = Timestamp::from_millis(1_800_000_000_000);
-        assert!(callbacks.of(&feed('a'), begun).await.unwrap().is_none(), "nobody listens yet");
+        assert!(callbacks.for_feed(&feed('a'), begun).await.unwrap().is_none(), "nobody listens yet");
         blobs.put(WEB_SECRET, vec![7; 32].into()).await.unwrap();
-        let one = callbacks.of(&feed('a'), begun).await.unwrap().unwrap();
+        let one = callbacks.for_feed(&feed('a'), begun).await.unwrap().unwrap();
         let name = one.url.strip_prefix("https://search.example/websub/").unwrap();
         assert_eq!(callbacks.read(name).await.unwrap().unwrap(), (feed('a'), begun, one.secret.clone()));
         for (key, at) in [('b', begun), ('a', begun + curlew_model::Millis(1))] {
-            let other = callbacks.of(&feed(key), at).await.unwrap().unwrap();
+            let other = callbacks.for_feed(&feed(key), at).await.unwrap().unwrap();
             assert!(other.url != one.url && other.secret != one.secret);
         }
         let forged = [

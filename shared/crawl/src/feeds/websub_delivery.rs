@@ -75,7 +75,7 @@ impl Pushes {
     ///
     /// # Errors
     /// The errors of the ports; then the hub asks again.
-    pub async fn asked(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
+    pub async fn verify_intent(&self, callback: &str, asked: &HubAsks<'_>) -> Result<HubAnswer, PortError> {
         let Some((key, begun, _)) = self.callbacks.read(callback).await? else { return Ok(HubAnswer::Unknown) };
         let mode = match asked.mode {
             "subscribe" => Mode::Subscribe,

@@ -89,7 +89,7 @@ impl Reextract<'_> {
         let mut report = ReextractReport::default();
         let mut chunk: Vec<RawEntry> = Vec::new();
         for (key, segment) in self.raw.objects(request.since).await? {
-            let pages = self.raw.shown(&key, &segment, self.extract.pages.as_ref()).await?;
+            let pages = self.raw.entries_of_segment(&key, &segment, self.extract.pages.as_ref()).await?;
             let is_asked =
                 |page: &RawEntry| page.record.fetched_at >= request.since && request.is_about(&page.record.url);
             chunk.extend(pages.into_iter().filter(is_asked));

@@ -30,7 +30,7 @@ pub(super) enum Apostrophe {
 
 impl Apostrophe {
     /// Returns the meaning of an apostrophe in a language.
-    pub(super) fn of(language: &str) -> Apostrophe {
+    pub(super) fn for_language(language: &str) -> Apostrophe {
         match language {
             "it" => Apostrophe::Elides(include_str!("../../lists/elided.it.txt")),
             "fr" => Apostrophe::Elides(include_str!("../../lists/elided.fr.txt")),

@@ -11,7 +11,7 @@ const LENGTHS: RangeInclusive<usize> = 2..=32;
 /// Returns the words of a text that are indexed as they are spelled, as they are written: those that begin with a letter,
 /// of scripts that divide words by spaces.
 pub(crate) fn spelled_words(text: &str) -> impl Iterator<Item = &str> {
-    let words = Pieces::of(text).filter_map(|piece| match piece {
+    let words = Pieces::new(text).filter_map(|piece| match piece {
         Piece::Word { span, .. } => Some(&text[span]),
         Piece::Run(_) | Piece::Emoji(_) => None,
     });

@@ -16,7 +16,7 @@ pub(super) fn forms_in(analyzers: &mut Analyzers, language: &str, text: &str) ->
     let mut forms = BTreeSet::new();
     let other = (language == "de").then(|| other_umlauts(text)).flatten();
     for text in [Some(Cow::Borrowed(text)), other.map(Cow::Owned)].into_iter().flatten() {
-        let words = analyzers.of(language).words(&text, Mode::Query);
+        let words = analyzers.for_language(language).words(&text, Mode::Query);
         let apart = || words.iter().filter(|word| word.words <= 1);
         forms.insert(apart().map(|word| (word.position, word.form.clone())).collect());
         forms.insert(apart().map(|word| (word.position, word.other.as_ref().unwrap_or(&word.form).clone())).collect());

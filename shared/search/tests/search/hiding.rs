@@ -30,7 +30,7 @@ fn what_is_hidden_is_neither_found_nor_counted() {
 #[test]
 fn tombstones_of_all_years_are_minded() {
     let years = [Manifest::new(2025).with_tombstones([id("a")]), Manifest::new(2026).with_tombstones([id("b")])];
-    let hidden = Hidden::of(&years, BTreeSet::new(), now());
+    let hidden = Hidden::new(&years, BTreeSet::new(), now());
     let split = [split(&["a", "b", "c"].map(|name| Page::it(name, "Pane", "Il pane.")))];
     assert_eq!(paths(&ask_all(&split, &hidden, "pane")), ["c"]);
 }
@@ -41,7 +41,7 @@ fn p07_a_page_whose_time_was_learned_later_is_hidden_from_then_on() {
     let manifest = Manifest::new(2026).with_expiry(&id("a"), Some(soon)).with_expiry(&id("b"), Some(later));
     let read = Manifest::from_json(&manifest.to_json()).unwrap();
     assert_eq!(read, manifest);
-    let hidden = |at| Hidden::of([&read], BTreeSet::new(), at).tombstones.len();
+    let hidden = |at| Hidden::new([&read], BTreeSet::new(), at).tombstones.len();
     assert_eq!([now(), soon, later].map(hidden), [0, 1, 2]);
     assert_eq!([now(), soon, later].map(|at| read.next_expiry(at)), [Some(soon), Some(later), None]);
     let changed = read.with_expiry(&id("a"), None).with_tombstones([id("b")]);

@@ -61,7 +61,7 @@ async fn send(shared: &Arc<Shared>, event: Event, dice: &mut Dice) {
     let answer = match &message {
         Message::AskBack { mode, topic, lease } => {
             let asked = HubAsks { mode, topic, lease_seconds: Some(lease.0 / 1_000) };
-            let answer = machine.program.crawler.pushes.asked(callback, &asked).await;
+            let answer = machine.program.crawler.pushes.verify_intent(callback, &asked).await;
             if matches!(answer, Ok(HubAnswer::Yes)) {
                 confirmed(shared, &of, mode, dice);
             }

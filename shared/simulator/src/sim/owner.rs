@@ -158,7 +158,7 @@ async fn left_of(shared: &Arc<Shared>, host: &str, until: Timestamp) -> Vec<Stri
         return vec![format!("publishing failed: {error}")];
     }
     let audit = Audit { blobs: shared.blobs.clone(), pages: shared.pages.clone() };
-    let report = match audit.of(&Subject::Host(host.to_owned())).await {
+    let report = match audit.report(&Subject::Host(host.to_owned())).await {
         Ok(report) => report,
         Err(error) => return vec![format!("the audit failed: {error}")],
     };

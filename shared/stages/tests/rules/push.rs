@@ -88,7 +88,7 @@ impl Listening {
 
     async fn asked(&self, mode: &str) -> HubAnswer {
         let asked = HubAsks { mode, topic: FEED, lease_seconds: Some(864_000) };
-        self.pushes.asked(&self.callback(), &asked).await.unwrap()
+        self.pushes.verify_intent(&self.callback(), &asked).await.unwrap()
     }
 
     async fn subscription(&self) -> Option<Subscription> {
@@ -203,7 +203,7 @@ async fn f11_f13_a_subscription_lives_from_the_hub_s_question_to_its_end() {
     assert_eq!(this.asked("something").await, HubAnswer::No);
     let made_up = format!("{}0", this.callback());
     let asked = HubAsks { mode: "subscribe", topic: FEED, lease_seconds: None };
-    assert_eq!(this.pushes.asked(&made_up, &asked).await.unwrap(), HubAnswer::Unknown);
+    assert_eq!(this.pushes.verify_intent(&made_up, &asked).await.unwrap(), HubAnswer::Unknown);
     let (callback, until) = (this.callback(), this.subscription().await.unwrap().until.unwrap());
     let renewed = loop {
         this.poll().await;

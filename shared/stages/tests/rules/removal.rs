@@ -201,7 +201,7 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     // The audit reports it, for the page and for its host, and in the end that the page is gone for good.
     let audit = Audit { blobs: world.blobs.clone(), pages: world.pages.clone() };
     for subject in [Subject::read(A), Subject::read("example.org"), Subject::read(page(A).as_str())] {
-        let report = audit.of(&subject.unwrap()).await.unwrap();
+        let report = audit.report(&subject.unwrap()).await.unwrap();
         assert_eq!((report.pages.len(), report.removed.len(), report.records, report.indexed), (1, 1, 0, 1));
         assert_eq!(
             (report.removed[0]["reason"].as_str(), report.left.len(), report.left[0].hidden),
@@ -212,9 +212,9 @@ async fn a_page_answering_410_is_not_found_by_the_next_query_and_its_record_is_e
     world.index().refresh(2026).await.unwrap();
     world.politeness.clock.sleep(Millis::from_hours(25)).await;
     world.index().publish(2026).await.unwrap();
-    let report = audit.of(&Subject::read(A).unwrap()).await.unwrap();
+    let report = audit.report(&Subject::read(A).unwrap()).await.unwrap();
     assert!(report.left.is_empty() && report.indexed == 0 && report.is_clean());
-    assert!(audit.of(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
+    assert!(audit.report(&Subject::read("https://example.org/never").unwrap()).await.unwrap().is_empty());
     for nothing in ["", "a b", "host/path", "ftp://x/"] {
         assert_eq!(Subject::read(nothing), None, "{nothing}");
     }

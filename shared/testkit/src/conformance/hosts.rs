@@ -17,7 +17,7 @@ pub struct HostPorts {
 
 impl HostPorts {
     /// From an adapter of both traits.
-    pub fn of<T: HostLedger + Hosts + 'static>(adapter: Arc<T>) -> HostPorts {
+    pub fn new<T: HostLedger + Hosts + 'static>(adapter: Arc<T>) -> HostPorts {
         HostPorts { ledger: adapter.clone(), hosts: adapter }
     }
 }

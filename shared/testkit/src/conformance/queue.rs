@@ -85,7 +85,7 @@ pub struct QueuePorts {
 
 impl QueuePorts {
     /// From an adapter of all three traits that believes the `now` that it is given.
-    pub fn of<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>) -> QueuePorts {
+    pub fn new<T: Queue + Inbox + SendRaw + 'static>(adapter: Arc<T>) -> QueuePorts {
         QueuePorts::in_time(adapter, Arc::new(ManualTime::default()))
     }
 

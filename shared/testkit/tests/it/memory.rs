@@ -17,11 +17,11 @@ mod plain {
     use super::*;
 
     async fn hosts() -> Fresh<HostPorts> {
-        Fresh::new(HostPorts::of(Arc::new(MemoryHosts::default())))
+        Fresh::new(HostPorts::new(Arc::new(MemoryHosts::default())))
     }
 
     async fn queue() -> Fresh<QueuePorts> {
-        Fresh::new(QueuePorts::of(Arc::new(MemoryJobs::default())))
+        Fresh::new(QueuePorts::new(Arc::new(MemoryJobs::default())))
     }
 
     async fn robots() -> Fresh<Arc<dyn RobotsStore>> {
@@ -78,11 +78,11 @@ mod wrapped {
     }
 
     async fn hosts() -> Fresh<HostPorts> {
-        Fresh::new(HostPorts::of(calm(MemoryHosts::default())))
+        Fresh::new(HostPorts::new(calm(MemoryHosts::default())))
     }
 
     async fn queue() -> Fresh<QueuePorts> {
-        Fresh::new(QueuePorts::of(calm(MemoryJobs::default())))
+        Fresh::new(QueuePorts::new(calm(MemoryJobs::default())))
     }
 
     async fn robots() -> Fresh<Arc<dyn RobotsStore>> {

@@ -12,7 +12,7 @@ const ACTS: usize = 5;
 
 /// `GET /admin`
 pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {
-    let (t, now) = (words::Status::of(ENGLISH), admin.app.clock.now());
+    let (t, now) = (words::Status::in_language(ENGLISH), admin.app.clock.now());
     let status = admin.app.status.get().await?;
     let messages = admin.app.services.messages.count().await?;
     let acts = admin.services.actions.log.latest(ACTS).await?;

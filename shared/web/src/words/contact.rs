@@ -21,7 +21,7 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    pub(crate) const fn of(language: Language) -> &'static Contact {
+    pub(crate) const fn in_language(language: Language) -> &'static Contact {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    pub(crate) const fn of(language: Language) -> &'static Form {
+    pub(crate) const fn in_language(language: Language) -> &'static Form {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) const fn of(language: Language) -> &'static Frame {
+    pub(crate) const fn in_language(language: Language) -> &'static Frame {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) const fn of(language: Language) -> &'static Message {
+    pub(crate) const fn in_language(language: Language) -> &'static Message {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

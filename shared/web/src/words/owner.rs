@@ -89,7 +89,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub(crate) const fn of(language: Language) -> &'static Owner {
+    pub(crate) const fn in_language(language: Language) -> &'static Owner {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

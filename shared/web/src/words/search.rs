@@ -122,7 +122,7 @@ impl<T: AsRef<str>> ExampleWords<T> {
 }
 
 impl Search {
-    pub(crate) const fn of(language: Language) -> &'static Search {
+    pub(crate) const fn in_language(language: Language) -> &'static Search {
         language.choose(&ENGLISH, &ITALIAN)
     }
 

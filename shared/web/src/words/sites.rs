@@ -22,7 +22,7 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    pub(crate) const fn of(language: Language) -> &'static Sites {
+    pub(crate) const fn in_language(language: Language) -> &'static Sites {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

@@ -42,7 +42,7 @@ pub(crate) struct Status {
 }
 
 impl Status {
-    pub(crate) const fn of(language: Language) -> &'static Status {
+    pub(crate) const fn in_language(language: Language) -> &'static Status {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

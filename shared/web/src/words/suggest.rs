@@ -20,7 +20,7 @@ pub(crate) struct Suggest {
 }
 
 impl Suggest {
-    pub(crate) const fn of(language: Language) -> &'static Suggest {
+    pub(crate) const fn in_language(language: Language) -> &'static Suggest {
         language.choose(&ENGLISH, &ITALIAN)
     }
 }

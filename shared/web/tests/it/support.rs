@@ -397,7 +397,7 @@ fn subscribed(sources: &dyn Sources, callbacks: &Callbacks, now: Timestamp) -> C
     });
     feed.polling.hub = Some(hub);
     assert!(ready(sources.insert(&Source::Feed(feed))).unwrap());
-    ready(callbacks.of(&key, now)).unwrap().unwrap()
+    ready(callbacks.for_feed(&key, now)).unwrap().unwrap()
 }
 
 /// Returns the settings of the tests; all options are set.

@@ -87,7 +87,7 @@ pub(super) struct Environment(Vec<(String, String)>);
 
 impl Environment {
     /// Keeps the settings among these variables.
-    pub(super) fn of(variables: impl Iterator<Item = (String, String)>) -> Environment {
+    pub(super) fn new(variables: impl Iterator<Item = (String, String)>) -> Environment {
         let mut kept: Vec<(String, String)> =
             variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
         kept.sort();

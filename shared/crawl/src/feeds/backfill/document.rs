@@ -111,7 +111,7 @@ impl Backfills {
         row.found = row.found.saturating_add(pages.len() as u64);
         let portion = self.portion(&row, &source, &pages, hidden).await?;
         let has_new = portion.sent > 0 || portion.done < pages.len();
-        let links = Links::of(&feed, &source.url, kind);
+        let links = Links::read(&feed, &source.url, kind);
         let facts = FeedFacts {
             dates: feed.entries.iter().map(|entry| entry.published.or(entry.updated)).collect(),
             content: content(&feed),
@@ -214,7 +214,7 @@ struct Links {
 }
 
 impl Links {
-    fn of(feed: &Feed, address: &str, kind: &DocumentKind) -> Links {
+    fn read(feed: &Feed, address: &str, kind: &DocumentKind) -> Links {
         let link = |text: &Option<String>| text.as_ref().and_then(|text| address::parse(text, None).ok());
         let usual = match (feed.generator, kind, Url::parse(address)) {
             (Some(generator), DocumentKind::Feed { number, entries, .. }, Ok(first)) => {

@@ -17,7 +17,7 @@ pub(super) struct Rest {
 
 impl Rest {
     /// Reads it from a job.
-    pub(super) fn of(job: &DiscoverJob) -> Rest {
+    pub(super) fn new(job: &DiscoverJob) -> Rest {
         let url = |text: &String| address::parse(text, None).ok();
         let links = job.links.iter().filter_map(url).collect();
         Rest { home: job.home.as_ref().and_then(url), links, next_guess: job.next_guess }
