@@ -6,7 +6,7 @@ use crate::lexicon::Lexicon;
 use crate::lists::{BadList, EMBEDDED, List, read};
 use crate::persons::Persons;
 use crate::score::{In, Scored, Weighed, score};
-use crate::settings::Settings;
+use crate::settings::{Settings, TOGETHER_FROM};
 use crate::topic::Topic;
 use crate::topic::TopicScore;
 use crate::verdict::{Evidence, Finding, NamedPerson, Place, REPORT_AT, Screening};
@@ -22,9 +22,6 @@ pub const MAX_TITLE_BYTES: usize = 1024;
 const MAX_TERMS: usize = 12;
 /// Maximum number of terms against it.
 const MAX_COUNTER: usize = 8;
-/// Share of the threshold that words and image must each reach to count together: the labelled set has texts *about* a
-/// topic that come half of the way.
-const TOGETHER_FROM: f32 = 0.75;
 /// Maximum number of bytes of the page that an explanation quotes per place.
 const MAX_QUOTE: usize = 80;
 

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 
 /// Default score from which a topic rejects a page.
 pub const REJECT_AT: f32 = 0.5;
+/// Share of the threshold that words and image must each reach to count together: the labelled set has texts *about* a
+/// topic that come half of the way.
+pub const TOGETHER_FROM: f32 = 0.75;
 /// Maximum number of persons.
 pub const MAX_PERSONS: usize = 10_000;
 

@@ -1,7 +1,7 @@
 //! Maps the labels of classifiers to topics with a table.
 
 use super::Detection;
-use crate::settings::REJECT_AT;
+use crate::settings::{REJECT_AT, TOGETHER_FROM};
 use crate::topic::{Topic, TopicScore};
 use serde::Deserialize;
 
@@ -17,6 +17,10 @@ pub struct Label {
     /// Probability, above 0 and below 1, that corresponds to a score of [`REJECT_AT`].
     #[serde(default = "half")]
     pub from: f32,
+    /// Probability, above 0 and below [`Label::from`], from which the label counts together with words: it corresponds to
+    /// a score of [`TOGETHER_FROM`] of [`REJECT_AT`]. Without it, that is the same share of [`Label::from`].
+    #[serde(default)]
+    pub hint: Option<f32>,
 }
 
 fn half() -> f32 {
@@ -24,16 +28,20 @@ fn half() -> f32 {
 }
 
 impl Label {
-    /// True if [`Label::from`] is within its range.
+    /// True if [`Label::from`] and [`Label::hint`] are within their ranges.
     pub fn is_usable(&self) -> bool {
-        self.from > 0.0 && self.from < 1.0
+        self.from > 0.0 && self.from < 1.0 && self.hint.is_none_or(|hint| hint > 0.0 && hint < self.from)
     }
 
-    /// Returns the score of a probability: linear from 0 to `from`, and from there to 1.
+    /// Returns the score of a probability: linear from 0 to `hint`, to `from`, and from there to 1.
     fn score(&self, probability: f32) -> f32 {
         let p = probability.clamp(0.0, 1.0);
-        let score = if p < self.from {
-            p / self.from * REJECT_AT
+        let hint = self.hint.unwrap_or(self.from * TOGETHER_FROM);
+        let hint_score = REJECT_AT * TOGETHER_FROM;
+        let score = if p < hint {
+            p / hint * hint_score
+        } else if p < self.from {
+            hint_score + (p - hint) / (self.from - hint) * (REJECT_AT - hint_score)
         } else {
             REJECT_AT + (p - self.from) / (1.0 - self.from) * (1.0 - REJECT_AT)
         };
@@ -63,7 +71,7 @@ mod tests {
     use super::*;
 
     fn label(name: &str, topic: Option<Topic>, from: f32) -> Label {
-        Label { name: name.into(), topic, from }
+        Label { name: name.into(), topic, from, hint: None }
     }
 
     #[test]
@@ -73,6 +81,17 @@ mod tests {
             assert!((strict.score(probability) - score).abs() < 0.002, "{probability}");
         }
         assert!(!label("x", None, 0.0).is_usable() && !label("x", None, 1.0).is_usable());
+    }
+
+    #[test]
+    fn from_its_hint_on_a_label_counts_with_words() {
+        let label = Label { hint: Some(0.3), ..label("nudity", Some(Topic::Adult), 0.8) };
+        for (probability, score) in [(0.15, 0.188), (0.3, 0.375), (0.55, 0.438), (0.8, 0.5), (0.9, 0.75)] {
+            assert!((label.score(probability) - score).abs() < 0.002, "{probability}");
+        }
+        assert!(label.score(0.3) >= REJECT_AT * TOGETHER_FROM && label.score(0.299) < REJECT_AT * TOGETHER_FROM);
+        assert!(label.is_usable() && !Label { hint: Some(0.8), ..label.clone() }.is_usable());
+        assert!(!Label { hint: Some(0.0), ..label }.is_usable());
     }
 
     #[test]
