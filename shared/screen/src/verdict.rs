@@ -24,6 +24,9 @@ pub struct Screening {
     /// The operator's override that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<Override>,
+    /// Reason why the page's image could not be looked at, if that is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image_not_classified: Option<String>,
 }
 
 /// Finding of one topic in a page, with its evidence.
@@ -119,7 +122,7 @@ impl Screening {
         topics.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.topic.cmp(&b.topic)));
         let rejected = !persons.is_empty() || topics.iter().any(|t| t.rejects);
         let verdict = if rejected { Verdict::Reject } else { Verdict::Pass };
-        Screening { verdict, topics, persons, overridden: None }
+        Screening { verdict, topics, persons, overridden: None, image_not_classified: None }
     }
 
     /// Returns the reasons for the rejection: names of topics, `person` or `operator`. Empty if the page passes.
@@ -163,6 +166,9 @@ impl Screening {
         }
         for finding in &self.topics {
             let _ = write!(text, " {}", finding.explain());
+        }
+        if let Some(why) = &self.image_not_classified {
+            let _ = write!(text, " Its image was not looked at: {why}.");
         }
         if !self.topics.is_empty() {
             text.push_str(" Scores go from 0, nothing of it, to 1, nothing else.");

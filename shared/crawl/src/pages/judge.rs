@@ -4,7 +4,7 @@ use crate::pages::image::opened;
 use crate::pages::overrides;
 use curlew_model::{Millis, Rejection};
 use curlew_ports::{Blobs, Clock, CpuError, CpuPool, CpuTask, PortError, compute};
-use curlew_screen::image::{Detection, ImageClassifier, ImageInput, Rgb};
+use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified, Rgb};
 use curlew_screen::{Override, Page, Screener, Screening, Verdict};
 use lru::LruCache;
 use std::fmt;
@@ -106,8 +106,8 @@ impl Judge {
         Ok(rules)
     }
 
-    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. An image that cannot be classified says
-    /// nothing: the page is judged by its words alone.
+    /// Judges a page by its words, and, if they let it pass, by its image as well, a thumbnail as JPEG. A page whose image
+    /// cannot be classified is judged by its words alone, and its verdict says so.
     ///
     /// # Errors
     /// If its words take too long to weigh, or cannot be weighed now.
@@ -116,11 +116,12 @@ impl Judge {
         if words.verdict == Verdict::Reject {
             return Ok(words);
         }
-        let detections = match image {
-            Some(jpeg) => self.detect(jpeg).await.unwrap_or_default(),
-            None => Vec::new(),
-        };
-        if detections.is_empty() { Ok(words) } else { self.screened(pool, page, detections).await }
+        let Some(jpeg) = image else { return Ok(words) };
+        match self.detect(jpeg).await {
+            Ok(detections) if detections.is_empty() => Ok(words),
+            Ok(detections) => self.screened(pool, page, detections).await,
+            Err(NotClassified(why)) => Ok(Screening { image_not_classified: Some(why), ..words }),
+        }
     }
 
     async fn screened(
@@ -141,28 +142,34 @@ impl Judge {
 
     /// Judges a thumbnail that came later than its page's words.
     pub(crate) async fn image(&self, host: Option<&str>, jpeg: &[u8]) -> Option<Screening> {
-        let detections = if self.may_reject_by_image() { self.detect(jpeg).await? } else { return None };
+        let detections = if self.may_reject_by_image() { self.detect(jpeg).await.ok()? } else { return None };
         Some(self.screener().screen_with(&Page { host, ..Page::default() }, &detections))
     }
 
-    /// Returns the labels of a thumbnail; `None` if it is no picture of a thumbnail's size.
-    async fn detect(&self, jpeg: &[u8]) -> Option<Vec<Detection>> {
-        let Some(eye) = &self.eye else { return Some(Vec::new()) };
+    /// Returns the labels of a thumbnail, or why it has none; the reason is logged here.
+    async fn detect(&self, jpeg: &[u8]) -> Result<Vec<Detection>, NotClassified> {
+        let Some(eye) = &self.eye else { return Ok(Vec::new()) };
         if let Some(detections) = self.detections.lock().unwrap_or_else(PoisonError::into_inner).get(jpeg) {
-            return Some(detections.clone());
+            return Ok(detections.clone());
         }
-        let pixels = opened(jpeg)?;
-        let (width, height) = pixels.dimensions();
-        let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw())?;
-        Some(match eye.classify(&ImageInput { rgb, jpeg }).await {
+        let classified = classify(eye.as_ref(), jpeg).await;
+        match &classified {
             Ok(detections) => {
                 self.detections.lock().unwrap_or_else(PoisonError::into_inner).put(jpeg.into(), detections.clone());
-                detections
             }
             Err(why) => {
                 tracing::warn!(classifier = eye.name(), reason = %why, "a page is judged by its words alone");
-                Vec::new()
             }
-        })
+        }
+        classified
     }
+}
+
+/// Has a thumbnail classified.
+async fn classify(eye: &dyn ImageClassifier, jpeg: &[u8]) -> Result<Vec<Detection>, NotClassified> {
+    let unfit = || NotClassified("it is no picture of a thumbnail's size".to_owned());
+    let pixels = opened(jpeg).ok_or_else(unfit)?;
+    let (width, height) = pixels.dimensions();
+    let rgb = Rgb::new(width as usize, height as usize, pixels.as_raw()).ok_or_else(unfit)?;
+    eye.classify(&ImageInput { rgb, jpeg }).await
 }

@@ -110,7 +110,7 @@ fn nothing_in_nothing_out() {
 }
 
 fn nothing() -> Screening {
-    Screening { verdict: Verdict::Pass, topics: vec![], persons: vec![], overridden: None }
+    Screening { verdict: Verdict::Pass, topics: vec![], persons: vec![], overridden: None, image_not_classified: None }
 }
 
 fn page<'a>(title: &'a str, text: &'a str, host: &'a str) -> Screened<'a> {
