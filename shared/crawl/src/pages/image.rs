@@ -69,7 +69,7 @@ fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
     // `thumbnail` would enlarge a smaller one, and takes ten times as many steps for most photographs as `averaged`.
     let small = match picture {
         DynamicImage::ImageRgb8(pixels) => averaged(&pixels),
-        other => other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height())).into_rgb8(),
+        other => on_white(other.thumbnail(THUMBNAIL.0.min(other.width()), THUMBNAIL.1.min(other.height()))),
     };
     let mut jpeg = Vec::new();
     // A thumbnail fits into 16 bits.
@@ -78,6 +78,22 @@ fn scaled(decoder: impl ImageDecoder) -> Result<Bytes, String> {
         .encode(small.as_raw(), width, height, ColorType::Rgb)
         .map_err(|e| e.to_string())?;
     Ok(jpeg.into())
+}
+
+/// Returns an image as pages show it: on white, where it is transparent. The colours of transparent pixels are accidents.
+fn on_white(picture: DynamicImage) -> RgbImage {
+    if !picture.color().has_alpha() {
+        return picture.into_rgb8();
+    }
+    let picture = picture.into_rgba8();
+    RgbImage::from_fn(picture.width(), picture.height(), |x, y| {
+        let [red, green, blue, opacity] = picture.get_pixel(x, y).0;
+        let blended = |colour: u8| {
+            let sum = u16::from(colour) * u16::from(opacity) + 255 * u16::from(255 - opacity);
+            ((sum + 127) / 255) as u8
+        };
+        image::Rgb([red, green, blue].map(blended))
+    })
 }
 
 /// Scales an image down until it fits; each pixel becomes the average of those whose place it takes.
@@ -202,6 +218,18 @@ mod tests {
             let read = image::load_from_memory(&jpeg).unwrap_or_default();
             assert_eq!((read.width(), read.height()), scaled);
         }
+    }
+
+    #[test]
+    fn what_is_transparent_is_white() {
+        let drawn = image::RgbaImage::from_fn(64, 64, |x, _| match x {
+            0..32 => image::Rgba([200, 0, 0, 0]),
+            _ => image::Rgba([0, 0, 0, 128]),
+        });
+        let white = on_white(DynamicImage::ImageRgba8(drawn));
+        assert_eq!((white.get_pixel(0, 0).0, white.get_pixel(63, 0).0), ([255; 3], [127; 3]));
+        let opaque = DynamicImage::ImageLuma8(image::GrayImage::from_pixel(64, 64, image::Luma([9])));
+        assert_eq!(on_white(opaque).get_pixel(0, 0).0, [9; 3]);
     }
 
     /// The averages are those of the library's `thumbnail`, but for pixels on an edge that a rounding error moves.
