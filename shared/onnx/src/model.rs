@@ -2,14 +2,13 @@
 
 use crate::Unusable;
 use crate::card::{Card, MAX_CARD_BYTES};
+use crate::files::read;
+use crate::preparation::prepared;
 use async_trait::async_trait;
 use curlew_screen::image::labels::detections;
 use curlew_screen::image::{Detection, ImageClassifier, ImageInput, NotClassified};
 use image::RgbImage;
-use image::imageops::{self, FilterType};
 use rten::{Model, ModelOptions, OpRegistry, RunOptions, ThreadPool, Value, op_registry};
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,11 +110,11 @@ impl Onnx {
     /// One line that describes the mistake.
     pub fn load(path: &Path) -> Result<Onnx, Unusable> {
         let unusable = |why: String| Unusable { card: path.display().to_string(), why };
-        let text = read(path, MAX_CARD_BYTES).map_err(unusable)?;
+        let text = read(path, MAX_CARD_BYTES).map_err(|e| unusable(e.to_string()))?;
         let text = String::from_utf8(text).map_err(|e| unusable(e.to_string()))?;
         let card = Card::read(&text).map_err(unusable)?;
         let file = path.parent().unwrap_or(Path::new("")).join(&card.file);
-        let bytes = read(&file, MAX_MODEL_BYTES).map_err(unusable)?;
+        let bytes = read(&file, MAX_MODEL_BYTES).map_err(|e| unusable(e.to_string()))?;
         let model = ModelOptions::with_ops(operators()).load(bytes);
         let model = model.map_err(|e| unusable(format!("{}: {}", file.display(), one_line(&e))))?;
         let inner = Inner { card, model, threads: Arc::new(ThreadPool::with_num_threads(1)) };
@@ -138,9 +137,9 @@ impl Onnx {
 
 impl Inner {
     fn run(&self, picture: &RgbImage) -> Result<Vec<Detection>, String> {
-        let Card { width, height, labels, .. } = &self.card;
-        let picture = imageops::resize(picture, *width, *height, FilterType::Triangle);
-        let (numbers, shape) = self.card.input(picture.as_raw());
+        let labels = &self.card.labels;
+        let prepared = prepared(&self.card, picture)?;
+        let (numbers, shape) = self.card.input(prepared.as_raw());
         let input = Value::from_shape(shape, numbers).map_err(|e| one_line(&e))?;
         let options = RunOptions::default().with_thread_pool(Some(self.threads.clone()));
         let output = self.model.run_one(input.into(), Some(options)).map_err(|e| one_line(&e))?;
@@ -169,16 +168,6 @@ impl ImageClassifier for Onnx {
             Err(_) => Err(NotClassified(format!("it took longer than {} s", TIME_LIMIT.as_secs()))),
         }
     }
-}
-
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let cannot = |e: std::io::Error| format!("{} cannot be read: {e}", path.display());
-    let mut bytes = Vec::new();
-    File::open(path).map_err(cannot)?.take(limit + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    if bytes.len() as u64 > limit {
-        return Err(format!("{} is longer than {limit} bytes", path.display()));
-    }
-    Ok(bytes)
 }
 
 fn one_line(error: &dyn std::error::Error) -> String {

@@ -5,6 +5,8 @@
     reason = "a test may panic, and writes the model that it reads"
 )]
 
+mod known;
+mod reference;
 mod tiny;
 
 use curlew_onnx::Onnx;
@@ -73,6 +75,25 @@ async fn mean_std_and_softmax_are_those_of_the_card() {
 }
 
 #[tokio::test]
+async fn channels_range_and_the_centre_are_those_of_the_card() {
+    // Only the middle of the image is red; as blue, green, red its brightness lies in the third channel.
+    let card =
+        CARD.replace("width = 8", "width = 8\nresize = [32, 8]\nchannels = \"bgr\"\nrange = 255\nmean = [255, 0, 0]");
+    let (_folder, path) = written(&card, &tiny::of_colours(8, &[[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]]));
+    let onnx = Onnx::load(&path).unwrap();
+    let mut pixels = Vec::new();
+    for at in 0..64 * 16 {
+        pixels.extend(if (20..44).contains(&(at % 64)) { [255, 0, 0] } else { [0, 0, 0] });
+    }
+    let score = |found: Vec<Detection>| found[0].score.score;
+    let middle = onnx.classify(&ImageInput { rgb: Rgb::new(64, 16, &pixels).unwrap(), jpeg: &[] }).await.unwrap();
+    // The red of the middle, less its mean, is 0, of which the sigmoid is a half, and that is 0.417 of the threshold 0.6.
+    assert!((score(middle) - 0.5 / 0.6 * 0.5).abs() < 0.002);
+    // Where the middle is black, the sigmoid of -255 is 0.
+    assert!(score(classified(&onnx, [0, 0, 0], (64, 16)).await) < 0.001);
+}
+
+#[tokio::test]
 async fn images_wait_for_their_turn() {
     let (_folder, card) = written(CARD, &tiny::of_colours(8, &WEIGHTS));
     let onnx = Onnx::load(&card).unwrap();
@@ -88,7 +109,11 @@ async fn images_wait_for_their_turn() {
 #[test]
 fn what_does_not_fit_is_refused_in_one_line() {
     let good = tiny::of_colours(8, &WEIGHTS);
-    let cases: [(&str, String, Vec<u8>); 9] = [
+    let cases: [(&str, String, Vec<u8>); 13] = [
+        ("resize is at least", CARD.replace("width", "resize = [4, 8]\nwidth"), good.clone()),
+        ("range is", CARD.replace("width", "range = 0\nwidth"), good.clone()),
+        ("jpeg is", CARD.replace("width", "jpeg = 0\nwidth"), good.clone()),
+        ("'hint' below it", CARD.replace("from = 0.6", "from = 0.6\nhint = 0.7"), good.clone()),
         ("cannot be read", CARD.replace("red.onnx", "other.onnx"), good.clone()),
         ("unknown field", CARD.replace("width", "breadth = 3\nwidth"), good.clone()),
         ("width and height", CARD.replace("width = 8", "width = 5000"), good.clone()),

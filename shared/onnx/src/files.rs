@@ -1,0 +1,47 @@
+//! Reads files up to a limit.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A file that could not be read, or not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused it: look at the path and its rights.
+    #[error("{} cannot be {what}: {source}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// `read`, `written` or `removed`.
+        what: &'static str,
+        /// Reason.
+        #[source]
+        source: io::Error,
+    },
+    /// It is too large: it is another file than was meant.
+    #[error("{} is longer than {limit} bytes", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// Maximum number of bytes.
+        limit: u64,
+    },
+}
+
+impl FileError {
+    /// Returns a function that adds what was done with which file.
+    pub(crate) fn of<'a>(path: &'a Path, what: &'static str) -> impl Fn(io::Error) -> FileError + use<'a> {
+        move |source| FileError::Io { path: path.to_owned(), what, source }
+    }
+}
+
+/// Reads a file of at most `limit` bytes.
+pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let cannot = FileError::of(path, "read");
+    let mut bytes = Vec::new();
+    File::open(path).map_err(&cannot)?.take(limit + 1).read_to_end(&mut bytes).map_err(&cannot)?;
+    if bytes.len() as u64 > limit {
+        return Err(FileError::TooLong { path: path.to_owned(), limit });
+    }
+    Ok(bytes)
+}

