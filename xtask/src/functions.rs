@@ -20,7 +20,7 @@ const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
 /// The other programs, named like their packages.
 const PROGRAMS: [&str; 2] = ["curlew", "curlew-fixtureweb"];
 /// Their cargo features: the tests work on a stack with `curlew`, too, and read its Parquet.
-pub(crate) const FEATURES: &str = "curlew/aws,curlew/onnx,curlew/parquet";
+pub(crate) const FEATURES: &str = "curlew/aws,curlew/parquet";
 /// The architecture that the emulator can run.
 const ARCHITECTURE: &str = "x86_64";
 /// Maximum size of a function's zip, in bytes: a larger one takes longer to start.

@@ -2,12 +2,14 @@
 
 mod check;
 mod crawl;
+mod model;
 mod operator;
 mod settings;
 mod transfer;
 
 pub(crate) use check::{Check, Document};
 pub(crate) use crawl::{CrawlArgs, DemoArgs, Until};
+pub(crate) use model::{ModelArgs, ModelWhat};
 pub(crate) use operator::{MessagesArgs, MessagesWhat, OverrideArgs, OverrideWhat, WatchArgs, WatchWhat};
 pub(crate) use settings::{AdminWhat, ConfigWhat, InitArgs, KeyArgs, KeyWhat, Preset};
 pub(crate) use transfer::{Export, Import, RecordsArgs, ReextractArgs, WarcArgs};
@@ -30,7 +32,7 @@ const GROUPS: [(&str, &str); 6] = [
     ("Act", "sample index block unblock hold unhold override watch redrive discard"),
     ("People", "messages owners admin"),
     ("Data", "backup restore fsck reextract export import"),
-    ("Setup", "init config key check completions man"),
+    ("Setup", "init config model key check completions man"),
 ];
 
 /// A polite, feed-driven crawler and search engine that costs nearly nothing while it is idle.
@@ -292,6 +294,8 @@ pub(crate) enum Command {
     },
     /// Override content screening for a page or a site
     Override(OverrideArgs),
+    /// Have a model look at pictures: add, list or remove one
+    Model(ModelArgs),
     /// Read the messages that people sent to the operator through the form of the search page
     Messages(MessagesArgs),
     /// List the claims to sites, with their proofs and requests

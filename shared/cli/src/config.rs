@@ -1,9 +1,10 @@
 //! Settings of this run: the file, the environment and the flags.
 
 use crate::args::Shared;
-use crate::optional;
 use anyhow::Result;
+use curlew_onnx::Onnx;
 use curlew_wiring::{BadSettings, Flags, ImageScreening, Settings as Config};
+use std::sync::Arc;
 
 /// Reads the file, the environment and the flags.
 pub(crate) fn load(
@@ -30,9 +31,9 @@ fn flags(shared: &Shared) -> Flags {
 pub(crate) fn with_eye(config: Config) -> Result<Config> {
     Ok(match &config.image {
         ImageScreening::Off | ImageScreening::Skin => config,
-        ImageScreening::Onnx(card) => {
-            let eye = optional::onnx(card)?;
-            config.with_eye(eye)
+        ImageScreening::Onnx(card) | ImageScreening::Installed(card) => {
+            let onnx = Onnx::load(card).map_err(|why| BadSettings::new(&format!("[screen]: {why}")))?;
+            config.with_eye(Arc::new(onnx))
         }
     })
 }

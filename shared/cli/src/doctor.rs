@@ -25,12 +25,13 @@ const RIGHTS: &str = "rights";
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [NamedCheck; 17] = [
+const CHECKS: [NamedCheck; 18] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
     ("settings", checks::settings),
     ("contact", checks::contact),
     ("paused", checks::paused),
+    ("pictures", checks::pictures),
     ("version", deployment::version),
     ("functions", deployment::functions),
     ("mappings", deployment::mappings),

@@ -17,6 +17,7 @@ mod log;
 mod metrics;
 mod optional;
 mod output;
+mod pictures;
 mod process;
 mod progress;
 mod recorder;

@@ -1,14 +1,11 @@
 //! The parts of the program that are cargo features, and the messages for builds without them.
 //!
-//! The default build is the embedded engine. The AWS SDKs and the ONNX runtime take longer to compile than all other
-//! crates, and few people need them, or Parquet.
+//! The default build is the embedded engine. The AWS SDKs take longer to compile than all other crates, and few people
+//! need them, or Parquet.
 
 use anyhow::Result;
 use curlew_ports::PortError;
 use curlew_ports::Ports;
-use curlew_screen::image::ImageClassifier;
-use std::path::Path;
-use std::sync::Arc;
 
 /// Connects to the store of a stack, with the credentials and the region of the environment.
 #[cfg(feature = "aws")]
@@ -59,21 +56,8 @@ pub(crate) async fn stack(_: &str) -> Result<Ports> {
     Err(missing("--aws", "aws"))
 }
 
-/// Loads the ONNX model that a card describes.
-#[cfg(feature = "onnx")]
-pub(crate) fn onnx(card: &Path) -> Result<Arc<dyn ImageClassifier>> {
-    let onnx = curlew_onnx::Onnx::load(card);
-    Ok(Arc::new(onnx.map_err(|e| curlew_wiring::BadSettings::new(&format!("[screen]: {e}")))?))
-}
-
-/// Refuses the ONNX model of a card: this build cannot run one.
-#[cfg(not(feature = "onnx"))]
-pub(crate) fn onnx(_: &Path) -> Result<Arc<dyn ImageClassifier>> {
-    Err(missing("[screen]: image = \"onnx\"", "onnx"))
-}
-
 /// Returns the error of a build that lacks a feature.
-#[cfg(not(all(feature = "aws", feature = "onnx", feature = "parquet")))]
+#[cfg(not(all(feature = "aws", feature = "parquet")))]
 pub(crate) fn missing(what: &str, feature: &str) -> anyhow::Error {
     crate::failure::usage(format!(
         "{what} needs a `curlew` that was built with the feature {feature}: \

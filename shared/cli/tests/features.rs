@@ -1,5 +1,5 @@
 //! The build without the cargo features says which one is missing, and how to get it.
-#![cfg(not(any(feature = "aws", feature = "onnx")))]
+#![cfg(not(feature = "aws"))]
 
 use std::process::Command;
 

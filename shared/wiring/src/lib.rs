@@ -22,7 +22,7 @@ pub use error::BadSettings;
 pub use histogram::Histogram;
 pub use keys::{KeyStore, KeyVersion};
 pub use program::{Memory, fetcher, program, program_over};
-pub use screening::ImageScreening;
+pub use screening::{ImageScreening, MODEL_FOLDER};
 pub use secret::{random_secret, web_secret};
 pub use settings::{
     AdminPages, Effective, Flags, Limits, LogForm, MetricsAccess, Origin, STACK_SETTINGS, Settings, Web, with_paused,

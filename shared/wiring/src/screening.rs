@@ -7,6 +7,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Folder of the model that looks at pictures, in the data folder.
+pub const MODEL_FOLDER: &str = "model";
+/// Name of the model's card in it.
+const MODEL_CARD: &str = "card.toml";
 /// Files that are read from the folder of word lists.
 const MAX_LISTS: usize = 200;
 
@@ -34,8 +38,10 @@ pub(crate) struct Screen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Looks {
-    Off,
+    /// The model in the data folder, or else the colours of skin.
     #[default]
+    Auto,
+    Off,
     Skin,
     Onnx,
 }
@@ -47,20 +53,26 @@ pub enum ImageScreening {
     Off,
     /// The embedded classifier by regions of skin.
     Skin,
-    /// The ONNX model of this card; the driver loads it ([`crate::Settings::with_eye`]).
+    /// The model in the data folder, by its card; the driver loads it ([`crate::Settings::with_eye`]).
+    Installed(PathBuf),
+    /// The ONNX model of this card; the driver loads it as well.
     Onnx(PathBuf),
 }
 
 impl Screen {
-    /// Returns the configured classifier of images.
+    /// Returns the configured classifier of images; `data` is the data folder, which may hold a model.
     ///
     /// # Errors
     /// One line, if a model is named that nobody asks, or none for one that is to be asked.
-    pub(crate) fn image(&self) -> Result<ImageScreening, BadSettings> {
+    pub(crate) fn image(&self, data: &Path) -> Result<ImageScreening, BadSettings> {
         match (self.image, &self.model) {
             (Looks::Onnx, Some(card)) => Ok(ImageScreening::Onnx(card.clone())),
             (Looks::Onnx, None) => Err(BadSettings("[screen]: image = \"onnx\" needs model, a model card".to_owned())),
             (_, Some(_)) => Err(BadSettings("[screen]: model is for image = \"onnx\"".to_owned())),
+            (Looks::Auto, None) => {
+                let card = data.join(MODEL_FOLDER).join(MODEL_CARD);
+                Ok(if card.is_file() { ImageScreening::Installed(card) } else { ImageScreening::Skin })
+            }
             (Looks::Off, None) => Ok(ImageScreening::Off),
             (Looks::Skin, None) => Ok(ImageScreening::Skin),
         }
@@ -118,6 +130,7 @@ fn read_lists(folder: &Path) -> Result<Vec<List>, BadSettings> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::ImageScreening;
     use crate::settings::{Flags, Settings};
     use curlew_screen::{Page, Screener, Screening};
 
@@ -161,6 +174,24 @@ mod tests {
         assert_eq!(eye("skin").as_deref(), Some("skin regions"));
         let plain = Settings::load(&Flags::default(), std::iter::empty()).unwrap();
         assert_eq!(plain.judge.eye(), Some("skin regions"));
+    }
+
+    #[test]
+    fn a_model_in_the_data_folder_is_used_unless_something_else_is_stated() {
+        let data = tempfile::tempdir().unwrap();
+        let image = |environment: &[(&str, &str)]| {
+            let flags = Flags { data: Some(data.path().to_owned()), ..Flags::default() };
+            let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+            Settings::load(&flags, environment).unwrap()
+        };
+        assert_eq!(image(&[]).image, ImageScreening::Skin);
+        let card = data.path().join("model/card.toml");
+        std::fs::create_dir(data.path().join("model")).unwrap();
+        std::fs::write(&card, "").unwrap();
+        assert_eq!(image(&[]).image, ImageScreening::Installed(card));
+        assert!(image(&[]).check_for_stack().is_ok(), "a model of this machine is no setting of a stack");
+        assert_eq!(image(&[("CURLEW_SCREEN_IMAGE", "skin")]).image, ImageScreening::Skin);
+        assert_eq!(image(&[("CURLEW_SCREEN_IMAGE", "off")]).image, ImageScreening::Off);
     }
 
     #[test]

@@ -316,10 +316,11 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         );
     }
     file.admin.check(&file.web)?;
-    let (screener, image) = (file.screen.screener()?, file.screen.image()?);
+    let data = flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data"));
+    let (screener, image) = (file.screen.screener()?, file.screen.image(&data)?);
     let eye = (image == ImageScreening::Skin).then(|| Arc::new(SkinRegions) as Arc<dyn ImageClassifier>);
     Ok(Settings {
-        data: flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data")),
+        data,
         contact,
         workers,
         publish_every,

@@ -35,6 +35,7 @@ mod lists;
 mod manners;
 mod meter;
 mod metrics;
+mod models;
 mod modules;
 mod overruns;
 mod owner;

@@ -4,6 +4,7 @@ use super::blocks::explain;
 use crate::args::{ConfigWhat, InitArgs, Preset, Shared};
 use crate::config;
 use crate::failure::usage;
+use crate::pictures::without_a_model;
 use crate::world::stack_settings;
 use crate::{optional, output};
 use anyhow::{Context, Result, bail};
@@ -35,6 +36,9 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
                     "There is no contact, so no public host is called: state `contact`, a page or a mail address.",
                 )?;
             }
+            if let Some(line) = without_a_model(&config.image) {
+                output::line(&sentence(line))?;
+            }
             tell_of_base_url(&config)
         }
         ConfigWhat::Show { output } => show(&config::load(shared, std::env::vars())?.effective, output.json),
@@ -42,6 +46,13 @@ pub(crate) fn run(what: &ConfigWhat, shared: &Shared) -> Result<()> {
             "this changes the settings of a stack: say --aws; on this machine, edit the file and start curlew again",
         )),
     }
+}
+
+/// Returns a line with a capital and a full stop.
+fn sentence(line: &str) -> String {
+    let mut letters = line.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 fn tell_of_base_url(config: &Config) -> Result<()> {

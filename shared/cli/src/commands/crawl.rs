@@ -7,6 +7,7 @@ use crate::args::{CrawlArgs, Until};
 use crate::failure::usage;
 use crate::history;
 use crate::output::{self, shown};
+use crate::pictures::without_a_model;
 use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::runner::{End, Runner};
@@ -43,7 +44,8 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
         return Err(usage(NOTHING_NAMED));
     }
     let world = Arc::new(exclusive(config).await?);
-    if named.is_empty() && world.ports.sources.list(None, 1).await?.is_empty() {
+    let is_first = world.ports.sources.list(None, 1).await?.is_empty();
+    if named.is_empty() && is_first {
         return Err(usage(NOTHING_NAMED));
     }
     // Due work of the schedule goes first: newly named sources get jobs of their own.
@@ -57,6 +59,9 @@ pub(super) async fn run(args: CrawlArgs, config: Config) -> Result<()> {
         output::json(&summary)?
     } else {
         summary.print()?;
+        if let Some(line) = without_a_model(&world.config.image).filter(|_| is_first) {
+            output::line(&format!("pictures  {line}"))?;
+        }
         if stop.load(Ordering::Relaxed) {
             output::line(INTERRUPTED)?;
         } else if summary.is_empty() {

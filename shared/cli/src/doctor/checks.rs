@@ -3,8 +3,10 @@
 use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy};
 use super::finding::{Finding, Level};
 use crate::output::{count, count_are, length};
+use crate::pictures::without_a_model;
 use curlew_model::{Millis, Timestamp};
 use curlew_stages::operator::messages::OpenMessages;
+use curlew_wiring::ImageScreening;
 
 /// Bytes below which little space is left, and below which none is.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);
@@ -82,6 +84,21 @@ pub(super) fn paused(facts: &Facts) -> Vec<Finding> {
         }
     };
     facts.stated().map(|stated| judge(stated.paused)).into_iter().collect()
+}
+
+/// Says what looks at pictures. Nothing is wrong without a model, so that is no warning.
+pub(super) fn pictures(facts: &Facts) -> Vec<Finding> {
+    let judge = |image: &ImageScreening| {
+        let found = match without_a_model(image) {
+            _ if facts.is_stack && *image != ImageScreening::Off => {
+                "pictures are not really looked at: a stack has no model, and colours of skin count only with words"
+            }
+            Some(line) => line,
+            None => "a model looks at pictures, and one alone can have its page rejected",
+        };
+        Finding { see: Some("docs/reference/settings.md#content-policy"), ..Finding::ok(found) }
+    };
+    facts.stated().and_then(|stated| stated.pictures.as_ref()).map(judge).into_iter().collect()
 }
 
 /// Says whether there is anything to crawl.

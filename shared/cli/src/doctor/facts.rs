@@ -7,6 +7,7 @@
 use curlew_model::{HoldReason, QueueName, Timestamp, Year};
 use curlew_ports::QueueCount;
 use curlew_stages::operator::messages::OpenMessages;
+use curlew_wiring::ImageScreening;
 use std::collections::BTreeMap;
 
 /// Reason for which a fact is not known.
@@ -90,6 +91,8 @@ pub(crate) struct StatedSettings {
     pub(crate) contact: Fact<Option<String>>,
     /// The place that has paused crawling, if it is paused.
     pub(crate) paused: Option<PausedBy>,
+    /// What looks at pictures; `None` if that is not known.
+    pub(crate) pictures: Option<ImageScreening>,
 }
 
 /// Layer of the settings that has paused crawling.

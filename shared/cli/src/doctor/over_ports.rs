@@ -33,7 +33,7 @@ pub(crate) fn stated(config: &Config) -> StatedSettings {
     let by = |origin| if origin == Origin::File { PausedBy::File } else { PausedBy::Environment };
     let setting = config.effective.iter().find(|setting| setting.table.is_empty() && setting.key == "paused");
     let paused = config.paused.then(|| by(setting.map_or(Origin::File, |setting| setting.origin)));
-    StatedSettings { contact: Ok(config.contact.clone()), paused }
+    StatedSettings { contact: Ok(config.contact.clone()), paused, pictures: Some(config.image.clone()) }
 }
 
 /// Gathers the facts about the store that need no object.

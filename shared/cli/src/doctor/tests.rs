@@ -10,6 +10,7 @@ use super::finding::{Finding, Level};
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
 use curlew_ports::QueueCount;
 use curlew_stages::operator::messages::OpenMessages;
+use curlew_wiring::ImageScreening;
 use std::path::Path;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_392_000_000);
@@ -21,7 +22,7 @@ fn machine() -> Facts {
     let published = Some(NOW - Millis::from_hours(2));
     let held = [(HoldReason::Forbidden, 2)].into();
     Facts {
-        settings: Some(Ok(Ok(StatedSettings { contact, paused: None }))),
+        settings: Some(Ok(Ok(StatedSettings { contact, paused: None, pictures: Some(ImageScreening::Skin) }))),
         free_bytes: Some(50 << 30),
         has_sources: Some(Ok(true)),
         sent_until: Some(Ok(Some(NOW - Millis::from_mins(2)))),
@@ -120,8 +121,8 @@ fn is_in_docs(see: &str) -> bool {
 fn what_is_well_is_said_by_each_check() {
     let said = |facts: Facts| examine(&facts).iter().map(|f| (f.check, f.level)).collect::<Vec<_>>();
     let here = [
-        "store", "settings", "contact", "paused", "sites", "clock", "schedule", "backlog", "given_up", "index",
-        "messages", "holds",
+        "store", "settings", "contact", "paused", "pictures", "sites", "clock", "schedule", "backlog", "given_up",
+        "index", "messages", "holds",
     ];
     assert_eq!(said(machine()), here.map(|check| (check, Level::Ok)));
     let there: Vec<_> = super::CHECKS
@@ -151,7 +152,7 @@ fn settings_contact_and_pause() {
         assert!(wrong.len() == 1 && wrong[0].line().contains("line 2"), "{wrong:?}");
         assert!(wrong[0].check == "settings" && wrong[0].level == Level::Failed && wrong[0].line().contains(remedy));
     }
-    let stated = |contact, paused| Ok(Ok(StatedSettings { contact, paused }));
+    let stated = |contact, paused| Ok(Ok(StatedSettings { contact, paused, pictures: Some(ImageScreening::Skin) }));
     let contact = || Ok(Some("a@b.example".to_owned()));
     let none = |facts: &mut Facts| settings(facts, stated(Ok(None), None));
     judge(machine(), ("contact", Level::Warning), &["--contact"], none);
@@ -355,7 +356,11 @@ fn what_waits_to_be_published() {
     let paused = wrong(stack(), |facts| {
         index(Some(Millis::from_days(9)), true)(facts);
         let contact = Ok(Some("a@b.example".to_owned()));
-        facts.settings = Some(Ok(Ok(StatedSettings { contact, paused: Some(PausedBy::Environment) })));
+        facts.settings = Some(Ok(Ok(StatedSettings {
+            contact,
+            paused: Some(PausedBy::Environment),
+            pictures: Some(ImageScreening::Skin),
+        })));
     });
     assert!(paused.iter().all(|finding| finding.level == Level::Warning), "{paused:?}");
     assert_eq!(wrong(stack(), |facts| facts.index = Some(failed()))[0].check, "index");

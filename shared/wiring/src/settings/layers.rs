@@ -225,7 +225,7 @@ pub(super) fn usual() -> File {
 fn defaults() -> Result<toml::Table, BadSettings> {
     let table = toml::Table::try_from(usual());
     let mut table = table.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
-    set(&mut table, "screen_image", "skin");
+    set(&mut table, "screen_image", "auto");
     Ok(table)
 }
 

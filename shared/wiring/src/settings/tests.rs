@@ -237,7 +237,7 @@ fn each_effective_setting_names_the_layer_that_decides_it() {
     assert_eq!(of("rules", "min_pause").1, Origin::Default);
     assert_eq!(of("web", "title"), ("\"Notes\"".to_owned(), Origin::File), "the environment says the same");
     assert_eq!(of("network", "ports"), ("[80]".to_owned(), Origin::Environment));
-    assert_eq!(of("screen", "image"), ("\"skin\"".to_owned(), Origin::Default));
+    assert_eq!(of("screen", "image"), ("\"auto\"".to_owned(), Origin::Default));
     assert!(all.iter().all(|setting| setting.key != "contact"), "it has no value");
     assert!(Settings::load(&flags, env(&[("CURLEW_WORKERS", "x")])).is_err());
     // All that is shown, stated in a file, comes to the same settings.

@@ -1,0 +1,15 @@
+//! What operators are told of pictures that no model looks at.
+
+use curlew_wiring::ImageScreening;
+
+/// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one does.
+pub(crate) fn without_a_model(image: &ImageScreening) -> Option<&'static str> {
+    match image {
+        ImageScreening::Off => Some("pictures are not looked at: [screen] image is \"off\""),
+        ImageScreening::Skin => Some(
+            "pictures are not really looked at: colours of skin are found, which count only with words; \
+             `curlew model add open-nsfw FILE` has a model look at them",
+        ),
+        ImageScreening::Installed(_) | ImageScreening::Onnx(_) => None,
+    }
+}
