@@ -5,8 +5,8 @@ use crate::files::{FileError, read};
 use crate::model::{MAX_MODEL_BYTES, Onnx};
 use crate::wheel::{self, MAX_WHEEL_BYTES};
 use sha2::{Digest as _, Sha256};
-use std::fmt::Write as _;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
+use std::io::Write as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -131,7 +131,11 @@ impl KnownModel {
         DirBuilder::new().recursive(true).mode(PRIVATE).create(&beside).map_err(FileError::of(&beside, "written"))?;
         for (name, content) in [(MODEL_FILE, &model), (CARD_FILE, &card.into_bytes()), (LICENCE_FILE, &licence)] {
             let path = beside.join(name);
-            fs::write(&path, content).map_err(FileError::of(&path, "written"))?;
+            let written = File::create(&path).and_then(|mut file| {
+                file.write_all(content)?;
+                file.sync_all()
+            });
+            written.map_err(FileError::of(&path, "written"))?;
         }
         match Onnx::load(&beside.join(CARD_FILE)) {
             Ok(model) => {
@@ -182,8 +186,5 @@ fn file_of(path: &Path) -> Result<PathBuf, AddError> {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
