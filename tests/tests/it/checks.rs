@@ -267,6 +267,9 @@ fn a_plain_document_is_asked_about_by_its_file() {
     let page = file("page.html", &article(""));
     let answer = check(&["page", &page, "--url", "https://pier.example/x"]).ok().json();
     assert_eq!((&answer["title"], &answer["valid"]), (&json!("The last post"), &json!(true)));
+    let right = file("right.txt", "The last words.\n");
+    let case = check(&["page", &page, "--url", "https://pier.example/x", "--label", &right]).ok().json();
+    assert_eq!((&case["text"], &case["body_b64"]), (&json!("The last words."), &json!(base64(&article("")))));
     let feed = file("feed.xml", RSS);
     assert_eq!(
         check(&["feed", &feed, "--url", "https://faro.example/feed.xml"]).ok().json()["feed"]["title"],

@@ -41,6 +41,9 @@ pub(crate) enum Check {
         /// JSON Lines a question may ask for it by `"explain": true`
         #[arg(long)]
         explain: bool,
+        /// Print instead a case for `cargo xtask learn`: the page, and its right text, which is in this file
+        #[arg(long, value_name = "FILE", requires = "file")]
+        label: Option<PathBuf>,
         /// The user agent whose meta tags and headers are read, in place of that of the settings
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,

@@ -82,7 +82,11 @@ pub(crate) fn run(check: Check, shared: &Shared) -> Result<()> {
         }
         Check::Feed { document } => each(&document, feed::answer, &[], "body"),
         Check::Discover { document } => each(&document, discover::answer, &[], "html"),
-        Check::Page { document, explain, agent } => {
+        Check::Page { document, label: Some(label), .. } => {
+            let right = String::from_utf8(read(&label)?).context("the right text is not UTF-8")?;
+            each(&document, page::labelled, &[("text", &right)], "html")
+        }
+        Check::Page { document, explain, agent, label: None } => {
             let agent = agent_of(agent)?;
             each(&document, |q| page::answer(q, &agent, explain), &[], "html")
         }

@@ -1,4 +1,6 @@
 use super::{Answer, CheckError, Question, fields};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use curlew_article::{
     Article, Explanation, Limits, MIN_TEXT_CHARS, MIN_TEXT_WORDS, decode, explain, extract, text_words, validity,
 };
@@ -51,6 +53,13 @@ pub(super) fn answer(question: &Question, agent: &str, why: bool) -> Answer {
         answer.insert("reason".into(), json!(why.code()));
     }
     Ok(answer)
+}
+
+/// Answers with a case for `cargo xtask learn`: the page, and the text that is right.
+pub(super) fn labelled(question: &Question) -> Answer {
+    let (body, url) = (question.bytes("html", "body_b64")?, question.url()?);
+    let right = question.required("text")?.trim();
+    Ok(fields(json!({"id": url.as_str(), "url": url.as_str(), "body_b64": STANDARD.encode(body), "text": right})))
 }
 
 /// Returns the findings and their sources, a sentence each, for readers who do not know the program's parts.
@@ -183,7 +192,6 @@ fn place(candidate: &str) -> Option<&'static str> {
         "main" => "the <main> element",
         "learned" => "the blocks that are like the text of labelled pages",
         "density" => "the part of the page with the most text and the fewest links",
-        "readability" => "the part that the readability rules find",
         "jsonld" => "the articleBody or the steps of the JSON-LD, for the page itself shows much less",
         "noscript" => "what the page keeps for browsers without scripts, for it shows much less itself",
         "data" => "the data for the page's scripts, for the page itself shows much less",
