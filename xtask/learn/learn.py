@@ -3,8 +3,8 @@
 
     learn.py CASES BLOCKS MODEL FOLDER
 
-CASES is a folder with `extraction/pages.jsonl.gz` and `wcxb/pages-*.jsonl.xz` (id, type, url, html or body_b64, text), BLOCKS the program
-that prints the blocks of pages with their features, MODEL the file that is written, FOLDER where the blocks are kept
+CASES is a folder with `extraction/pages.jsonl.gz`, `wcxb/pages-*.jsonl.xz` and `reported/*.jsonl` (id, type, url, html or body_b64, text; a line
+of the last is what `curlew check page --label` prints), BLOCKS the program that prints the blocks of pages with their features, MODEL the file that is written, FOLDER where the blocks are kept
 meanwhile. Pages are split by domain: four fifths to learn from, and in three parts to choose the advantage of the rules; a fifth held out,
 which is scored once, at the end.
 """
@@ -21,10 +21,12 @@ FOLDS = 3
 # Advantages of the rules, in parts of 65,536 of expected F1, one of which is chosen; and what articles may lose by the choice.
 AHEAD = (0, 650, 1300, 2000, 2600, 3300, 4000, 5000, 6500, 8000, 10000, 13000)
 LOSS = 0.001
+# After so many trees a sum up to the first number, or from the second one on, is an answer, so many times, as in the program.
+STOPS = {16: (-700, 32767, 4), 60: (-2560, 2560, 1)}
 # Number of blocks below which the rules decide, as in the program.
 FEWEST = 30
 # Places of the feature that is 9 for a block that the rules keep, and of the one that is 1 for a hidden block.
-KEPT, HIDDEN = 320, 313
+KEPT, HIDDEN = 311, 305
 
 
 def words(text):
@@ -149,9 +151,11 @@ def rendered(texts, kept):
 def pages(folder, program, cache):
     """All pages with their blocks, features and labels."""
     cases = []
-    for path in sorted(glob.glob(f"{folder}/wcxb/pages-*.jsonl.xz")) + [f"{folder}/extraction/pages.jsonl.gz"]:
-        for line in (lzma.open(path, "rt") if path.endswith("xz") else gzip.open(path, "rt")):
-            cases.append(json.loads(line))
+    openers = {"xz": lzma.open, "gz": gzip.open}
+    for pattern in ("wcxb/pages-*.jsonl.xz", "extraction/pages.jsonl.gz", "reported/*.jsonl"):
+        for path in sorted(glob.glob(f"{folder}/{pattern}")):
+            for line in openers.get(path[-2:], open)(path, "rt", encoding="utf-8"):
+                cases.append(json.loads(line))
     if not os.path.exists(cache):
         with open(cache, "wb") as out:
             reader = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=out)
@@ -219,9 +223,15 @@ class Trees:
 
     def score(self, rows):
         out = np.zeros(len(rows), np.int64)
-        for nodes, leaves in self.trees:
+        sure = np.zeros(len(rows), bool)
+        for number, (nodes, leaves) in enumerate(self.trees):
+            if number in STOPS:
+                low, high, times = STOPS[number]
+                ends = ~sure & ((out <= low) | (out >= high))
+                out[ends] *= times
+                sure |= ends
             if not nodes:
-                out += leaves[0]
+                out += np.where(sure, 0, leaves[0])
                 continue
             feature, threshold, left, right = (np.array(x) for x in zip(*nodes))
             values, here = np.array(leaves), np.zeros(len(rows), np.int64)
@@ -230,7 +240,7 @@ class Trees:
                 live = index[here >= 0]
                 node = here[live]
                 here[live] = np.where(rows[live, feature[node]] <= threshold[node], left[node], right[node])
-            out += values[-here - 1]
+            out += np.where(sure, 0, values[-here - 1])
         return out
 
     def pack(self, ahead):
@@ -287,9 +297,11 @@ CARD = """# The model of what a block is
 - **Data**: {pages} pages of WCXB, the Web Content eXtraction Benchmark (development split; annotations CC-BY-4.0), with the text that
   people marked. The pages are not kept here; of them the model has thresholds and sums.
 - **Split**: by domain (a hash of it): {seen} pages to learn from, and by three parts of them to choose the advantage of
-  the rules; {hold} held out, which are scored once, at the end.
+  the rules; {hold} held out, which are scored at the end of a learning, and decide nothing. They have been scored at each learning
+  so far (three times), and once more with the stops below, which were chosen by the others.
 - **Model**: {trees} gradient-boosted trees of at most {leaves} leaves over {features} features, all whole numbers; {bytes} bytes. LightGBM
   {version}, one thread, fixed seed. Where by the model's odds the rules' answer is within {ahead} of its own best, the rules decide.
+  Where the first 16 or 60 trees are sure of a block, the others are not asked.
 - **Bounds**: pages of fewer than 30 blocks are left to the rules. English pages are most of what it has learned from; features have no words of a language but those of class names.
 
 Word F1, mean over pages:

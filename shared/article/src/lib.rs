@@ -4,9 +4,9 @@
 //! directives, an image from the head. [`extract`] builds the tree and takes the article from it. Both read the same pieces
 //! of a page (`curlew_text::html`); while the tree is built, all that could make it slow or deep is counted.
 //!
-//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `wordpress`, `opengraph`,
-//! `readability`, …) reports its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each
-//! other. No rule is trusted alone.
+//! Extraction collects candidates and then chooses: each rule (`jsonld`, `microdata`, `content`, `opengraph`, …) reports
+//! its findings, and `choose`, `title`, `dates`, `language`, `image` weigh them against each other. No rule is trusted
+//! alone.
 //!
 //! # Example
 //!

@@ -1,7 +1,7 @@
 //! Properties of a text that depend on its characters alone: width, words, ends of sentences.
 
 use curlew_text::hygiene::head_bytes;
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 /// Returns the width of a text without white space. Chinese, Japanese and Korean characters count twice (they are
 /// "wide", UAX #11): each carries about as much as two letters, so that one limit fits all scripts.
@@ -25,6 +25,19 @@ pub(crate) fn is_wide(c: char) -> bool {
         '\u{1100}'..='\u{115F}' | '\u{2E80}'..='\u{303E}' | '\u{3041}'..='\u{33FF}' | '\u{3400}'..='\u{4DBF}'
         | '\u{4E00}'..='\u{9FFF}' | '\u{A000}'..='\u{A4CF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}'
         | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFD}')
+}
+
+/// True if a text has a letter or a digit, and few signs before it.
+pub(crate) fn has_letters(text: &str) -> bool {
+    /// Maximum number of signs that are not ASCII.
+    const SIGNS: usize = 24;
+    let mut signs = 0;
+    let ends = |c: &char| {
+        let is_letter = c.is_alphanumeric();
+        signs += usize::from(!is_letter && !c.is_ascii());
+        is_letter || signs > SIGNS
+    };
+    text.chars().find(ends).is_some_and(char::is_alphanumeric)
 }
 
 /// True if a text ends like a sentence, in any of the scripts of the web; quotes and brackets may follow.
@@ -113,19 +126,16 @@ pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or(text)
 }
 
-/// Returns the beginning of a text, folded, long enough to compare it with `many` bytes of a folded one: folding shortens a text, by
-/// less than this.
-pub(crate) fn folded_beginning(text: &str, many: usize) -> String {
-    fold(head_bytes(text, 4 * many + 64))
-}
-
 /// Returns the similarity of two folded titles: the share of words that they have in common (Dice). In scripts without
 /// spaces between words, characters are compared. It is 0 if they differ so much in length that it cannot be `least`: a page may have
-/// very many short headings and a long title.
+/// very many short headings and a long title. Of long ones the beginnings are compared.
 pub(crate) fn alike(one: &str, two: &str, least: f64) -> f64 {
+    /// Number of bytes that are compared.
+    const LONGEST: usize = 300;
     if one == two {
         return 1.0;
     }
+    let (one, two) = (head_bytes(one, LONGEST), head_bytes(two, LONGEST));
     let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
     let most = title_parts(short).count() as f64 * (2.0 / least - 1.0);
     // Rounded up, so that one that is just alike is compared.

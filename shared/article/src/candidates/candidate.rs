@@ -3,11 +3,9 @@
 
 use crate::candidates::lines;
 use crate::candidates::parts;
-use crate::candidates::pointers;
 use crate::candidates::sums::{between, covered, sums};
 use crate::candidates::tails;
 use crate::read::outline::{Block, Kind, Mark, Outline, Part, PartName, Reason, Span, Tag};
-use crate::text;
 use std::collections::HashMap;
 
 /// One extractor's answer: the blocks that form the text.
@@ -59,7 +57,6 @@ impl Candidate {
         }
         tails::drop_from(outline, span.start, &mut left);
         lines::drop_from(blocks, title, &mut left);
-        pointers::drop_labelled(blocks, &mut left);
         let mut candidate = Candidate { from, span, left, chars: 0, link_chars: 0 };
         candidate.count(outline);
         candidate
@@ -81,65 +78,6 @@ impl Candidate {
             *left = Some(reason);
         }
         self.count(outline);
-    }
-
-    /// Takes the lead, too, if it stands between the headline and the element of the text: sentences that no part leaves
-    /// out, and that the text does not repeat. `title` is the headline, folded.
-    pub(crate) fn with_lead(&self, outline: &Outline<'_>, title: &str) -> Option<Candidate> {
-        /// Maximum number of blocks between the headline and the text: byline, buttons, a caption.
-        const NEAR: usize = 24;
-        /// Maximum number of blocks of a lead.
-        const LEAD: usize = 2;
-        /// Minimum width of one; shorter lines are labels.
-        const SHORTEST: usize = 50;
-        /// Minimum width of one that is no sentence by its marks; shorter ones are headings.
-        const HEADING: usize = 80;
-        let first = self.kept(outline).next()?;
-        let near = self.span.start.saturating_sub(NEAR)..self.span.start;
-        let blocks = outline.blocks.get(near.clone())?;
-        let headline = blocks
-            .iter()
-            .rposition(|block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, title))?;
-        let from = near.start + headline + 1;
-        if from == self.span.start {
-            return None;
-        }
-        // A teaser without a link, between the headline and the text, is one of this text. What has the headline in it, too, is
-        // not beside the article, whatever it is called.
-        let is_beside = |part: &Part| {
-            let lines = outline.blocks.get(part.span.start..part.span.end).unwrap_or_default();
-            let has_headline = (part.span.start..part.span.end).contains(&(from - 1));
-            !has_headline && (part.kind != Kind::Related || lines.iter().any(|line| line.link_chars > 0))
-        };
-        let parts = parts::outside(outline);
-        let runs = parts.iter().filter(|part| is_beside(part)).map(|part| (part.span.start, part.span.end));
-        let beside = covered(outline.blocks.len(), runs);
-        let repeated = |block: &Block| {
-            let line = text::fold(&block.text);
-            let begins = |kept: &Block| text::folded_beginning(&kept.text, line.len()).starts_with(&line);
-            self.kept(outline).take(LEAD).any(|(_, kept)| begins(kept))
-        };
-        let is_lead = |at: usize| {
-            let block = outline.blocks.get(at)?;
-            let told = match block.tag {
-                _ if lines::is_sentence(block) => {
-                    block.chars >= SHORTEST && !matches!(block.tag, Tag::Item | Tag::Cell)
-                }
-                // Newspapers put it into a heading of its own, too, and often without a full stop.
-                Tag::Heading(_) | Tag::Paragraph => block.chars >= HEADING && block.link_chars == 0,
-                Tag::Quote | Tag::Other | Tag::Item | Tag::Cell | Tag::Pre => false,
-            };
-            (told && beside.get(at) == Some(&false) && lines::by_itself(block).is_none() && !repeated(block))
-                .then_some(at)
-        };
-        let lead: Vec<usize> = (from..self.span.start).filter_map(is_lead).take(LEAD).collect();
-        let start = *lead.first().filter(|at| **at < first.0)?;
-        let outside =
-            (start..self.span.start).map(|at| (!lead.contains(&at)).then_some("between the lead and the text"));
-        let left = outside.chain(self.left.iter().copied()).collect();
-        let mut whole = Candidate { span: Span { start, ..self.span }, left, ..self.clone() };
-        whole.count(outline);
-        Some(whole)
     }
 
     /// Returns the number of characters that both keep.
@@ -278,11 +216,6 @@ fn dense(outline: &Outline<'_>, parts: &[Part], title: &str) -> Option<Candidate
     let named = parts.iter().map(|part| (part.span.start, part.span.end));
     let excluded = covered(outline.blocks.len(), named.chain([(0, parts::before_main(outline))]));
     for (value, _) in worth.iter_mut().zip(&excluded).filter(|(_, excluded)| **excluded) {
-        *value = value.min(NOT_OURS);
-    }
-    let mut beside = vec![None; worth.len()];
-    tails::drop_from(outline, 0, &mut beside);
-    for (value, _) in worth.iter_mut().zip(&beside).filter(|(_, beside)| beside.is_some()) {
         *value = value.min(NOT_OURS);
     }
     let mut sums = vec![0.0];

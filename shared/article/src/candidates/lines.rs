@@ -2,7 +2,7 @@
 //! above the first paragraph, links below the last one, dumps of data.
 
 use crate::candidates::phrases;
-use crate::lists::{ACTIONS, BYLINES, CONTENTS, PAGES, POINTERS, TURNS};
+use crate::lists::{ACTIONS, PAGES, POINTERS};
 use crate::read::outline::{Block, Reason, Tag};
 use crate::text::{self, alike};
 
@@ -20,10 +20,6 @@ const SHORT: usize = 140;
 const SENTENCES: usize = 320;
 /// Share of a line inside links from which the whole line counts as a link.
 const LINKED: f64 = 0.8;
-/// Share of a line inside links from which it may lead to the previous or next page: the title of that page stands
-/// beside a word and an arrow.
-const TURNING: f64 = 0.3;
-
 /// Drops such lines from the kept blocks. `title` is the headline, folded.
 pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason>]) {
     let kept = |at: &usize| left.get(*at) == Some(&None);
@@ -39,22 +35,6 @@ pub(crate) fn drop_from(blocks: &[Block], title: &str, left: &mut [Option<Reason
             .get_or_init(|| by_itself(block))
             .or_else(|| if at < first { above(block, title) } else { None })
             .or_else(|| if at > last { below(block, plain || at > headed) } else { None });
-    }
-    drop_headings_of_nothing(blocks, left);
-}
-
-/// Drops headings at the end, whose sections are not kept.
-fn drop_headings_of_nothing(blocks: &[Block], left: &mut [Option<Reason>]) {
-    let kept = |at: &usize| left.get(*at) == Some(&None);
-    let is_heading = |at: &usize| blocks.get(*at).is_some_and(|block| matches!(block.tag, Tag::Heading(_)));
-    let last: Vec<usize> = (0..blocks.len()).rev().filter(kept).take_while(is_heading).collect();
-    // A page that consists only of headings keeps them.
-    if last.len() < (0..blocks.len()).filter(kept).count() {
-        for at in last {
-            if let Some(left) = left.get_mut(at) {
-                *left = Some("a heading with no text below it");
-            }
-        }
     }
 }
 
@@ -97,7 +77,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if matches!(block.tag, Tag::Pre) {
         return None;
     }
-    if !block.text.contains(char::is_alphanumeric) {
+    if !text::has_letters(&block.text) {
         return Some("no letters");
     }
     if is_data(&block.text) {
@@ -105,9 +85,6 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     }
     if block.chars < SENTENCES && block.tag != Tag::Cell && phrases::is_about_the_page(&block.text) {
         return Some("about the page, not of its matter");
-    }
-    if block.chars < SENTENCES && (block.turns() > TURNING || (block.links() > TURNING && turns(&block.text))) {
-        return Some("a button, or a link to the page before or after this one");
     }
     if block.links() > if block.chars < SHORT { 0.3 } else { LINKED } && is_pointer(&block.text) {
         return Some("a pointer to another page");
@@ -122,21 +99,7 @@ pub(crate) fn by_itself(block: &Block) -> Option<Reason> {
     if !matches!(block.tag, Tag::Heading(_) | Tag::Cell) && ACTIONS.contains(line.as_str()) {
         return Some("a button or a label");
     }
-    if matches!(block.tag, Tag::Heading(_)) && CONTENTS.contains(line.as_str()) {
-        return Some("the table of contents");
-    }
-    let label = block.chars < LABEL && !matches!(block.tag, Tag::Cell | Tag::Item);
-    if label && BYLINES.iter().any(|start| line.starts_with(start)) {
-        return Some("a byline");
-    }
-    if label && !matches!(block.tag, Tag::Heading(_)) && phrases::says_where_it_goes_on(&line) {
-        return Some("a note on where the text goes on");
-    }
-    if block.tag != Tag::Cell && is_page_number(&line) {
-        return Some("the number of the page");
-    }
-    let notice = block.text.starts_with('©') || (block.text.contains('©') && line.starts_with("copyright"));
-    notice.then_some("a copyright notice")
+    (block.tag != Tag::Cell && is_page_number(&line)).then_some("the number of the page")
 }
 
 /// True if a folded line says which of several pages this one is.
@@ -151,23 +114,6 @@ fn is_page_number(line: &str) -> bool {
         && more.is_none()
         && words.clone().count() <= FEW
         && words.any(|word| PAGES.contains(word))
-}
-
-/// True if a line says that a link leads to the previous or next post: such a word, with an arrow before it, or a mark
-/// or line break after it.
-fn turns(line: &str) -> bool {
-    let is_arrow =
-        |c: char| matches!(c, '←' | '→' | '«' | '»' | '‹' | '›' | '<' | '>' | '⟵' | '⟶' | '⇐' | '⇒' | '◀' | '▶');
-    let word = line.trim_start_matches(|c: char| is_arrow(c) || c.is_whitespace());
-    let arrow = word.len() < line.len();
-    TURNS.iter().any(|turn| {
-        let Some(start) = word.get(..turn.len()) else { return false };
-        let rest = word.get(turn.len()..).unwrap_or_default();
-        let behind = rest.trim_start_matches(' ');
-        let ends = !rest.starts_with(char::is_alphanumeric);
-        let marked = behind.starts_with(|c: char| is_arrow(c) || matches!(c, ':' | '：' | '\n' | '|' | '–' | '—'));
-        ends && (arrow || marked) && start.to_lowercase() == *turn
-    })
 }
 
 /// True if a line is JSON.

@@ -1,6 +1,6 @@
 //! Recognizes sentences about the page instead of its subject: sign up, follow us, this post may earn a commission.
 
-use crate::lists::{BEHIND, GOES_ON, OBSTACLES, PHRASES};
+use crate::lists::PHRASES;
 use aho_corasick::{AhoCorasick, MatchKind};
 use std::sync::LazyLock;
 
@@ -32,20 +32,6 @@ static AUTOMATON: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).match_kind(MatchKind::LeftmostFirst).build(PHRASES.iter()).ok()
 });
 
-/// True if a line says that the text goes on behind an advertisement or a picture: a word of each kind, in a few words without a
-/// full stop.
-pub(crate) fn says_where_it_goes_on(line: &str) -> bool {
-    /// Maximum number of words.
-    const FEW: usize = 9;
-    let words = || line.split(' ').take(FEW + 1);
-    let any = |beginnings: &[&str]| words().any(|word| beginnings.iter().any(|beginning| word.starts_with(beginning)));
-    !line.ends_with('.')
-        && words().count() <= FEW
-        && any(&GOES_ON)
-        && words().any(|word| BEHIND.contains(word))
-        && any(&OBSTACLES)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,32 +57,6 @@ mod tests {
             "Bei der Prüfung wurden mehrere Fehler gefunden.",
         ] {
             assert!(!is_about_the_page(line), "{line}");
-        }
-    }
-
-    #[test]
-    fn notes_between_paragraphs_say_where_the_text_goes_on() {
-        for line in [
-            "tekst se nastavlja ispod oglasa",
-            "article continues after advertisement",
-            "la suite après cette publicité",
-            "continua após a publicidade",
-            "tekst gaat verder onder de foto",
-            "artikeln fortsätter under annonsen",
-            "juttu jatkuu mainoksen jälkeen",
-            "artikkel jätkub pärast reklaami",
-            "dalsza część tekstu pod materiałem wideo",
-            "der artikel wird nach der anzeige fortgesetzt",
-        ] {
-            assert!(says_where_it_goes_on(line), "{line}");
-        }
-        for line in [
-            "the talks continue after the photo of the two ministers went round.",
-            "the advertisement continues",
-            "after the advertising",
-            "a line that continues below the photo of a ferry and goes on for long",
-        ] {
-            assert!(!says_where_it_goes_on(line), "{line}");
         }
     }
 }

@@ -3,7 +3,6 @@
 use crate::candidates::candidate::{self, Candidate};
 use crate::candidates::parts;
 use crate::candidates::ranking::{Ranking, Weight};
-use crate::candidates::readability;
 use crate::candidates::sums::covered;
 use crate::learned::features::{self, FeatureTable, PageFacts};
 use crate::learned::{self, Answer};
@@ -36,7 +35,7 @@ pub(crate) struct Body {
     pub(crate) learned: Option<Answer>,
 }
 
-/// Width below which other rules are asked too; they must find twice as much.
+/// Width below which a longer candidate is taken; it must have twice as much. Also the minimum length of what is stored elsewhere.
 const SHORT: usize = 250;
 /// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
 const LITTLE: usize = 600;
@@ -122,9 +121,7 @@ pub(crate) fn text(
 ) -> Body {
     let best = weighed.best.and_then(|at| weighed.candidates.get(at));
     let folded = title.map(text::fold).unwrap_or_default();
-    let with_lead = best.and_then(|best| best.with_lead(outline, &folded));
-    let best = with_lead.as_ref().or(best);
-    let evidence = PageFacts { tree, outline, weighed, best, linked, title: &folded };
+    let evidence = PageFacts { outline, weighed, best, title: &folded };
     let table = features::table(&evidence);
     let described = table.rows.len() as u64;
     let mut chosen = best.map(|candidate| render(outline, candidate, title, limits)).unwrap_or_default();
@@ -135,13 +132,10 @@ pub(crate) fn text(
         chosen = Body { start, end, ..render(outline, &answer.candidate, title, limits) };
     }
     let mut width = text::width(&chosen.text);
-    if width < SHORT {
-        let (other, steps) = readability::read(tree, limits);
-        let others = text::width(&other);
-        if others > 2 * width {
-            (chosen, width) = (Body { text: other, from: "readability", ..Body::default() }, others);
-        }
-        chosen.steps = steps;
+    let longest = weighed.candidates.iter().max_by_key(|candidate| candidate.chars);
+    if let Some(longest) = longest.filter(|longest| width < SHORT && longest.chars > 2 * width) {
+        chosen = render(outline, longest, title, limits);
+        width = text::width(&chosen.text);
     }
     // No byte is wider than one column, so a text that is not longer than this is not read.
     if let Some(body) = linked.body.as_ref().filter(|body| body.len() > 2 * width) {

@@ -9,7 +9,7 @@ use crate::text::width;
 use whatlang::{Lang, detect};
 
 /// Length of the text prefix from which the language is guessed, in characters.
-const SAMPLE: usize = 1_500;
+const SAMPLE: usize = 1_000;
 /// Minimum width of a text for its guess to contradict the markup.
 const ENOUGH: usize = 200;
 

@@ -4,32 +4,30 @@ use crate::candidates::candidate::Candidate;
 use crate::candidates::lines;
 use crate::candidates::ranking::Ranking;
 use crate::candidates::sums::covered;
-use crate::markup::jsonld::JsonLd;
 use crate::read::outline::{Block, Kind, Outline, Span, Tag};
 pub(crate) use crate::read::place::CONTAINERS;
 use crate::read::place::Surroundings;
 use crate::text;
 use curlew_text::hygiene;
 use foldhash::HashMap;
-use scraper::Html;
 
 /// Number of features of a block.
 pub(crate) const FEATURES: usize = GROUPS[GROUPS.len() - 1].1;
 /// Groups of features, in order, by the words that explain them, each with the number of the feature behind its last.
 pub(crate) const GROUPS: [(&str, usize); 13] = [
-    ("its text", 16),
-    ("links", 20),
-    ("position", 27),
-    ("repetition", 30),
-    ("tags around it", 50),
-    ("names around it", 178),
-    ("names near it", 306),
-    ("parts beside the article", 314),
-    ("the rules' candidates", 330),
-    ("neighbours", 378),
-    ("blocks of the same place", 392),
-    ("containers", 417),
-    ("the page", 450),
+    ("its text", 11),
+    ("links", 14),
+    ("position", 21),
+    ("repetition", 22),
+    ("tags around it", 42),
+    ("names around it", 170),
+    ("names near it", 298),
+    ("parts beside the article", 306),
+    ("the rules' candidates", 314),
+    ("neighbours", 359),
+    ("blocks of the same place", 373),
+    ("containers", 398),
+    ("the page", 414),
 ];
 
 /// Features of one block: counts are themselves, shares are in thousandths, and what exceeds the range is cut.
@@ -43,12 +41,10 @@ pub(crate) struct FeatureTable {
 
 /// What the rules found, as far as features tell of it.
 pub(crate) struct PageFacts<'e> {
-    pub(crate) tree: &'e Html,
     pub(crate) outline: &'e Outline<'e>,
     pub(crate) weighed: &'e Ranking,
     /// The best candidate, with its lead.
     pub(crate) best: Option<&'e Candidate>,
-    pub(crate) linked: &'e JsonLd,
     /// The headline, folded.
     pub(crate) title: &'e str,
 }
@@ -80,10 +76,15 @@ impl Filling<'_> {
         self.count(part.saturating_mul(1_000) / whole.max(1));
     }
 
-    fn bits(&mut self, bits: u128) {
-        for at in 0..128 {
-            self.add((bits >> at & 1) as i64);
+    /// Adds 128 flags, of which few are set.
+    fn bits(&mut self, mut bits: u128) {
+        while bits > 0 {
+            if let Some(slot) = self.row.get_mut(self.next + bits.trailing_zeros() as usize) {
+                *slot = 1;
+            }
+            bits &= bits - 1;
         }
+        self.next += 128;
     }
 
     /// Leaves out the rest of a group.
@@ -189,8 +190,9 @@ struct Page<'p> {
     /// For each candidate's rule the blocks that one of its candidates has (1) or keeps (2).
     votes: Vec<(&'static str, Vec<u8>)>,
     headline: Option<usize>,
+    /// First and last block that the rules keep.
+    ends: [Option<usize>; 2],
     data: Vec<i64>,
-    body: String,
 }
 
 /// Maximum number of blocks of a page that are described; the rules read what is longer.
@@ -211,13 +213,10 @@ pub(crate) fn table(evidence: &PageFacts<'_>) -> FeatureTable {
 }
 
 /// Rules whose candidates are features.
-const RULES: [&str; 6] = ["microdata", "content", "article", "main", "density", "readability"];
+const RULES: [&str; 5] = ["microdata", "content", "article", "main", "density"];
 
 impl<'p> Page<'p> {
     fn of(evidence: &'p PageFacts<'p>) -> Page<'p> {
-        /// Maximum number of bytes of a text in structured data in which blocks are looked for.
-        const BODY: usize = 32 * 1024;
-        let body = evidence.linked.body.as_deref();
         let outline = evidence.outline;
         let blocks = &outline.blocks;
         let counts: Vec<Counts> = blocks.iter().map(Counts::of).collect();
@@ -245,6 +244,8 @@ impl<'p> Page<'p> {
             |block: &Block| matches!(block.tag, Tag::Heading(_)) && lines::is_headline(block, evidence.title);
         let headline = blocks.iter().position(headlined);
         let headline = headline.or_else(|| blocks.iter().position(|block| block.tag == Tag::Heading(1)));
+        let kept = |(at, _): (usize, &Block)| is_kept(evidence.best, at);
+        let all = sums.last().copied().unwrap_or_default();
         Page {
             evidence,
             counts,
@@ -259,8 +260,8 @@ impl<'p> Page<'p> {
                 .map(|rule| (rule, votes(&evidence.weighed.candidates, rule, blocks.len())))
                 .collect(),
             headline,
-            data: of_page(evidence),
-            body: body.map(|body| text::fold(hygiene::head_bytes(body, BODY))).unwrap_or_default(),
+            ends: [blocks.iter().enumerate().position(kept), blocks.iter().enumerate().rposition(kept)],
+            data: of_page(evidence, all),
         }
     }
 
@@ -282,7 +283,6 @@ impl<'p> Page<'p> {
 
         row.share(counts.links, counts.chars);
         row.share(block.own_link_chars, counts.chars);
-        row.share(block.turn_chars, counts.chars);
         row.count(counts.links);
         row.until(1);
 
@@ -296,8 +296,6 @@ impl<'p> Page<'p> {
         row.until(2);
 
         row.count(self.times.get(block.text.as_str()).copied().unwrap_or(1));
-        row.flag(at > 0 && self.evidence.outline.blocks.get(at - 1).is_some_and(|before| before.text == block.text));
-        row.add(self.agrees_with_data(block));
         row.until(3);
 
         for count in place.tags {
@@ -338,17 +336,6 @@ impl<'p> Page<'p> {
         row.until(12);
     }
 
-    /// Returns 1 if structured data have the text of a block, 0 if there is such a text without it, and -1 if there is none.
-    fn agrees_with_data(&self, block: &Block) -> i64 {
-        /// Number of bytes of a block that are compared.
-        const BEGINNING: usize = 60;
-        if self.body.is_empty() {
-            return -1;
-        }
-        let beginning = text::fold(hygiene::head_bytes(&block.text, BEGINNING));
-        memchr::memmem::find(self.body.as_bytes(), beginning.as_bytes()).is_some().into()
-    }
-
     fn candidates(&self, at: usize, row: &mut Filling<'_>) {
         let best = self.evidence.best;
         for (_, votes) in &self.votes {
@@ -360,11 +347,9 @@ impl<'p> Page<'p> {
             Some(None) => 9,
             Some(Some(why)) => Kind::ALL.iter().position(|kind| kind.reason() == why).map_or(8, |at| at as i64),
         });
-        let start =
-            best.and_then(|best| best.left.iter().position(Option::is_none).map(|first| best.span.start + first));
-        let end = best.and_then(|best| best.left.iter().rposition(Option::is_none).map(|last| best.span.start + last));
-        row.add(start.map_or(i64::from(i16::MIN), |start| at as i64 - start as i64));
-        row.add(end.map_or(i64::from(i16::MIN), |end| at as i64 - end as i64));
+        for end in self.ends {
+            row.add(end.map_or(i64::from(i16::MIN), |end| at as i64 - end as i64));
+        }
         row.until(8);
     }
 
@@ -401,11 +386,8 @@ fn own_text(block: &Block, counts: &Counts, row: &mut Filling<'_>) {
     row.share(counts.capitals, counts.chars);
     row.count(counts.separators);
     row.flag(*block.ends_as_sentence.get_or_init(|| text::ends_sentence(&block.text)));
-    row.flag(block.text.ends_with([':', '：']));
     row.add(kind_of(block.tag));
     row.count(block.text.lines().count());
-    row.flag(block.text.starts_with(|c: char| c.is_lowercase()));
-    row.flag(block.text.starts_with(|c: char| c.is_numeric()));
 }
 
 /// Adds what blocks of one place have together.
@@ -446,82 +428,27 @@ fn votes(candidates: &[Candidate], rule: &str, blocks: usize) -> Vec<u8> {
     votes
 }
 
-/// Types of schema.org whose names in structured data say what sort of page it is.
-const TYPES: [&[&str]; 10] = [
-    &["Article", "NewsArticle", "BlogPosting", "ReportageNewsArticle"],
-    &["TechArticle"],
-    &["Product", "ProductGroup"],
-    &["ItemList", "CollectionPage", "OfferCatalog"],
-    &["DiscussionForumPosting", "QAPage", "Question", "Comment"],
-    &["FAQPage"],
-    &["LocalBusiness", "Service", "Organization"],
-    &["Recipe", "HowTo"],
-    &["Offer", "AggregateOffer"],
-    &["AggregateRating", "Review"],
-];
-
 /// Returns the features that all blocks of a page share.
-fn of_page(evidence: &PageFacts<'_>) -> Vec<i64> {
-    /// Maximum number of items of microdata whose types are looked at.
-    const ITEMS: usize = 200;
-    let PageFacts { tree, outline, weighed, best, .. } = evidence;
-    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-    let (mut words, mut chars, mut links, mut ends, mut headings) = (0, 0, 0, 0, 0);
-    for block in &outline.blocks {
-        words += text::words(&block.text);
-        chars += block.chars;
-        links += block.link_chars;
-        ends += usize::from(lines::is_sentence(block));
-        headings += usize::from(matches!(block.tag, Tag::Heading(_)));
-    }
-    let mut all = vec![
-        number(outline.blocks.len()),
-        number(words),
-        number(links * 1_000 / chars.max(1)),
-        number(ends),
-        number(headings),
-    ];
-    let items: Vec<&str> = outline
-        .items
-        .iter()
-        .take(ITEMS)
-        .filter_map(|id| tree.tree.get(*id)?.value().as_element()?.attr("itemtype"))
-        .collect();
-    for names in TYPES {
-        let stated = names.iter().any(|name| {
-            let quoted = format!("\"{name}\"");
-            outline.json.iter().any(|json| memchr::memmem::find(json.as_bytes(), quoted.as_bytes()).is_some())
-                || items.iter().any(|item| item.ends_with(&format!("/{name}")))
-        });
-        all.push(stated.into());
-    }
-    all.push(match outline.meta(&["og:type"]) {
-        None => 0,
-        Some("article") => 1,
-        Some("website") => 2,
-        Some(kind) if kind.contains("product") => 3,
-        Some(_) => 4,
-    });
-    all.push(evidence.linked.published.is_some().into());
-    all.push(evidence.linked.body.is_some().into());
-    all.push(outline.metas.iter().any(|(name, _)| name == "article:published_time").into());
-    all.push(number(outline.marks.iter().filter(|(mark, ..)| mark.extractor() == "article").count()));
-    all.push(number(outline.moments.iter().filter(|moment| !moment.outside).count()));
-    all.push(number(outline.moments.len()));
+fn of_page(evidence: &PageFacts<'_>, all: Sum) -> Vec<i64> {
+    let PageFacts { outline, weighed, best, .. } = evidence;
     let path = outline.page.path();
-    all.push(number(path.split('/').filter(|part| !part.is_empty()).count()));
-    all.push(number(path.len()));
-    all.push(number(path.bytes().filter(u8::is_ascii_digit).count()));
-    all.push(number(path.bytes().filter(|byte| *byte == b'-').count()));
-    all.push(outline.page.query().is_some().into());
+    let sentences = outline.blocks.iter().filter(|block| lines::is_sentence(block)).count();
+    let digits = path.bytes().filter(u8::is_ascii_digit).count();
+    let hyphens = path.bytes().filter(|byte| *byte == b'-').count();
+    let (kept, links) = best.map_or((0, 0), |best| (best.chars, best.link_chars));
+    let of_address = [path.split('/').filter(|part| !part.is_empty()).count(), path.len(), digits, hyphens];
+    let of_text = [all.blocks, all.words, all.links * 1_000 / all.chars.max(1), sentences, all.headings];
+    let of_best = [kept, kept * 1_000 / all.chars.max(1), links * 1_000 / kept.max(1)];
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
     let weight = weighed.best.and_then(|at| weighed.weights.get(at));
-    all.push(weight.map_or(-1, |weight| (weight.agreement * 1_000.0) as i64));
-    all.push(weight.map_or(-1, |weight| (weight.score * 1_000.0) as i64));
-    all.push(best.map_or(0, |best| number(best.chars)));
-    all.push(best.map_or(0, |best| number(best.chars * 1_000 / chars.max(1))));
-    all.push(best.map_or(0, |best| number(best.link_chars * 1_000 / best.chars.max(1))));
-    all.push(best.map_or(-1, |best| RULES.iter().position(|rule| *rule == best.from).map_or(-1, number)));
-    all
+    let thousandths = |share: Option<f64>| share.map_or(-1, |share| (share * 1_000.0) as i64);
+    let mut numbers: Vec<i64> = of_text.into_iter().chain(of_address).map(number).collect();
+    numbers.push(outline.page.query().is_some().into());
+    numbers
+        .extend([thousandths(weight.map(|weight| weight.agreement)), thousandths(weight.map(|weight| weight.score))]);
+    numbers.extend(of_best.map(number));
+    numbers.push(best.map_or(-1, |best| RULES.iter().position(|rule| *rule == best.from).map_or(-1, number)));
+    numbers
 }
 
 const _: () = assert!(CONTAINERS * 5 == 25);

@@ -221,17 +221,6 @@ pub(crate) fn is_pictured_formula(node: NodeRef<'_, Node>) -> bool {
         && (node.next_siblings().take(NEAR).any(is("img")) || node.prev_siblings().take(NEAR).any(is("img")))
 }
 
-/// True if a class says that a link looks like a button, as many frameworks call it.
-pub(crate) fn is_button(class: &str) -> bool {
-    class.split_ascii_whitespace().any(|name| {
-        let name = name.strip_prefix("wp-block-").unwrap_or(name);
-        ["btn", "button"]
-            .iter()
-            .filter_map(|word| name.strip_prefix(word))
-            .any(|rest| !rest.starts_with(char::is_alphanumeric))
-    })
-}
-
 /// Returns the level of a heading.
 pub(crate) fn heading(tag: &str) -> Option<u8> {
     match tag.as_bytes() {

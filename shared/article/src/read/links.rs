@@ -1,6 +1,6 @@
 //! Resolves and cleans URLs found in pages; only callable ones are returned.
 
-use crate::lists::{OFFERS, PLACES, PROFILES};
+use crate::lists::PROFILES;
 use curlew_text::leftovers::is_leftover_address;
 use curlew_text::url::web;
 use memchr::memchr2;
@@ -82,24 +82,9 @@ pub(crate) fn leads_up(base: &Url, reference: &str) -> bool {
     path.len() > 1 && path.starts_with('/') && path.ends_with('/') && within && is_own(base, reference)
 }
 
-/// True if the relation of a link is that to the previous or next page (HTML, "sequential link types").
-pub(crate) fn turns(rel: &str) -> bool {
-    rel.split_ascii_whitespace().any(|rel| ["prev", "previous", "next"].iter().any(|it| rel.eq_ignore_ascii_case(it)))
-}
-
 /// Returns the base for a page's references: `<base href>` if it is http or https, else the page's own address.
 pub(crate) fn base(page: &Url, href: Option<&str>, max_bytes: usize) -> Url {
     href.and_then(|href| resolve(page, href, max_bytes)).unwrap_or_else(|| page.clone())
-}
-
-/// True if a reference leads to where a reader follows or supports a site, installs its program or shares the page.
-pub(crate) fn asks_to_follow(reference: &str) -> bool {
-    /// Maximum length of an address with such a name, in bytes.
-    const LONGEST: usize = 400;
-    let reference = reference.trim_start();
-    let mut folders = reference.split(['/', '?', '#']).skip(1);
-    after_scheme(reference).is_some_and(|place| PLACES.iter().any(|known| place.starts_with(known)))
-        || (reference.len() <= LONGEST && folders.any(|folder| OFFERS.contains(folder)))
 }
 
 pub(crate) fn bare(host: &str) -> &str {
@@ -135,21 +120,6 @@ mod tests {
         }
         for other in ["#top", "", "mailto:a@example.org", "javascript:void(0)", "https://other.example.net/", "//x/y"] {
             assert!(!is_own(&base, other), "{other}");
-        }
-    }
-
-    #[test]
-    fn links_by_which_a_site_is_followed_are_told_from_those_to_what_is_there() {
-        for ask in ["https://t.me/weir", " http://news.google.com/publications/x", "//chat.whatsapp.com/x"] {
-            assert!(asks_to_follow(ask), "{ask}");
-        }
-        for other in [
-            "https://news.google.com/articles/x",
-            "https://set.me/weir",
-            "/t.me/weir",
-            "https://www.whatsapp.com/legal",
-        ] {
-            assert!(!asks_to_follow(other), "{other}");
         }
     }
 

@@ -23,8 +23,6 @@ pub(crate) struct Block {
     pub(crate) link_chars: usize,
     /// Characters inside links to other pages of the same host.
     pub(crate) own_link_chars: usize,
-    /// Characters inside links to the previous or next page, or that are buttons.
-    pub(crate) turn_chars: usize,
     /// Element that holds it.
     pub(crate) tag: Tag,
     /// Cached reason why it is no text of this page, regardless of its position.
@@ -33,20 +31,14 @@ pub(crate) struct Block {
     pub(crate) names_section: OnceCell<Option<Section>>,
     /// Cached answer: whether it repeats the page's headline.
     pub(crate) repeats_headline: OnceCell<bool>,
-    /// Cached answers: whether it ends like a sentence, and is a label before a link.
+    /// Cached answer: whether it ends like a sentence.
     pub(crate) ends_as_sentence: OnceCell<bool>,
-    pub(crate) labels_link: OnceCell<bool>,
 }
 
 impl Block {
     /// Returns the share of its characters that is inside links to other pages of the same host.
     pub(crate) fn own_links(&self) -> f64 {
         self.own_link_chars as f64 / self.chars.max(1) as f64
-    }
-
-    /// Returns the share of its characters that is inside links to the previous or next page, or that are buttons.
-    pub(crate) fn turns(&self) -> f64 {
-        self.turn_chars as f64 / self.chars.max(1) as f64
     }
 
     /// Returns the share of its characters that is inside links.

@@ -1,6 +1,8 @@
 //! Surroundings of a block in its page: the elements around it, their tags and the words of their names. The learned model knows a block by it.
 
 use crate::lists::NAMES;
+use foldhash::HashMap;
+use std::sync::LazyLock;
 
 /// Tags that are told apart among the elements around a block.
 pub(crate) const TAGS: [&str; 20] = [
@@ -114,25 +116,34 @@ pub(crate) fn hash(seed: u64, bytes: &[u8]) -> u64 {
 /// Returns the words of a class, an id, a role or a property: runs of letters, split where a capital letter follows a small one, with or
 /// without the `s` of a plural.
 pub(crate) fn words_of(names: &str) -> NameBits {
-    let mut bits = 0;
-    let mut word = String::new();
-    let mut was_small = false;
+    let (mut bits, mut word, mut was_small) = (0, 0, false);
     for byte in names.bytes().chain([b' ']) {
-        if !byte.is_ascii_alphabetic() || (byte.is_ascii_uppercase() && was_small) {
-            bits |= bit_of(&word);
-            word.clear();
+        if word > 0 && (!byte.is_ascii_alphabetic() || (byte.is_ascii_uppercase() && was_small)) {
+            bits |= bit_of(word);
+            word = 0;
         }
         was_small = byte.is_ascii_lowercase();
         if byte.is_ascii_alphabetic() {
-            word.push(byte.to_ascii_lowercase().into());
+            word = packed(word, byte.to_ascii_lowercase());
         }
     }
     bits
 }
 
-fn bit_of(word: &str) -> NameBits {
-    let place = |word: &str| NAMES.binary_search(&word).ok();
-    place(word).or_else(|| word.strip_suffix('s').and_then(place)).map_or(0, |at| 1 << at)
+/// Last 16 letters of a word, which is longer than any in the list.
+type Packed = u128;
+
+fn packed(word: Packed, letter: u8) -> Packed {
+    word << 8 | Packed::from(letter)
+}
+
+/// Bits of the words in the list.
+static BITS: LazyLock<HashMap<Packed, NameBits>> =
+    LazyLock::new(|| NAMES.iter().enumerate().map(|(at, name)| (name.bytes().fold(0, packed), 1 << at)).collect());
+
+fn bit_of(word: Packed) -> NameBits {
+    let without_s = || BITS.get(&(word >> 8)).filter(|_| word & 0xFF == Packed::from(b's'));
+    BITS.get(&word).or_else(without_s).copied().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -147,6 +158,6 @@ mod tests {
             bit("post") | bit("list") | bit("item") | bit("main") | bit("content")
         );
         assert_eq!(words_of(""), 0);
-        assert!(NAMES.is_sorted() && NAMES.len() <= 128);
+        assert!(NAMES.is_sorted() && NAMES.len() <= 128 && NAMES.iter().all(|name| name.len() < 16));
     }
 }

@@ -101,10 +101,7 @@ struct Walk<'a> {
     looks: usize,
     link_chars: usize,
     own_link_chars: usize,
-    turn_chars: usize,
     links: usize,
-    /// True if the most recently opened link leads to the previous or next page, or is a button.
-    turns: bool,
     /// True if the most recently opened link leads to another page of the same host.
     own_link: bool,
     /// True if the open link leads to the home page.
@@ -156,9 +153,7 @@ impl<'a> Walk<'a> {
             looks: LOOKS,
             link_chars: 0,
             own_link_chars: 0,
-            turn_chars: 0,
             links: 0,
-            turns: false,
             own_link: false,
             home_link: false,
             pre: 0,
@@ -396,7 +391,6 @@ impl<'a> Walk<'a> {
             let width = text::width(text);
             self.link_chars += width;
             self.own_link_chars += if self.own_link { width } else { 0 };
-            self.turn_chars += if self.turns { width } else { 0 };
         }
         self.line.push_str(text);
         self.line_says |= text.contains(|c: char| !c.is_whitespace());
@@ -415,7 +409,6 @@ impl<'a> Walk<'a> {
         let says = std::mem::take(&mut self.line_says);
         let link_chars = std::mem::take(&mut self.link_chars);
         let own_link_chars = std::mem::take(&mut self.own_link_chars);
-        let turn_chars = std::mem::take(&mut self.turn_chars);
         if let Some((part, length)) = self.whole_line.take()
             && raw.trim_end().len() <= length + length / 2
         {
@@ -458,13 +451,11 @@ impl<'a> Walk<'a> {
                 chars,
                 link_chars: link_chars.min(chars),
                 own_link_chars: own_link_chars.min(chars),
-                turn_chars: turn_chars.min(chars),
                 tag,
                 by_itself: OnceCell::new(),
                 names_section: OnceCell::new(),
                 repeats_headline: OnceCell::new(),
                 ends_as_sentence: OnceCell::new(),
-                labels_link: OnceCell::new(),
             });
         }
     }

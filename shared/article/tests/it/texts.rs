@@ -10,7 +10,7 @@ fn what_only_leads_elsewhere_is_left_out() {
     };
     let page = |end: &str| read(&format!("<article><ul>{}</ul>{PROSE}{end}</article>", links(""))).text;
     let own = page(&format!("<h2>Our walks</h2><ul>{}</ul>", links("https://site.example.org")));
-    assert!(!own.contains("Another of our walks") && !own.contains("Our walks"), "{own}");
+    assert!(!own.contains("Another of our walks"), "{own}");
     let sources = page(&format!("<h2>Sources</h2><ul>{}</ul>", links("https://other.example.net")));
     assert!(sources.contains("Sources") && sources.contains("number 3"), "{sources}");
     for notice in [
@@ -21,32 +21,6 @@ fn what_only_leads_elsewhere_is_left_out() {
     ] {
         let text = page(&format!("{notice}<p>And that is where the walk ends.</p>"));
         assert!(!text.contains("commission") && !text.contains("privacy") && !text.contains("Lorries"), "{text}");
-    }
-}
-
-#[test]
-fn links_to_the_posts_before_and_after_are_no_text() {
-    let page = |end: &str| read(&format!("<main>{PROSE}{end}</main>")).text;
-    for end in [
-        "<ul><li>Previous: <a href=/a/>The other bank</a></li><li>Next: <a href=/b/>Up to the lock</a></li></ul>",
-        "<ul><li>← Previous<br><a href=/a/>The other bank</a></li><li>Next →<br><a href=/b/>Up to the lock</a></li></ul>",
-        "<p>« Articolo precedente <a href=/a/>The other bank</a></p><p>Articolo successivo: <a href=/b/>Up to the lock</a> »</p>",
-        "<dl><dt>Nächster Beitrag: <a href=/a/>The other bank</a></dt><dd>前の記事：<a href=/b/>Up to the lock</a></dd></dl>",
-        "<blockquote>Read on with <a rel=next href=/a/>The other bank, and back to</a> <a rel=prev href=/b/>Up to the lock</a></blockquote>",
-    ] {
-        let text = page(end);
-        assert!(!text.contains("other bank") && !text.contains("the lock\n") && !text.ends_with("the lock"), "{text}");
-        assert!(
-            !text.to_lowercase().contains("previous") && !text.contains("uccessivo") && text.contains("by hand"),
-            "{text}"
-        );
-    }
-    for kept in [
-        "<p>Next: the county closes the bank, as <a href=/a/>it has said</a>, and opens it in May.</p>",
-        "<p>Previous owners of the <a href=/a/>mill by the river</a></p><p>They left it in the spring of that year to the county, which has kept \
-         it as it was, with all its wheels and stones, to this day.</p>",
-    ] {
-        assert!(page(kept).contains("county"), "{kept}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::read::boxes::{Contents, begins_comments};
 use crate::read::changes::{says_change, says_published};
 use crate::read::dom::{attr, text_of, text_without};
 use crate::read::elements::{
-    instant, instant_in, is_button, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
+    instant, instant_in, is_called, is_label, is_long_property, is_sign_link, profiles_in, property_value,
 };
 use crate::read::links;
 use crate::read::outline::{Byline, Heading, Kind, Moment, Picture, Prop};
@@ -37,9 +37,6 @@ impl<'a> Walk<'a> {
         let href = attr(element, "href");
         self.own_link = href.is_some_and(|href| links::is_own(&self.out.base, href));
         self.home_link = href.is_some_and(|href| links::is_home(&self.out.base, href));
-        self.turns = attr(element, "rel").is_some_and(links::turns)
-            || attr(element, "class").is_some_and(is_button)
-            || href.is_some_and(links::asks_to_follow);
         if self.home_link && self.page.path() != "/" && self.out.home_names.len() < HOME_NAMES {
             let name = hygiene::line(&text_of(node, 256, &mut self.looks), 80);
             self.out.home_names.push(name);
