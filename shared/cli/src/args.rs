@@ -426,7 +426,8 @@ mod tests {
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.split(' ')).collect();
         let cli = Cli::command();
         let mut all: Vec<&str> = cli.get_subcommands().map(clap::Command::get_name).collect();
-        (grouped.sort_unstable(), all.sort_unstable());
+        grouped.sort_unstable();
+        all.sort_unstable();
         assert_eq!(grouped, all);
     }
 

@@ -277,12 +277,10 @@ fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
         return bad(format!("[raw] days must be from 1 to {MAX_RAW_DAYS}"));
     }
     let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
-    if let Some(c) = &contact {
-        if !is_contact(c) {
-            return bad(format!(
-                "the contact '{c}' is neither a URL nor a mail address: write one such as you@example.org"
-            ));
-        }
+    if let Some(c) = contact.as_ref().filter(|c| !is_contact(c)) {
+        return bad(format!(
+            "the contact '{c}' is neither a URL nor a mail address: write one such as you@example.org"
+        ));
     }
     let token = file.agent.name.unwrap_or_else(|| TOKEN.to_owned());
     if token.is_empty() || !token.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'-') {
