@@ -57,7 +57,8 @@ impl Cli {
             args.remove(1);
             args.push("--help".into());
         }
-        if let Some(at) = shown_at(&args) {
+        let command = Cli::command();
+        if let Some(at) = shown_at(&command, &args) {
             args.insert(at, "show".into());
         }
         let mut is_query = false;
@@ -66,31 +67,30 @@ impl Cli {
             is_query = (is_query || arg == "search") && arg != "--";
             word.map_or(arg, OsString::from)
         });
-        let mut command = Cli::command_with_groups();
+        let mut command = with_groups(command);
         let mut matches = command.try_get_matches_from_mut(args)?;
         Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
     }
-
-    /// Returns the command whose help lists the commands by their groups.
-    fn command_with_groups() -> clap::Command {
-        let command = Cli::command();
-        let line = |name: &str| {
-            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
-            format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default())
-        };
-        let group = |(title, names): (&str, &str)| {
-            let lines: String = names.split(' ').map(&line).collect();
-            format!("{title}:\n{lines}\n")
-        };
-        let groups: String = GROUPS.into_iter().map(group).collect();
-        let template = format!("{{about-with-newline}}\nUsage: curlew [OPTIONS] <COMMAND>\n\n{groups}{{all-args}}");
-        command.mut_subcommands(|command| command.hide(true)).help_template(template)
-    }
 }
 
-/// Returns the place of the name that follows a command which lists rows, and that none of its own commands is.
-fn shown_at(args: &[OsString]) -> Option<usize> {
-    let cli = Cli::command();
+/// Makes the help of the program list its commands by their groups.
+fn with_groups(command: clap::Command) -> clap::Command {
+    let line = |name: &str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+        format!("  {name:<12} {}\n", about.map(ToString::to_string).unwrap_or_default())
+    };
+    let group = |(title, names): (&str, &str)| {
+        let lines: String = names.split(' ').map(&line).collect();
+        format!("{title}:\n{lines}\n")
+    };
+    let groups: String = GROUPS.into_iter().map(group).collect();
+    let template = format!("{{about-with-newline}}\nUsage: curlew [OPTIONS] <COMMAND>\n\n{groups}{{all-args}}");
+    command.mut_subcommands(|command| command.hide(true)).help_template(template)
+}
+
+/// Returns the place in the arguments of the key in `curlew sites KEY` and its like, where `show` was left out; `None` if no
+/// command that lists rows is named, or one of its own commands follows it.
+fn shown_at(cli: &clap::Command, args: &[OsString]) -> Option<usize> {
     let is_value = |before: &OsString| {
         let before = before.to_string_lossy();
         before.starts_with("--") && !before.contains('=') && before != "--aws" && before != "--verbose"

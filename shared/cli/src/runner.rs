@@ -294,7 +294,7 @@ impl Runner {
             self.spawn(stage, deliveries, None);
             return Ok(started);
         }
-        let groups = self.world.config.groups.clone();
+        let groups = self.world.crawler.politeness.groups.clone();
         for delivery in deliveries {
             let host = delivery.job.as_ref().ok().and_then(|job| address::host_key_of_work(&job.work, &groups));
             let job = InLine { queue: stage, delivery, since: self.world.clock.monotonic() };
