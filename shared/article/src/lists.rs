@@ -86,7 +86,7 @@ lists! {
     CHANGED: Words = include_str!("../lists/words-changed.txt");
     /// Words anywhere in a class or id, each behind the kind of part that it indicates.
     PARTS: Words = include_str!("../lists/parts.txt");
-    /// Whole classes and ids, each behind the kind of part that it indicates.
+    /// Table of whole classes and ids, each behind the kind of part that it indicates.
     WHOLE_NAMES: Words = include_str!("../lists/whole-names.txt");
     /// First or last parts of short classes and ids, each behind the kind of part that it indicates.
     NAME_ENDS: Words = include_str!("../lists/name-ends.txt");

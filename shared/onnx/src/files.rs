@@ -30,14 +30,14 @@ pub enum FileError {
 
 impl FileError {
     /// Returns a function that adds what was done with which file.
-    pub(crate) fn of<'a>(path: &'a Path, what: &'static str) -> impl Fn(io::Error) -> FileError + use<'a> {
+    pub(crate) fn at<'a>(path: &'a Path, what: &'static str) -> impl Fn(io::Error) -> FileError + use<'a> {
         move |source| FileError::Io { path: path.to_owned(), what, source }
     }
 }
 
 /// Reads a file of at most `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
-    let cannot = FileError::of(path, "read");
+    let cannot = FileError::at(path, "read");
     let mut bytes = Vec::new();
     File::open(path).map_err(&cannot)?.take(limit + 1).read_to_end(&mut bytes).map_err(&cannot)?;
     if bytes.len() as u64 > limit {

@@ -128,19 +128,19 @@ impl KnownModel {
         let licence = if licence.is_empty() { format!("{}\n", self.licence).into_bytes() } else { licence };
         let beside = folder.with_extension("new");
         remove(&beside)?;
-        DirBuilder::new().recursive(true).mode(PRIVATE).create(&beside).map_err(FileError::of(&beside, "written"))?;
+        DirBuilder::new().recursive(true).mode(PRIVATE).create(&beside).map_err(FileError::at(&beside, "written"))?;
         for (name, content) in [(MODEL_FILE, &model), (CARD_FILE, &card.into_bytes()), (LICENCE_FILE, &licence)] {
             let path = beside.join(name);
             let written = File::create(&path).and_then(|mut file| {
                 file.write_all(content)?;
                 file.sync_all()
             });
-            written.map_err(FileError::of(&path, "written"))?;
+            written.map_err(FileError::at(&path, "written"))?;
         }
         match Onnx::load(&beside.join(CARD_FILE)) {
             Ok(model) => {
                 remove(folder)?;
-                fs::rename(&beside, folder).map_err(FileError::of(folder, "written"))?;
+                fs::rename(&beside, folder).map_err(FileError::at(folder, "written"))?;
                 Ok(model)
             }
             Err(unusable) => {
@@ -159,7 +159,7 @@ pub fn remove(folder: &Path) -> Result<bool, FileError> {
     match fs::remove_dir_all(folder) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(FileError::of(folder, "removed")(error)),
+        Err(error) => Err(FileError::at(folder, "removed")(error)),
     }
 }
 
@@ -168,7 +168,7 @@ fn file_of(path: &Path) -> Result<PathBuf, AddError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
     }
-    let cannot = FileError::of(path, "read");
+    let cannot = FileError::at(path, "read");
     let mut found = Vec::new();
     for entry in fs::read_dir(path).map_err(&cannot)?.take(MAX_FILES) {
         let path = entry.map_err(&cannot)?.path();

@@ -31,11 +31,12 @@ pub(crate) struct Body {
     pub(crate) steps: u64,
     /// Features of the blocks.
     pub(crate) table: FeatureTable,
-    /// What the model says of them, if it decides.
+    /// Answer of the model about the blocks, if it decides.
     pub(crate) learned: Option<Answer>,
 }
 
-/// Width below which a longer candidate is taken; it must have twice as much. Also the minimum length of what is stored elsewhere.
+/// Width below which a candidate with twice as much text is taken, and minimum length of a text that is stored
+/// elsewhere.
 const SHORT: usize = 250;
 /// Width below which a page may keep its text outside of its markup: a lead, or a notice that scripts are needed.
 const LITTLE: usize = 600;

@@ -39,7 +39,7 @@ pub(crate) struct FeatureTable {
     pub(crate) rows: Vec<Row>,
 }
 
-/// What the rules found, as far as features tell of it.
+/// Findings of the rules that are features.
 pub(crate) struct PageFacts<'e> {
     pub(crate) outline: &'e Outline<'e>,
     pub(crate) weighed: &'e Ranking,

@@ -1,7 +1,7 @@
-//! What a block is, learned from labelled pages: features of each block, and trees that say from them whether it is part of the text.
+//! Decides by a learned model which blocks of a page are its text: features of each block, and trees over them.
 //!
-//! Reading, metadata and structured data are rules; their answers are features here. The model (`model.bin`, with its card `model.md`)
-//! is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every machine.
+//! Reading, metadata and structured data are rules; their answers are features here. The model (`model.bin`, with its
+//! card `model.md`) is made by `cargo xtask learn`. All numbers are integers, so the answers are the same bits on every machine.
 
 pub(crate) mod features;
 mod trees;
@@ -16,11 +16,11 @@ use trees::Trees;
 /// The trees; `None` if the file is none, which a test rules out.
 static MODEL: LazyLock<Option<Trees>> = LazyLock::new(|| trees::read(include_bytes!("model.bin")));
 
-/// Number of blocks below which the rules decide: the model has seen no such pages, and most of what it knows of a block is what stands
+/// Number of blocks below which the rules decide: the model has seen no such pages, and knows a block mostly by those
 /// around it.
 const FEWEST: usize = 30;
 
-/// What the model says of a page.
+/// Answer of the model about a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     /// For each block the logarithm of the odds that it is text, in parts of 1,024.
@@ -52,7 +52,8 @@ pub(crate) fn decide(evidence: &PageFacts<'_>, table: &FeatureTable) -> Option<A
     (candidate.chars > 0).then_some(Answer { scores, candidate })
 }
 
-/// What is expected of a choice of blocks: the share of right words among those of the choice and of the text, by the odds of each block.
+/// Expected F1 of choices of blocks, by the odds of each block: twice the right words, as a share of those chosen and
+/// those of the text.
 struct Worth {
     /// For each block its words, and the chance that it is text, in parts of 65,536; no words where it is not to be taken: it is
     /// hidden, or a copy.

@@ -34,7 +34,7 @@ struct Stop {
     /// Sums up to the first, and from the second on, are sure.
     low: i32,
     high: i32,
-    /// How many times such a sum counts, in place of the trees that are not asked.
+    /// Factor of such a sum, in place of the trees that are not asked.
     times: i32,
 }
 

@@ -35,7 +35,7 @@ pub(crate) const NEAR: usize = 4;
 /// Words of names, one bit each, in the order of their list.
 pub(crate) type NameBits = u128;
 
-/// What is known of the elements around a block.
+/// Facts about the elements around a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surroundings {
     /// Number of elements around it.
@@ -52,7 +52,7 @@ pub(crate) struct Surroundings {
     pub(crate) containers: [usize; CONTAINERS],
 }
 
-/// What is known of one open element, and of those around it.
+/// Facts about one open element, and about those around it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
     depth: u16,
