@@ -2,7 +2,7 @@
 
 use crate::input::{first_line, unfolded, within};
 use curlew_article::{Limits, measure, scan_head};
-use curlew_stages::pages::image::{DECODED_BYTES, scaled_down};
+use curlew_crawl::pages::image::{DECODED_BYTES, scaled_down};
 use url::Url;
 
 /// Steps that an empty page may take, and each byte more (`shared/article/tests/work.rs`).

@@ -7,11 +7,11 @@
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
+use curlew_catalog::segment::{Draft, write};
 use curlew_model::{Millis, PageId, Record, Timestamp};
 use curlew_policy::chance::mix;
 use curlew_ports::Blobs;
 use curlew_search::Manifest;
-use curlew_stages::catalog::segment::{Draft, write};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use crate::args::Shared;
 use anyhow::Result;
+use curlew_app::{BadSettings, Flags, ImageScreening, Settings as Config};
 use curlew_onnx::Onnx;
-use curlew_wiring::{BadSettings, Flags, ImageScreening, Settings as Config};
 use std::sync::Arc;
 
 /// Reads the file, the environment and the flags.

@@ -13,8 +13,8 @@ pub(crate) mod over_ports;
 pub(crate) mod stack;
 
 use anyhow::Result;
+use curlew_app::Settings as Config;
 use curlew_model::Timestamp;
-use curlew_wiring::Settings as Config;
 use facts::Facts;
 use finding::{Finding, Level};
 

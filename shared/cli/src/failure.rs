@@ -27,6 +27,6 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     crate::output::error_line(&format!("curlew: {line}"));
     let wrong_usage =
-        error.downcast_ref::<Usage>().is_some() || error.downcast_ref::<curlew_wiring::BadSettings>().is_some();
+        error.downcast_ref::<Usage>().is_some() || error.downcast_ref::<curlew_app::BadSettings>().is_some();
     if wrong_usage { ExitCode::from(2) } else { ExitCode::from(1) }
 }

@@ -5,9 +5,9 @@ use crate::failure::usage;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::{World, each_source};
 use anyhow::Result;
+use curlew_crawl::feeds::backfill::BackfillRequest;
 use curlew_model::{BackfillLine, BackfillState, SiteState, Source, SourceKey};
 use curlew_policy::polling::backfill;
-use curlew_stages::feeds::backfill::BackfillRequest;
 use std::collections::BTreeSet;
 
 /// Maximum number of back catalogues that are shown one by one.

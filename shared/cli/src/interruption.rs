@@ -81,9 +81,9 @@ impl<C: Clock> Clock for InterruptiblePauses<C> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+    use curlew_app::SystemClock;
     use curlew_model::Validators;
     use curlew_ports::CallKind;
-    use curlew_wiring::SystemClock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Calls that last two seconds.

@@ -3,9 +3,9 @@
 use crate::status;
 use crate::world::World;
 use async_trait::async_trait;
+use curlew_people::activity::last_days;
 use curlew_ports::PortError;
-use curlew_stages::operator::activity::last_days;
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 use curlew_web::{StatusSource, SystemStatus};
 use std::sync::Arc;
 

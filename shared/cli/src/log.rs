@@ -2,7 +2,7 @@
 //! control a terminal or begin a new line are written as escapes.
 
 use crate::output::steers;
-use curlew_wiring::LogForm;
+use curlew_app::LogForm;
 use std::fmt::{self, Write};
 use std::io::IsTerminal;
 use tracing::field::Field;

@@ -30,7 +30,7 @@ use anyhow::Result;
 use args::{Cli, Command, Shared};
 use clap::error::ErrorKind;
 use commands::Place;
-use curlew_wiring::LogForm;
+use curlew_app::LogForm;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! Metrics of `curlew serve` in the OpenMetrics text format, on a listener of their own. Events of the stages are
-//! counted by [`curlew_wiring::Tally`]; the state of the store is gathered when it is asked for, and not more often
+//! counted by [`curlew_app::Tally`]; the state of the store is gathered when it is asked for, and not more often
 //! than it may cost.
 
 mod access;

@@ -1,6 +1,6 @@
 //! What operators are told of pictures that no model looks at.
 
-use curlew_wiring::ImageScreening;
+use curlew_app::ImageScreening;
 
 /// Returns a sentence for operators whose pictures no model looks at, with the command that changes it; `None` if one does.
 pub(crate) fn without_a_model(image: &ImageScreening) -> Option<&'static str> {

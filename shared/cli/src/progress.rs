@@ -1,7 +1,7 @@
 //! Progress on standard error: a bar on a terminal, elsewhere a line now and then.
 
 use crate::output::{self, count};
-use curlew_wiring::{Counts, Tally};
+use curlew_app::{Counts, Tally};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use curlew_model::Millis;
-use curlew_stages::operator::activity::{self, DayCounts};
+use curlew_people::activity::{self, DayCounts};
 
 /// Interval at which the counts are written.
 const EVERY: Millis = Millis::from_mins(5);

@@ -2,16 +2,16 @@
 
 use crate::interruption::{InterruptibleCalls, InterruptiblePauses};
 use anyhow::Result;
+use curlew_app::program::Program;
+use curlew_app::{
+    KeyStore, Memory, STACK_SETTINGS, Settings as Config, SystemClock, SystemSeeds, Tally, fetcher, program_over,
+};
+use curlew_crawl::crawler::Crawler;
 use curlew_embedded::{Access, Store};
 use curlew_fetcher::TxtRecords;
 use curlew_model::{HostKey, HostState, Source, SourceKey};
 use curlew_ports::Ports;
 use curlew_ports::{Blobs, Clock, PortError, Seeds, Tag};
-use curlew_stages::crawler::Crawler;
-use curlew_stages::program::Program;
-use curlew_wiring::{
-    KeyStore, Memory, STACK_SETTINGS, Settings as Config, SystemClock, SystemSeeds, Tally, fetcher, program_over,
-};
 use std::ops::Deref;
 use std::sync::Arc;
 

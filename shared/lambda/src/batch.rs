@@ -6,13 +6,13 @@
 
 use crate::plan::{Plan, Task, chunks, length, plan, unpacked};
 use async_trait::async_trait;
+use curlew_crawl::worker::{Settlement, Stages, Worker, settle_failure};
 use curlew_model::{Job, Millis, QueueName, Timestamp, Work};
 use curlew_policy::address::{self, HostGroups};
 use curlew_policy::delivery::never_ends;
 use curlew_policy::rules::Rules;
+use curlew_ports::stage::{StageError, with_causes};
 use curlew_ports::{Clock, PortError};
-use curlew_stages::stage::{StageError, with_causes};
-use curlew_stages::worker::{Settlement, Stages, Worker, settle_failure};
 use futures::StreamExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;

@@ -1,7 +1,7 @@
 //! Errors of an invocation as a whole.
 
-use curlew_stages::stage::StageError;
-use curlew_stages::stage::with_causes;
+use curlew_ports::stage::StageError;
+use curlew_ports::stage::with_causes;
 use lambda_runtime::Diagnostic;
 
 /// Error of an invocation as a whole, shaped by who has to do something about it.

@@ -3,15 +3,15 @@
 
 use crate::range_cache::{FolderRangeCache, RANGE_CACHE_BYTES};
 use crate::test_world::TestWorld;
+use curlew_app::SystemClock;
+use curlew_app::program::Program;
 use curlew_aws::{Connection, Names, Objects, Store, provision};
+use curlew_catalog::find::Finder;
+use curlew_catalog::results::Start;
 use curlew_fixtureweb::{Text, texts};
 use curlew_model::{HostKey, Location, Page, PageId, PageState, QueueName, Record, SegmentKey};
 use curlew_ports::Blobs;
-use curlew_stages::catalog::find::Finder;
-use curlew_stages::catalog::results::Start;
-use curlew_stages::program::Program;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
-use curlew_wiring::SystemClock;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -6,11 +6,11 @@
 //! not call may be said in it.
 
 use crate::failure::Failure;
+use curlew_app::{BadSettings, STACK_SETTINGS, Settings};
 use curlew_fetcher::Endpoint;
 use curlew_model::Millis;
+use curlew_ports::stage::{StageError, with_causes};
 use curlew_ports::{Blobs, Clock};
-use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::{BadSettings, STACK_SETTINGS, Settings};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
@@ -158,9 +158,9 @@ impl StackSettings {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
     use super::*;
+    use curlew_app::Flags;
     use curlew_model::Timestamp;
     use curlew_testkit::memory::{MemoryBlobs, TokioClock};
-    use curlew_wiring::Flags;
 
     /// Memory that a function takes before it reads anything, in bytes.
     const PROGRAM: u64 = 45 << 20;

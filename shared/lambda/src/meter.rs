@@ -1,8 +1,8 @@
 //! Counts what happens in one invocation, and says it to CloudWatch.
 
+use curlew_app::{Counts, Tally};
 use curlew_model::{HoldReason, Millis, Timestamp};
 use curlew_ports::{Event, Events};
-use curlew_wiring::{Counts, Tally};
 use serde_json::{Map, Value, json};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -4,10 +4,10 @@
 //! the host is busy. A number of lanes run side by side, the longest first, so that short ones are left for the end.
 //! Pages to extract are cut into chunks instead, by the memory and the time that they take.
 
+use curlew_crawl::feeds::first_pages::FIRST_PAGES;
+use curlew_crawl::feeds::poll_group::POLLS_AT_ONCE;
 use curlew_model::{Job, Millis, PageBody, Purpose, Way, Work};
 use curlew_policy::rules::Rules;
-use curlew_stages::feeds::first_pages::FIRST_PAGES;
-use curlew_stages::feeds::poll_group::POLLS_AT_ONCE;
 use std::collections::HashMap;
 
 /// No visit hands the rest on sooner than this: its messages and its lease cost less than the time they free.

@@ -5,7 +5,7 @@ use crate::batch::{Message, MessageQueue, Summary};
 use curlew_model::Millis;
 use curlew_policy::delivery::after_refused_delivery;
 use curlew_ports::Clock;
-use curlew_stages::stage::with_causes;
+use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
 /// Maximum time for putting messages back.

@@ -4,8 +4,8 @@
 use curlew_aws::{Jobs, MAPPINGS, Mapping, Mappings, mapping_ids};
 use curlew_model::{Millis, QueueName, Timestamp};
 use curlew_policy::mapping_rest::{MappingState, QueueMemory, Switch};
+use curlew_ports::stage::with_causes;
 use curlew_ports::{Clock, PortError};
-use curlew_stages::stage::with_causes;
 use futures::future::join_all;
 use std::sync::{Mutex, PoisonError};
 

@@ -6,13 +6,13 @@
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
 use crate::serve::{Answer, Call, serve};
+use curlew_catalog::index::PublishReport;
+use curlew_crawl::feeds::dispatch::{Dispatched, TickLimits};
+use curlew_crawl::pages::sample::Sampled;
 use curlew_model::{Millis, QueueName, Timestamp, Year};
 use curlew_ports::PortError;
-use curlew_stages::catalog::index::PublishReport;
-use curlew_stages::feeds::dispatch::{Dispatched, TickLimits};
-use curlew_stages::pages::sample::Sampled;
-use curlew_stages::stage::StageError;
-use curlew_stages::stage::with_causes;
+use curlew_ports::stage::StageError;
+use curlew_ports::stage::with_causes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

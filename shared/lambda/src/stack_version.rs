@@ -7,7 +7,7 @@
 
 use curlew_model::Millis;
 use curlew_ports::PortError;
-use curlew_stages::stage::with_causes;
+use curlew_ports::stage::with_causes;
 use std::future::Future;
 use tokio::sync::Mutex;
 

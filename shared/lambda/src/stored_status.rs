@@ -1,12 +1,12 @@
 //! The status of a deployed stack, without reading whole tables.
 
 use async_trait::async_trait;
+use curlew_catalog::indexed_years::indexed_years;
 use curlew_model::QueueName;
+use curlew_people::stats::stored_stats;
+use curlew_ports::stage::StageError;
+use curlew_ports::stage::with_causes;
 use curlew_ports::{Blobs, Clock, Inbox, PortError};
-use curlew_stages::catalog::indexed_years::indexed_years;
-use curlew_stages::operator::stats::stored_stats;
-use curlew_stages::stage::StageError;
-use curlew_stages::stage::with_causes;
 use curlew_web::{QueueStatus, StatusSource, SystemStatus};
 use std::sync::Arc;
 

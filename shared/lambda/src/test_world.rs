@@ -5,6 +5,8 @@
 use crate::batch::{Batch, Bounds, Message, MessageQueue, Summary, Unread};
 use crate::deaths::Deaths;
 use async_trait::async_trait;
+use curlew_app::program::Program;
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{
     EntryHints, ExtractJob, HostKey, Job, Millis, PageBody, PageId, Purpose, QueueName, StatedPreferences, Timestamp,
     Validators, VisitItem, VisitJob, Work,
@@ -14,8 +16,6 @@ use curlew_policy::chance::between;
 use curlew_policy::rules::Rules;
 use curlew_ports::Ports;
 use curlew_ports::{Blobs, Call, Clock, Fetch as Calls, FetchError, Inbox, PortError, Queue, Receipt, Reply};
-use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::Program;
 use curlew_testkit::conformance::queue::SendRaw;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{

@@ -1,7 +1,7 @@
 //! Resource usage of this process, as the kernel counts it (clock_gettime(2), proc(5)).
 
+use curlew_app::kernel_time;
 use curlew_model::Millis;
-use curlew_wiring::kernel_time;
 use rustix::time::ClockId;
 
 /// The processor time of all threads so far, in user mode and in the kernel.

@@ -13,12 +13,12 @@
 mod support;
 
 use bytes::Bytes;
+use curlew_catalog::indexed_years::IndexedYear;
+use curlew_catalog::results::SearchHit;
 use curlew_model::{HoldReason, Millis, QueueName, ThumbnailId, Timestamp};
+use curlew_people::activity::DayCounts;
+use curlew_people::stats::PublicCounts;
 use curlew_ports::QueueCount;
-use curlew_stages::catalog::indexed_years::IndexedYear;
-use curlew_stages::catalog::results::SearchHit;
-use curlew_stages::operator::activity::DayCounts;
-use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use support::{Backend, World, page, settings};
 

@@ -16,9 +16,9 @@ use axum::http::header::{ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIG
 use axum::http::{StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
 use curlew_model::{MAX_QUERY_BYTES, Millis, QueryError};
-use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;

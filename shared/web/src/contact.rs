@@ -11,7 +11,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use curlew_stages::operator::messages::{About, Message, MessageOutcome};
+use curlew_people::messages::{About, Message, MessageOutcome};
 use std::sync::Arc;
 
 /// Maximum length of a message, as browsers count it.

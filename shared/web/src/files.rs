@@ -9,9 +9,9 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use curlew_crawl::politeness::signing::directory;
 use curlew_model::Millis;
 use curlew_signature::directory::MEDIA_TYPE;
-use curlew_stages::politeness::signing::directory;
 use std::sync::Arc;
 
 const FAVICON: &str = include_str!("../assets/favicon.svg");

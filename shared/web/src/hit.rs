@@ -5,8 +5,8 @@ use crate::language::Language;
 use crate::refine::{address, with};
 use crate::text::{MAX_SITE, MAX_TITLE, Piece, clipped, pieces};
 use crate::words::Search;
+use curlew_catalog::results::SearchHit;
 use curlew_model::Timestamp;
-use curlew_stages::catalog::results::SearchHit;
 use url::Url;
 
 /// Maximum number of missing words that are shown of a hit.

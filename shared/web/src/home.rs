@@ -10,8 +10,8 @@ use crate::words::{ExampleWords, Search};
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_catalog::results::{SearchHit, SearchResults, SiteEntry, Start};
 use curlew_model::Timestamp;
-use curlew_stages::catalog::results::{SearchHit, SearchResults, SiteEntry, Start};
 
 /// Number of new pages on the start page.
 const NEW: usize = 8;

@@ -8,10 +8,10 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_policy::politeness::interstitial::HOME_LOOK_EVERY;
 use curlew_policy::rules::VISIT_REST;
 use curlew_signature::directory::PATH;
-use curlew_stages::politeness::signing::SignatureMode;
 use std::sync::Arc;
 
 #[derive(Template)]

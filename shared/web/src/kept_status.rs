@@ -5,7 +5,7 @@ use crate::services::StatusSource;
 use crate::system_status::SystemStatus;
 use curlew_model::Millis;
 use curlew_ports::Clock;
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Time for which a status is reused.

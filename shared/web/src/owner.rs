@@ -18,9 +18,9 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{Challenge, OwnerRequest, Timestamp};
-use curlew_stages::operator::block::BlockedBy;
-use curlew_stages::operator::ownership::{ClaimView, HostView, RequestOutcome};
-use curlew_stages::stage::StageError;
+use curlew_people::block::BlockedBy;
+use curlew_people::ownership::{ClaimView, HostView, RequestOutcome};
+use curlew_ports::stage::StageError;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -8,7 +8,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use curlew_model::{JobFailure, Millis};
 
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 
 /// Default time to wait before trying again when a store is unreachable and gives no time itself.
 const RETRY: Millis = Millis::from_secs(30);
@@ -142,7 +142,7 @@ mod tests {
     use axum::http::StatusCode;
     use curlew_model::Millis;
     use curlew_ports::PortError;
-    use curlew_stages::stage::StageError;
+    use curlew_ports::stage::StageError;
 
     #[test]
     fn only_what_may_succeed_later_is_to_be_tried_again() {

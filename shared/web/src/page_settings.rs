@@ -1,7 +1,7 @@
 //! Settings of the pages, which the operator chooses.
 
+use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_policy::rules::Rules;
-use curlew_stages::politeness::signing::SignatureMode;
 
 /// Settings of the router. They are read once at the start; nothing here is read from the environment.
 #[derive(Clone, Debug)]

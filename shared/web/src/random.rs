@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_stages::catalog::results::{FindError, SiteEntry, Start};
+use curlew_catalog::results::{FindError, SiteEntry, Start};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

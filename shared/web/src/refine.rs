@@ -2,8 +2,8 @@
 
 use crate::language::Language;
 use crate::words::Search;
+use curlew_catalog::results::SearchHit;
 use curlew_model::primary_language;
-use curlew_stages::catalog::results::SearchHit;
 use url::form_urlencoded;
 
 /// Maximum number of languages and of years that are offered.

@@ -3,19 +3,19 @@
 use crate::system_status::SystemStatus;
 use async_trait::async_trait;
 use axum::http::HeaderName;
+use curlew_catalog::find::Finder;
+use curlew_catalog::library::Library;
+use curlew_catalog::results::{FindError, SearchResults, SiteEntry, Start};
+use curlew_crawl::feeds::websub_delivery::Pushes;
+use curlew_people::actions::Actions;
+use curlew_people::desk::Desk;
+use curlew_people::lookup::Lookup;
+use curlew_people::messages::Messages;
+use curlew_people::ownership::Owners;
+use curlew_people::sessions::Sessions;
+use curlew_people::suggest::Suggest;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, PortError};
-use curlew_stages::catalog::find::Finder;
-use curlew_stages::catalog::library::Library;
-use curlew_stages::catalog::results::{FindError, SearchResults, SiteEntry, Start};
-use curlew_stages::feeds::websub_delivery::Pushes;
-use curlew_stages::operator::actions::Actions;
-use curlew_stages::operator::desk::Desk;
-use curlew_stages::operator::lookup::Lookup;
-use curlew_stages::operator::messages::Messages;
-use curlew_stages::operator::ownership::Owners;
-use curlew_stages::operator::sessions::Sessions;
-use curlew_stages::operator::suggest::Suggest;
-use curlew_stages::stage::StageError;
 use std::sync::Arc;
 
 /// Everything that the pages, the API and the forms call.

@@ -14,8 +14,8 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
+use curlew_catalog::results::{FindError, SearchHit, SiteEntry, Start};
 use curlew_model::Timestamp;
-use curlew_stages::catalog::results::{FindError, SearchHit, SiteEntry, Start};
 use std::sync::Arc;
 use url::Host;
 

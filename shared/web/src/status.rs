@@ -12,8 +12,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use curlew_model::Timestamp;
-use curlew_stages::operator::activity::DayCounts;
-use curlew_stages::operator::stats::PublicCounts;
+use curlew_people::activity::DayCounts;
+use curlew_people::stats::PublicCounts;
 use serde::Serialize;
 use std::sync::Arc;
 

@@ -11,8 +11,8 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use curlew_people::suggest::{SuggestError, SuggestOutcome};
 use curlew_policy::address::{MAX_URL, with_scheme};
-use curlew_stages::operator::suggest::{SuggestError, SuggestOutcome};
 use std::sync::Arc;
 
 // What the form's box takes is read, whichever script it is in, and refused with the reason if it has too many bytes.

@@ -1,10 +1,10 @@
 //! The status of the whole program, as the status page and its JSON show it.
 
+use curlew_catalog::indexed_years::IndexedYear;
 use curlew_model::{QueueName, Timestamp};
+use curlew_people::activity::DayCounts;
+use curlew_people::stats::PublicCounts;
 use curlew_ports::QueueCount;
-use curlew_stages::catalog::indexed_years::IndexedYear;
-use curlew_stages::operator::activity::DayCounts;
-use curlew_stages::operator::stats::PublicCounts;
 use serde::Serialize;
 
 /// Public status: counts and times, and never a host, a page or a person.

@@ -6,8 +6,8 @@ use crate::language::Language;
 use crate::page::{no_such_page, stage_error, typed};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
+use curlew_catalog::thumbnails::thumbnail;
 use curlew_model::ThumbnailId;
-use curlew_stages::catalog::thumbnails::thumbnail;
 use std::sync::Arc;
 
 /// The id names a content, or its place in an object named by content, so the bytes of one id never change.

@@ -48,7 +48,7 @@ const PORTS: &str = "curlew-ports";
 const CATALOG: &str = "curlew-catalog";
 const CRAWL: &str = "curlew-crawl";
 const PEOPLE: &str = "curlew-people";
-const STAGES: &str = "curlew-stages";
+const APP: &str = "curlew-app";
 const FETCHER: &str = "curlew-fetcher";
 const EMBEDDED: &str = "curlew-embedded";
 const WEB: &str = "curlew-web";
@@ -58,7 +58,6 @@ const SIMULATOR: &str = "curlew-simulator";
 const FIXTUREWEB: &str = "curlew-fixtureweb";
 const AWS: &str = "curlew-aws";
 const ONNX: &str = "curlew-onnx";
-const WIRING: &str = "curlew-wiring";
 const LAMBDA: &str = "curlew-lambda";
 const TESTS: &str = "curlew-tests";
 const FUZZ: &str = "curlew-fuzz";
@@ -88,22 +87,22 @@ const RULES: &[Rule] = &[
         knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, PORTS, CATALOG, CRAWL, TEXT],
         kind: Kind::Plain,
     },
-    // The three doors, built once.
-    Rule {
-        name: STAGES,
-        knows: &[MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS, CATALOG, CRAWL, PEOPLE],
-        kind: Kind::Plain,
-    },
     Rule { name: FETCHER, knows: &[MODEL, PORTS], kind: Kind::Fetcher },
     Rule { name: EMBEDDED, knows: &[MODEL, PORTS], kind: Kind::Store },
     Rule { name: AWS, knows: &[MODEL, PORTS], kind: Kind::Aws },
     // The image classifier that is more than a rule; the trait is in the crate that screens.
     Rule { name: ONNX, knows: &[SCREEN], kind: Kind::Plain },
-    // Joins settings, the HTTP adapter and the stages, over any store.
-    Rule { name: WIRING, knows: &[MODEL, POLICY, SCREEN, SIGNATURE, PORTS, STAGES, FETCHER, WEB], kind: Kind::Plain },
+    // The three doors, built once from settings and the HTTP adapter, over any store.
+    Rule {
+        name: APP,
+        knows: &[
+            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS, CATALOG, CRAWL, PEOPLE, FETCHER, WEB,
+        ],
+        kind: Kind::Plain,
+    },
     Rule {
         name: LAMBDA,
-        knows: &[MODEL, POLICY, SCREEN, PORTS, STAGES, FETCHER, WIRING, AWS, WEB],
+        knows: &[MODEL, POLICY, SCREEN, PORTS, CATALOG, CRAWL, PEOPLE, FETCHER, APP, AWS, WEB],
         kind: Kind::Function,
     },
     Rule { name: "curlew-fn-dispatch", knows: &[LAMBDA], kind: Kind::Function },
@@ -115,17 +114,21 @@ const RULES: &[Rule] = &[
     Rule { name: "curlew-fn-remove", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-sample", knows: &[LAMBDA], kind: Kind::Function },
     Rule { name: "curlew-fn-web", knows: &[LAMBDA], kind: Kind::Function },
-    Rule { name: WEB, knows: &[MODEL, TEXT, POLICY, SIGNATURE, PORTS, STAGES], kind: Kind::Plain },
+    Rule { name: WEB, knows: &[MODEL, TEXT, POLICY, SIGNATURE, PORTS, CATALOG, CRAWL, PEOPLE], kind: Kind::Plain },
     // The bundled web of the demo uses none of our crates, since its content and its logs judge the rest.
     Rule { name: FIXTUREWEB, knows: &[], kind: Kind::Plain },
     Rule { name: TESTKIT, knows: &[MODEL, POLICY, PORTS], kind: Kind::Plain },
-    // The simulator drives the stages over fakes.
-    Rule { name: SIMULATOR, knows: &[MODEL, POLICY, FEED, PORTS, STAGES, TESTKIT], kind: Kind::Plain },
+    // The simulator drives the program over fakes.
+    Rule {
+        name: SIMULATOR,
+        knows: &[MODEL, POLICY, FEED, PORTS, CATALOG, CRAWL, PEOPLE, APP, TESTKIT],
+        kind: Kind::Plain,
+    },
     Rule {
         name: CLI,
         knows: &[
-            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS, STAGES, FETCHER, WIRING, EMBEDDED,
-            AWS, ONNX, WEB, FIXTUREWEB,
+            MODEL, POLICY, FEED, ARTICLE, SCREEN, SEARCH, SIGNATURE, WARC, PORTS, CATALOG, CRAWL, PEOPLE, FETCHER, APP,
+            EMBEDDED, AWS, ONNX, WEB, FIXTUREWEB,
         ],
         kind: Kind::Plain,
     },
@@ -136,12 +139,12 @@ const RULES: &[Rule] = &[
         knows: &[MODEL, POLICY, PORTS, AWS, LAMBDA, FIXTUREWEB, TESTKIT],
         kind: Kind::Workshop,
     },
-    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, FETCHER, WARC, STAGES], kind: Kind::Workshop },
+    Rule { name: FUZZ, knows: &[MODEL, POLICY, FEED, ARTICLE, SEARCH, FETCHER, WARC, CRAWL], kind: Kind::Workshop },
     Rule { name: XTASK, knows: &[], kind: Kind::Workshop },
 ];
 
 /// Crates that the tests of any crate may use, but production code only if its row says so.
-const FOR_TESTS: &[&str] = &[TESTKIT, SIMULATOR, FIXTUREWEB];
+const FOR_TESTS: &[&str] = &[TESTKIT, SIMULATOR, FIXTUREWEB, APP];
 
 /// Foreign crates that only some kinds may have, with the reason.
 const FOREIGN: &[(&[&str], &[Kind], &str)] = &[
@@ -247,7 +250,7 @@ fn foreign(rule: &Rule, to: &str, by: Use) -> Option<String> {
 #[test]
 fn the_crates_know_only_whom_they_may() {
     let graph = Graph::of_this_workspace();
-    assert!(graph.edges.iter().any(|(from, to, _)| from == STAGES && to == PORTS), "the graph is read");
+    assert!(graph.edges.iter().any(|(from, to, _)| from == CRAWL && to == PORTS), "the graph is read");
     let broken = graph.broken();
     assert!(broken.is_empty(), "{} broken rule(s) of dependency:\n{}", broken.len(), broken.join("\n"));
 }
@@ -267,26 +270,26 @@ fn every_forbidden_edge_is_named_with_its_rule() {
         (MODEL, POLICY, Production, "knows no crate of ours"),
         (POLICY, PORTS, Production, "curlew-policy may know only curlew-model"),
         (POLICY, FEED, Tests, "curlew-policy may know only curlew-model"),
-        (STAGES, FETCHER, Production, "curlew-stages may know only"),
-        (STAGES, EMBEDDED, Tests, "curlew-stages may know only"),
+        (CRAWL, FETCHER, Production, "curlew-crawl may know only"),
+        (CRAWL, EMBEDDED, Tests, "curlew-crawl may know only"),
         (EMBEDDED, FETCHER, Production, "curlew-embedded may know only curlew-model, curlew-ports"),
         (EMBEDDED, FETCHER, Tests, "curlew-embedded may know only curlew-model, curlew-ports"),
         (WEB, FETCHER, Production, "curlew-web may know only"),
         (FETCHER, POLICY, Production, "curlew-fetcher may know only"),
-        (STAGES, TESTKIT, Production, "production code never knows testkit"),
+        (CRAWL, TESTKIT, Production, "production code never knows testkit"),
         (CLI, TESTKIT, Production, "production code never knows testkit"),
         (TESTKIT, EMBEDDED, Tests, "curlew-testkit may know only"),
         (FIXTUREWEB, MODEL, Production, "curlew-fixtureweb knows no crate of ours"),
-        (STAGES, FIXTUREWEB, Production, "curlew-stages may know only"),
+        (CRAWL, FIXTUREWEB, Production, "curlew-crawl may know only"),
         (WEB, "reqwest", Production, "only curlew-fetcher opens sockets"),
         (CLI, "reqwest", Production, "only curlew-fetcher opens sockets"),
-        (STAGES, "rusqlite", Production, "only curlew-embedded knows the database"),
+        (CRAWL, "rusqlite", Production, "only curlew-embedded knows the database"),
         (FETCHER, "rusqlite", Production, "only curlew-embedded knows the database"),
         (CLI, "aws-sdk-s3", Production, "only curlew-aws knows"),
         (LAMBDA, "aws-sdk-sqs", Production, "only curlew-aws knows"),
         (CLI, "lambda_runtime", Production, "only functions know"),
-        (AWS, STAGES, Production, "curlew-aws may know only"),
-        ("curlew-fn-fetch", STAGES, Production, "curlew-fn-fetch may know only"),
+        (AWS, CRAWL, Production, "curlew-aws may know only"),
+        ("curlew-fn-fetch", CRAWL, Production, "curlew-fn-fetch may know only"),
         (POLICY, "tokio", Production, "a pure crate"),
         (ARTICLE, "rand", Production, "a pure crate"),
         (SIGNATURE, "getrandom", Production, "a pure crate"),
@@ -305,7 +308,7 @@ fn every_forbidden_edge_is_named_with_its_rule() {
 fn edges_that_are_in_order_are_let_through() {
     use Use::{Production, Tests};
     let allowed = [
-        (STAGES, PORTS, Production),
+        (CRAWL, PORTS, Production),
         (CLI, EMBEDDED, Production),
         (CLI, FIXTUREWEB, Production),
         (SIMULATOR, TESTKIT, Production),
@@ -313,7 +316,7 @@ fn edges_that_are_in_order_are_let_through() {
         (FETCHER, "reqwest", Production),
         (EMBEDDED, "rusqlite", Production),
         (FIXTUREWEB, "reqwest", Tests),
-        (STAGES, "tokio", Production),
+        (CRAWL, "tokio", Production),
         (TESTS, EMBEDDED, Tests),
         (TESTS, FIXTUREWEB, Production),
         (TESTS, "rusqlite", Production),

@@ -36,7 +36,6 @@ mod manners;
 mod meter;
 mod metrics;
 mod models;
-mod modules;
 mod overruns;
 mod owner;
 mod packages;

@@ -216,7 +216,7 @@ fn each_crate_of_the_program_stands_in_the_bill_and_its_licence_beside() {
         }
     }
     let names: BTreeSet<&str> = components.iter().filter_map(|c| c["name"].as_str()).collect();
-    assert!(foreign > 200 && names.contains("curlew-stages") && names.contains("zstd-sys"), "{foreign}");
+    assert!(foreign > 200 && names.contains("curlew-people") && names.contains("zstd-sys"), "{foreign}");
     assert!(!names.contains("syn") || names.contains("askama"), "only what is in the program, and its macros");
 }
 

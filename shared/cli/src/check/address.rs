@@ -1,6 +1,6 @@
 use super::{Answer, Question, bad_input, fields};
+use curlew_app::Settings as Config;
 use curlew_fetcher::guard::{vet_addresses, vet_url};
-use curlew_wiring::Settings as Config;
 use serde_json::{Value, json};
 use std::net::IpAddr;
 
@@ -41,7 +41,7 @@ pub(super) fn answer(question: &Question, config: &Config) -> Answer {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
-    use curlew_wiring::Flags;
+    use curlew_app::Flags;
 
     #[test]
     fn the_rule_that_excludes_is_named() {

@@ -1,8 +1,8 @@
 use super::{Answer, CheckError, Question, bad_input, fields};
+use curlew_crawl::pages::image::{DECODED_BYTES, scaled_down};
+use curlew_crawl::pages::judge::Judge;
 use curlew_ports::InlinePool;
 use curlew_screen::Page;
-use curlew_stages::pages::image::{DECODED_BYTES, scaled_down};
-use curlew_stages::pages::judge::Judge;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
-    use curlew_wiring::{Flags, Settings};
+    use curlew_app::{Flags, Settings};
     use std::io::Cursor;
 
     fn png(width: u32, height: u32) -> Vec<u8> {

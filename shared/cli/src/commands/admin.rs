@@ -6,9 +6,9 @@ use crate::failure::usage;
 use crate::output;
 use crate::world::World;
 use anyhow::{Context, Result};
-use curlew_stages::operator::audit_log::{Act, COMMAND_LINE};
-use curlew_stages::operator::sessions::{SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR, operator_name};
-use curlew_wiring::{random_secret, web_secret};
+use curlew_app::{random_secret, web_secret};
+use curlew_people::audit_log::{Act, COMMAND_LINE};
+use curlew_people::sessions::{SESSION_VALID_FOR, Sessions, TOKEN_VALID_FOR, operator_name};
 
 pub(super) async fn run(world: &World, what: AdminWhat) -> Result<()> {
     let sessions = Sessions { blobs: world.ports.blobs.clone(), clock: world.clock.clone() };

@@ -6,9 +6,9 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::{Job, Work};
+use curlew_people::audit::{Audit, AuditReport, Subject};
+use curlew_people::descriptions::page_state;
 use curlew_policy::address::without_credentials;
-use curlew_stages::operator::audit::{Audit, AuditReport, Subject};
-use curlew_stages::operator::descriptions::page_state;
 use serde_json::{Value, json};
 
 /// Number of lines read at a time.

@@ -2,8 +2,8 @@
 
 use crate::output::{self, count};
 use anyhow::Result;
+use curlew_app::{Settings as Config, SystemClock};
 use curlew_ports::Clock;
-use curlew_wiring::{Settings as Config, SystemClock};
 use serde_json::json;
 use std::path::PathBuf;
 

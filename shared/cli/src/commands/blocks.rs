@@ -5,9 +5,9 @@ use crate::output;
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::Millis;
-use curlew_stages::operator::actions::HoldLift;
-use curlew_stages::operator::audit_log::COMMAND_LINE;
-use curlew_stages::stage::StageError;
+use curlew_people::actions::HoldLift;
+use curlew_people::audit_log::COMMAND_LINE;
+use curlew_ports::stage::StageError;
 
 pub(super) fn explain(error: StageError) -> anyhow::Error {
     match error {

@@ -8,9 +8,9 @@ use crate::pictures::without_a_model;
 use crate::world::stack_settings;
 use crate::{optional, output};
 use anyhow::{Context, Result, bail};
+use curlew_app::{Effective, STACK_SETTINGS, Settings as Config, SystemClock, with_paused};
+use curlew_people::audit_log::{Act, AuditLog, COMMAND_LINE};
 use curlew_ports::Blobs;
-use curlew_stages::operator::audit_log::{Act, AuditLog, COMMAND_LINE};
-use curlew_wiring::{Effective, STACK_SETTINGS, Settings as Config, SystemClock, with_paused};
 use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -161,8 +161,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
     use clap::ValueEnum as _;
+    use curlew_app::{Flags, ImageScreening};
     use curlew_policy::rules::Rules;
-    use curlew_wiring::{Flags, ImageScreening};
     use std::path::Path;
 
     fn load(file: &Path) -> Config {

@@ -7,9 +7,9 @@ use crate::doctor::{examine, of_stack, over_ports};
 use crate::output::{self, count};
 use crate::world::World;
 use anyhow::{Result, bail};
+use curlew_app::{BadSettings, Flags, Settings as Config, SystemClock};
 use curlew_embedded::Access;
 use curlew_ports::Clock as _;
-use curlew_wiring::{BadSettings, Flags, Settings as Config, SystemClock};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

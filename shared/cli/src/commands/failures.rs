@@ -3,7 +3,7 @@
 use crate::output::{self, ADDRESS, shown};
 use anyhow::Result;
 use curlew_model::{Failure, FailureCause, FeedSource, Hold, SiteSource, SiteState, Source, Timestamp};
-use curlew_stages::operator::descriptions::remedy;
+use curlew_people::descriptions::remedy;
 use serde::Serialize;
 
 /// Maximum number of failures that a summary for people lists.

@@ -4,10 +4,10 @@ use super::Place;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
+use curlew_app::Settings as Config;
 use curlew_embedded::{DatabaseReport, OpenError};
 use curlew_model::PageId;
-use curlew_stages::operator::fsck::Damage;
-use curlew_wiring::Settings as Config;
+use curlew_people::fsck::Damage;
 use serde_json::json;
 use std::sync::Arc;
 

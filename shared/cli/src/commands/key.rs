@@ -4,9 +4,9 @@ use crate::args::{KeyArgs, KeyWhat};
 use crate::output;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
+use curlew_app::KeyStore;
 use curlew_signature::directory::PATH;
 use curlew_signature::keys::KeyRing;
-use curlew_wiring::KeyStore;
 use serde_json::json;
 
 pub(super) async fn run(world: &World, args: &KeyArgs) -> Result<()> {
@@ -41,7 +41,7 @@ fn seed() -> Result<[u8; 32]> {
     KeyStore::draw_seed().context("there are no random bytes to be had")
 }
 
-async fn stored(keys: &KeyStore) -> Result<(KeyRing, curlew_wiring::KeyVersion)> {
+async fn stored(keys: &KeyStore) -> Result<(KeyRing, curlew_app::KeyVersion)> {
     let stored = keys.read().await?;
     stored.with_context(|| format!("there is no key in {}: `curlew key new` makes one", keys.place()))
 }

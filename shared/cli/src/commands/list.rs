@@ -6,11 +6,11 @@ use crate::output::{self, ADDRESS, shown};
 use crate::world::{LIST, World, each_source};
 use anyhow::{Result, bail};
 use curlew_model::{FeedSource, HostKey, Millis, Page, PageId, Source, Timestamp, Why};
+use curlew_people::descriptions::{feed_state, is_about, is_guide, job_subject, page_state, site_state};
+use curlew_people::outcomes;
 use curlew_policy::address;
 use curlew_policy::polling::{schedule, subscription};
 use curlew_policy::rules::Rules;
-use curlew_stages::operator::descriptions::{feed_state, is_about, is_guide, job_subject, page_state, site_state};
-use curlew_stages::operator::outcomes;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

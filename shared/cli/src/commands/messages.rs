@@ -5,9 +5,9 @@ use crate::commands::blocks::explain;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_stages::operator::audit_log::COMMAND_LINE;
-use curlew_stages::operator::messages::About;
-use curlew_stages::operator::messages::StoredMessage;
+use curlew_people::audit_log::COMMAND_LINE;
+use curlew_people::messages::About;
+use curlew_people::messages::StoredMessage;
 use serde_json::{Value, json};
 
 /// Maximum number of characters of a message in the list.

@@ -39,8 +39,8 @@ use crate::args::{Command, Import, KeyWhat, Shared};
 use crate::failure::usage;
 use crate::world::World;
 use anyhow::Result;
+use curlew_app::Settings as Config;
 use curlew_embedded::Access;
-use curlew_wiring::Settings as Config;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -5,10 +5,10 @@ use crate::args::{ModelArgs, ModelWhat};
 use crate::failure::usage;
 use crate::output;
 use anyhow::{Context, Result};
+use curlew_app::{MODEL_FOLDER, Settings as Config, SystemClock};
 use curlew_onnx::{AddError, CARD_FILE, KNOWN, KnownModel, Onnx};
 use curlew_ports::Clock as _;
 use curlew_screen::image::{ImageClassifier as _, ImageInput, Rgb};
-use curlew_wiring::{MODEL_FOLDER, Settings as Config, SystemClock};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

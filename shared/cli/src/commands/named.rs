@@ -2,9 +2,9 @@
 
 use crate::output::{self, shown};
 use anyhow::{Context, Result};
+use curlew_people::actions::read_opml;
+use curlew_people::suggest::{ListedFeed, Refusal, RefusedAddress};
 use curlew_policy::address::without_credentials;
-use curlew_stages::operator::actions::read_opml;
-use curlew_stages::operator::suggest::{ListedFeed, Refusal, RefusedAddress};
 use serde::Serialize;
 use std::path::Path;
 

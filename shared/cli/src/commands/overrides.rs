@@ -5,10 +5,10 @@ use crate::args::{OverrideArgs, OverrideWhat};
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
+use curlew_crawl::pages::overrides::StoredOverride;
+use curlew_people::audit_log::COMMAND_LINE;
+use curlew_people::overrides::{OverrideEffect, topics_named};
 use curlew_screen::{Scope, Topic, Verdict};
-use curlew_stages::operator::audit_log::COMMAND_LINE;
-use curlew_stages::operator::overrides::{OverrideEffect, topics_named};
-use curlew_stages::pages::overrides::StoredOverride;
 use serde_json::json;
 
 /// Maximum number of characters of a note in a line for people.

@@ -6,8 +6,8 @@ use crate::output;
 use crate::world::World;
 use anyhow::{Result, bail};
 use curlew_model::{Ownership, Way};
+use curlew_people::ownership::claims;
 use curlew_policy::site::ownership::proven_until;
-use curlew_stages::operator::ownership::claims;
 
 pub(super) async fn run(world: &World, args: &ListArgs) -> Result<()> {
     let wanted = match &args.what {

@@ -9,13 +9,13 @@ use crate::args::{Output, Until};
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, anyhow};
+use curlew_app::Settings as Config;
 use curlew_embedded::OpenError;
 use curlew_model::SourceKey;
+use curlew_people::audit_log::COMMAND_LINE;
+use curlew_people::poll_requests::PollAnswer;
 use curlew_policy::address;
-use curlew_stages::operator::audit_log::COMMAND_LINE;
-use curlew_stages::operator::poll_requests::PollAnswer;
-use curlew_stages::stage::StageError;
-use curlew_wiring::Settings as Config;
+use curlew_ports::stage::StageError;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

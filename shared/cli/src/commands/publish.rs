@@ -6,8 +6,8 @@ use crate::progress::Progress;
 use crate::runner::{End, Runner};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_stages::catalog::index::PublishReport;
-use curlew_stages::pages::sample::{HowMany, Sampled};
+use curlew_catalog::index::PublishReport;
+use curlew_crawl::pages::sample::{HowMany, Sampled};
 use serde_json::json;
 use std::sync::Arc;
 

@@ -5,8 +5,8 @@ use crate::args::ReextractArgs;
 use crate::output::{self, ADDRESS, count, shown};
 use crate::world::World;
 use anyhow::Result;
+use curlew_crawl::pages::reextract::{Reextract, ReextractRequest};
 use curlew_model::Timestamp;
-use curlew_stages::pages::reextract::{Reextract, ReextractRequest};
 
 /// Maximum number of pages that are named.
 const NAMED: usize = 20;

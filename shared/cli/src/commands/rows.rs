@@ -4,7 +4,7 @@ use crate::output::{ADDRESS, shown};
 use crate::world::{LIST, World};
 use anyhow::Result;
 use curlew_model::{Page, PageId, PageState};
-use curlew_stages::operator::descriptions;
+use curlew_people::descriptions;
 
 /// Visits all rows of pages, one after another.
 pub(super) async fn each_page(world: &World, mut each: impl AsyncFnMut(&Page) -> Result<()>) -> Result<()> {

@@ -4,8 +4,8 @@ use crate::failure::usage;
 use crate::output::{self, shown};
 use crate::world::World;
 use anyhow::Result;
-use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, Start};
-use curlew_stages::feeds::websub::web_secret;
+use curlew_catalog::results::{FindError, SearchHit, SearchResults, Start};
+use curlew_crawl::feeds::websub::web_secret;
 
 /// Maximum number of hits that one search shows.
 const MOST: usize = 1_000;

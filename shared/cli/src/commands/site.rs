@@ -5,7 +5,7 @@ use crate::output::{self, ADDRESS, count, length, shown};
 use crate::world::World;
 use anyhow::Result;
 use curlew_model::Timestamp;
-use curlew_stages::operator::site_report::{BotWall, PaceReport, RobotsReport, SiteReport};
+use curlew_people::site_report::{BotWall, PaceReport, RobotsReport, SiteReport};
 use serde_json::Value;
 use url::Url;
 

@@ -7,11 +7,11 @@ use crate::output::{self, ADDRESS, count, shown};
 use crate::process;
 use crate::world::{World, each_source};
 use anyhow::Result;
+use curlew_app::Counts;
 use curlew_model::{
     BackfillLine, Hold, HoldReason, HostKey, Job, Millis, SiteState, Source, SourceKey, Timestamp, Work,
 };
-use curlew_stages::operator::outcomes;
-use curlew_wiring::Counts;
+use curlew_people::outcomes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use url::Url;

@@ -3,12 +3,12 @@
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Context, Result, bail};
+use curlew_catalog::segment::RecordReader;
 use curlew_model::{Page, PageState, Source, Timestamp, TraceId};
+use curlew_people::audit::{Audit, Subject};
+use curlew_people::descriptions::page_state;
 use curlew_policy::address::without_credentials;
 use curlew_policy::trace;
-use curlew_stages::catalog::segment::RecordReader;
-use curlew_stages::operator::audit::{Audit, Subject};
-use curlew_stages::operator::descriptions::page_state;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fs::File;

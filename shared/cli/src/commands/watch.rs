@@ -6,9 +6,9 @@ use crate::failure::usage;
 use crate::output::{self, ADDRESS, shown};
 use crate::world::World;
 use anyhow::{Result, bail};
-use curlew_stages::operator::audit_log::COMMAND_LINE;
-use curlew_stages::operator::watches::{Watch, WatchError};
-use curlew_wiring::random_secret;
+use curlew_app::random_secret;
+use curlew_people::audit_log::COMMAND_LINE;
+use curlew_people::watches::{Watch, WatchError};
 use serde_json::json;
 
 /// Maximum number of characters of a query in the list.

@@ -4,9 +4,9 @@ use super::facts::{Fact, Facts, HoldCount, IndexFacts, PausedBy};
 use super::finding::{Finding, Level};
 use crate::output::{count, count_are, length};
 use crate::pictures::without_a_model;
+use curlew_app::ImageScreening;
 use curlew_model::{Millis, Timestamp};
-use curlew_stages::operator::messages::OpenMessages;
-use curlew_wiring::ImageScreening;
+use curlew_people::messages::OpenMessages;
 
 /// Bytes below which little space is left, and below which none is.
 const FREE_BYTES: (u64, u64) = (1 << 30, 100 << 20);

@@ -4,10 +4,10 @@
     allow(dead_code, reason = "a build that works on no stack has no facts about one")
 )]
 
+use curlew_app::ImageScreening;
 use curlew_model::{HoldReason, QueueName, Timestamp, Year};
+use curlew_people::messages::OpenMessages;
 use curlew_ports::QueueCount;
-use curlew_stages::operator::messages::OpenMessages;
-use curlew_wiring::ImageScreening;
 use std::collections::BTreeMap;
 
 /// Reason for which a fact is not known.

@@ -4,12 +4,12 @@ use super::facts::{Fact, Facts, HoldCount, IndexFacts, MissingFact, PausedBy, Qu
 use crate::optional;
 use crate::process::free_bytes;
 use crate::world::World;
+use curlew_app::{Origin, Settings as Config};
+use curlew_catalog::indexed_years::indexed_years;
 use curlew_model::QueueName;
+use curlew_people::stats::stored_stats;
 use curlew_ports::PortError;
-use curlew_stages::catalog::indexed_years::indexed_years;
-use curlew_stages::operator::stats::stored_stats;
-use curlew_stages::stage::{StageError, with_causes};
-use curlew_wiring::{Origin, Settings as Config};
+use curlew_ports::stage::{StageError, with_causes};
 
 /// Returns a fact, or why it is not known. `action` is the right that was needed, where AWS does not name it.
 pub(crate) fn fact<T>(told: Result<T, PortError>, action: &str) -> Fact<T> {

@@ -8,11 +8,11 @@ use super::over_ports::{fact, objects, rows, stated};
 use crate::optional;
 use crate::world::{World, stack_settings};
 use anyhow::Result;
+use curlew_app::{Flags, STACK_SETTINGS, Settings as Config};
 use curlew_aws::{Connection, DeployedFunction, Functions, MAPPINGS, Mappings, Names, Store, mapping_ids};
 use curlew_model::{PageId, QueueName, SourceKey, Timestamp};
+use curlew_ports::stage::with_causes;
 use curlew_ports::{Blobs, PortError};
-use curlew_stages::stage::with_causes;
-use curlew_wiring::{Flags, STACK_SETTINGS, Settings as Config};
 use futures::future::join_all;
 use std::collections::BTreeMap;
 

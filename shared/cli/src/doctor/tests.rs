@@ -7,10 +7,10 @@ use super::facts::{
     QuotaFacts, SmokeReport, StackFacts, StatedSettings,
 };
 use super::finding::{Finding, Level};
+use curlew_app::ImageScreening;
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
+use curlew_people::messages::OpenMessages;
 use curlew_ports::QueueCount;
-use curlew_stages::operator::messages::OpenMessages;
-use curlew_wiring::ImageScreening;
 use std::path::Path;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_392_000_000);

@@ -2,9 +2,9 @@
 
 use super::gauges::Gauges;
 use crate::process;
+use curlew_app::{Counts, Histogram};
 use curlew_model::{HoldReason, Millis};
 use curlew_ports::{SearchOutcome, WaitReason};
-use curlew_wiring::{Counts, Histogram};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;

@@ -2,10 +2,10 @@
 
 use crate::process::free_bytes;
 use crate::world::World;
+use curlew_catalog::indexed_years::indexed_years;
 use curlew_embedded::StoreSize;
 use curlew_model::{HoldReason, Millis, QueueName};
 use curlew_ports::QueueCount;
-use curlew_stages::catalog::indexed_years::indexed_years;
 use std::collections::BTreeMap;
 
 /// Time for which the numbers are reused that are counted by the database, or read from manifests.

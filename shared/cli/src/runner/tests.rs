@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use super::*;
+use curlew_app::{Flags, Settings};
 use curlew_embedded::Access;
 use curlew_model::{EntryHints, HostKey, PollJob, Purpose, Timestamp, VisitItem, VisitJob, Work};
 use curlew_policy::address;
 use curlew_policy::delivery::{MAX_HANDOUTS, MAX_RECEIVES};
-use curlew_wiring::{Flags, Settings};
 use std::path::Path;
 use tempfile::TempDir;
 use url::Url;

@@ -2,10 +2,10 @@
 //! all memory or breaks a library, and would do it again.
 
 use super::{Batch, Message, MessageQueue, Outcome};
+use curlew_crawl::worker::Stages;
 use curlew_model::{Millis, Timestamp, Work};
 use curlew_policy::delivery::after_cut_off;
-use curlew_stages::stage::with_causes;
-use curlew_stages::worker::Stages;
+use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
 /// Divisor of an invocation's time that gives the most that such jobs get.

@@ -3,7 +3,7 @@
 use super::{Batch, Outcome};
 use curlew_model::{Millis, Timestamp};
 use curlew_policy::delivery::after_cut_off;
-use curlew_stages::stage::with_causes;
+use curlew_ports::stage::with_causes;
 use futures::StreamExt;
 
 /// Part of [`super::LAST_THINGS`] for putting messages back, which happens up to twice: those of jobs that are cut

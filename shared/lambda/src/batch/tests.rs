@@ -215,7 +215,7 @@ async fn a_busy_host_puts_its_job_off_and_that_is_no_failure() {
     let world = TestWorld::new(QueueName::Fetch);
     let host = curlew_model::HostKey::new("a.example").unwrap();
     let politeness = world.politeness.clone();
-    let curlew_stages::politeness::visit::LeaseOutcome::Granted(_other) =
+    let curlew_crawl::politeness::visit::LeaseOutcome::Granted(_other) =
         politeness.open(&host, "somebody else").await.unwrap()
     else {
         panic!()

@@ -1,6 +1,6 @@
 //! A visit without I/O: what it does next about a URL, and what an answer means for it.
 //!
-//! The shell (`curlew_stages::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
+//! The shell (`curlew_crawl::politeness::visit`) asks [`VisitState::next`], does what the [`Step`] says, and asks again until
 //! the step is an end. So the order of all checks before a call stands in that one function.
 use crate::rules::{BUSY_RETRY, VISIT_REST};
 

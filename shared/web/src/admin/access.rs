@@ -16,8 +16,8 @@ use axum::http::header::{COOKIE, HeaderValue, LOCATION, SET_COOKIE, WWW_AUTHENTI
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use curlew_stages::operator::sessions::{SESSION_VALID_FOR, operator_name};
-use curlew_stages::stage::StageError;
+use curlew_people::sessions::{SESSION_VALID_FOR, operator_name};
+use curlew_ports::stage::StageError;
 
 /// Maximum length of the form's body, in bytes.
 const MAX_BODY: usize = 1_024;

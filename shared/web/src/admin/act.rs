@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use curlew_model::Millis;
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 

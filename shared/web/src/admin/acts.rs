@@ -1,4 +1,4 @@
-//! The acts themselves: each calls [`curlew_stages::operator::actions::Actions`] and says what came of it.
+//! The acts themselves: each calls [`curlew_people::actions::Actions`] and says what came of it.
 
 use super::Admin;
 use super::access::Operator;
@@ -6,11 +6,11 @@ use super::view::{Button, FieldKind, count, moment, shown};
 use crate::form::{Filled, Notice};
 use crate::secret::keyed;
 use curlew_model::Millis;
-use curlew_stages::operator::actions::HoldLift;
-use curlew_stages::operator::overrides::OverrideEffect;
-use curlew_stages::operator::suggest::{NamedSource, SuggestError, SuggestOutcome};
-use curlew_stages::operator::watches::WatchError;
-use curlew_stages::stage::StageError;
+use curlew_people::actions::HoldLift;
+use curlew_people::overrides::OverrideEffect;
+use curlew_people::suggest::{NamedSource, SuggestError, SuggestOutcome};
+use curlew_people::watches::WatchError;
+use curlew_ports::stage::StageError;
 use hmac::Mac;
 
 /// Maximum number of feeds of a list that is pasted; longer ones are imported by the command line.

@@ -3,8 +3,8 @@
 use super::Admin;
 use super::access::Operator;
 use super::view::{AdminPage, Item, Part, moment};
-use curlew_stages::operator::audit_log::AuditEntry;
-use curlew_stages::stage::StageError;
+use curlew_people::audit_log::AuditEntry;
+use curlew_ports::stage::StageError;
 
 /// Number of entries that are shown.
 const SHOWN: usize = 200;

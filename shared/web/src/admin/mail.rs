@@ -5,12 +5,12 @@ use super::access::Operator;
 use super::view::{AdminPage, Button, Item, Part, ROWS, moment, part_of};
 use crate::params::Params;
 use curlew_model::{Job, Way};
+use curlew_people::descriptions::job_subject;
+use curlew_people::messages::About;
+use curlew_people::ownership::claims;
 use curlew_policy::site::ownership::proven_until;
 use curlew_ports::Dead;
-use curlew_stages::operator::descriptions::job_subject;
-use curlew_stages::operator::messages::About;
-use curlew_stages::operator::ownership::claims;
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 
 /// Maximum number of jobs that are shown.
 const JOBS: usize = 200;

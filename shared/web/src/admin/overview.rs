@@ -5,7 +5,7 @@ use super::view::{AdminPage, Part, moment};
 use super::{Admin, ENGLISH, log};
 use crate::status;
 use crate::words;
-use curlew_stages::stage::StageError;
+use curlew_ports::stage::StageError;
 
 /// Number of acts that are shown.
 const ACTS: usize = 5;

@@ -4,11 +4,11 @@ use super::Admin;
 use super::access::Operator;
 use super::view::{AdminPage, Button, FieldKind, Item, ROWS, moment, part_of, site_page};
 use crate::params::Params;
+use curlew_crawl::pages::overrides::StoredOverride;
 use curlew_model::PageId;
-use curlew_stages::operator::lookup::ScreenedPage;
-use curlew_stages::operator::overrides::topic_names;
-use curlew_stages::pages::overrides::StoredOverride;
-use curlew_stages::stage::StageError;
+use curlew_people::lookup::ScreenedPage;
+use curlew_people::overrides::topic_names;
+use curlew_ports::stage::StageError;
 use std::cmp::Reverse;
 
 /// `GET /admin/screening`; `None` for a place in the list that is none.

@@ -5,9 +5,9 @@ use super::view::{AdminPage, Button, FieldKind, Item, Part, ROWS, count, moment,
 use super::{Admin, ENGLISH};
 use crate::params::Params;
 use curlew_model::{HostKey, SourceKey};
-use curlew_stages::operator::lookup::{HeldHost, SourceLine, typed_host};
-use curlew_stages::operator::site_report::SiteReport;
-use curlew_stages::stage::StageError;
+use curlew_people::lookup::{HeldHost, SourceLine, typed_host};
+use curlew_people::site_report::SiteReport;
+use curlew_ports::stage::StageError;
 
 /// `GET /admin/sources`; `None` for a place in the list that is none.
 pub(super) async fn list<'a>(

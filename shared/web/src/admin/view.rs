@@ -12,7 +12,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use curlew_model::Timestamp;
-use curlew_stages::operator::lookup::typed_host;
+use curlew_people::lookup::typed_host;
 use std::sync::atomic::Ordering;
 use url::{Url, form_urlencoded};
 

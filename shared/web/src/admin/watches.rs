@@ -3,8 +3,8 @@
 use super::Admin;
 use super::access::Operator;
 use super::view::{AdminPage, Button, FieldKind, Item, Part, count, moment};
-use curlew_stages::operator::watches::Watch;
-use curlew_stages::stage::StageError;
+use curlew_people::watches::Watch;
+use curlew_ports::stage::StageError;
 
 /// `GET /admin/watches`
 pub(super) async fn page<'a>(admin: &'a Admin, operator: &'a Operator) -> Result<AdminPage<'a>, StageError> {

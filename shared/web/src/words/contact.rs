@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_stages::operator::messages::About;
+use curlew_people::messages::About;
 
 /// Texts of the form for messages to the operator.
 #[derive(Debug)]

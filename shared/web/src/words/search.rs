@@ -1,6 +1,6 @@
 use crate::language::Language;
+use curlew_catalog::results::SearchResults;
 use curlew_model::{MAX_QUERY_BYTES, MAX_QUERY_TERMS, QueryError};
-use curlew_stages::catalog::results::SearchResults;
 
 /// Texts of the start page and the page of results.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 use crate::language::Language;
-use curlew_stages::operator::suggest::{Refusal, RefusedAddress};
+use curlew_people::suggest::{Refusal, RefusedAddress};
 
 /// Texts of the form for suggestions, and of its answers.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use axum::http::{Method, Request, StatusCode};
 use curlew_model::{
     DiscoverJob, HostKey, Job, Millis, Page, PageId, PageState, QueueName, Rejection, Screened, Timestamp,
 };
+use curlew_people::audit_log::AuditLog;
+use curlew_people::messages::{About, Message};
+use curlew_people::sessions::Sessions;
 use curlew_policy::address;
-use curlew_stages::operator::audit_log::AuditLog;
-use curlew_stages::operator::messages::{About, Message};
-use curlew_stages::operator::sessions::Sessions;
 use curlew_web::{PageSettings, ThroughProxy, login_token};
 use url::form_urlencoded;
 

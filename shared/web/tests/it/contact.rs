@@ -4,7 +4,7 @@ use crate::suggest::{form_to, token_of};
 use crate::support::{Answer, Backend, World};
 use axum::http::StatusCode;
 use curlew_model::Millis;
-use curlew_stages::operator::messages::{About, MESSAGES_A_DAY, Message};
+use curlew_people::messages::{About, MESSAGES_A_DAY, Message};
 use curlew_web::Caller;
 
 async fn write(world: &World, fields: &[(&str, &str)]) -> Answer {

@@ -3,11 +3,11 @@
 use crate::support::{Backend, World, settings};
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
+use curlew_catalog::indexed_years::IndexedYear;
 use curlew_model::{HoldReason, Millis, QueueName, Timestamp};
+use curlew_people::activity::DayCounts;
+use curlew_people::stats::PublicCounts;
 use curlew_ports::QueueCount;
-use curlew_stages::catalog::indexed_years::IndexedYear;
-use curlew_stages::operator::activity::DayCounts;
-use curlew_stages::operator::stats::PublicCounts;
 use curlew_web::{PageSettings, QueueStatus, SystemStatus};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -2,12 +2,12 @@
 
 use crate::support::{Backend, World, ready, settings};
 use axum::http::StatusCode;
+use curlew_crawl::politeness::signing::DIRECTORY;
+use curlew_crawl::politeness::signing::SignatureMode;
 use curlew_model::Millis;
 use curlew_ports::Clock;
 use curlew_signature::directory::{LIFETIME, MAX_AGE, MEDIA_TYPE, PATH, SignedDirectory};
 use curlew_signature::keys::KeyRing;
-use curlew_stages::politeness::signing::DIRECTORY;
-use curlew_stages::politeness::signing::SignatureMode;
 use curlew_web::PageSettings;
 use web_bot_auth::components::{CoveredComponent, DerivedComponent, HTTPField};
 use web_bot_auth::keyring;

@@ -4,7 +4,7 @@ use crate::suggest::{form, token_of};
 use crate::support::{Answer, Backend, World, backend, page, settings};
 use axum::body::Body;
 use axum::http::Request;
-use curlew_stages::operator::stats::PublicCounts;
+use curlew_people::stats::PublicCounts;
 use curlew_web::PageSettings;
 use curlew_web::SystemStatus;
 use std::collections::BTreeSet;

@@ -6,23 +6,23 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode};
 use bytes::Bytes;
+use curlew_app::program::Program;
+use curlew_catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
+use curlew_catalog::thumbnails::thumbnail_key;
+use curlew_crawl::feeds::websub::{Callback, Callbacks, WEB_SECRET};
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{
     Challenge, FeedSource, Hub, Job, MAX_QUERY_BYTES, MAX_QUERY_TERMS, Millis, OwnerRequest, Ownership, QueryError,
     Slot, Source, Subscription, ThumbnailId, Timestamp, Work, Year, hex,
 };
+use curlew_people::messages::{MESSAGES_A_DAY, Message, Messages};
 use curlew_policy::address;
 use curlew_policy::politeness::scope::Scope;
 use curlew_policy::polling::subscription;
 use curlew_policy::site::exclusions::{Exclusions, Lists};
 use curlew_ports::Ports;
+use curlew_ports::stage::StageError;
 use curlew_ports::{Blobs, Clock, PortError, Sources};
-use curlew_stages::catalog::results::{FindError, SearchHit, SearchResults, SiteEntry, Start};
-use curlew_stages::catalog::thumbnails::thumbnail_key;
-use curlew_stages::feeds::websub::{Callback, Callbacks, WEB_SECRET};
-use curlew_stages::operator::messages::{MESSAGES_A_DAY, Message, Messages};
-use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::Program;
-use curlew_stages::stage::StageError;
 use curlew_testkit::faults::{BlobCall, BlobFate, JudgedBlobs};
 use curlew_testkit::memory::{
     CountingSeeds, MemoryBlobs, MemoryFetch, MemoryHosts, MemoryJobs, MemoryMarks, MemoryPages, MemoryRobots,

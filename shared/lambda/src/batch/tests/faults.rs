@@ -6,14 +6,14 @@
 use super::super::*;
 use crate::deaths::Deaths;
 use crate::test_world::{ARTICLE, MemoryMessages, TestWorld, new_pages};
+use curlew_app::program::Program;
+use curlew_crawl::politeness::access::Politeness;
 use curlew_model::{HostKey, HostState, PageId, PageState};
 use curlew_policy::chance::{between, unit};
 use curlew_ports::Ports;
+use curlew_ports::stage::Verdict;
 use curlew_ports::{Call, Fetch, FetchError, HostLedger, Inbox, Queue, Reply};
 use curlew_simulator::sim::LastWriterWins;
-use curlew_stages::politeness::access::Politeness;
-use curlew_stages::program::Program;
-use curlew_stages::stage::Verdict;
 use curlew_testkit::faults::{Faults, Faulty, Rates};
 use curlew_testkit::memory::CountingSeeds;
 use std::collections::BTreeMap;
@@ -332,7 +332,7 @@ impl Stages for Witness<Program> {
         verdict
     }
 
-    async fn run_batch(&self, jobs: &[curlew_stages::worker::PageJob]) -> Vec<Result<Verdict, StageError>> {
+    async fn run_batch(&self, jobs: &[curlew_crawl::worker::PageJob]) -> Vec<Result<Verdict, StageError>> {
         let need = self.invocation.bounds.need(QueueName::Extract, jobs.len() as u64);
         self.invocation.judge_begin("a chunk", need);
         let verdicts = self.of.run_batch(jobs).await;

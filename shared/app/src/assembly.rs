@@ -1,0 +1,133 @@
+//! The program put together: the HTTP adapter and the settings below, the stages above.
+
+use crate::contact::ContactFirst;
+use crate::keys::KeyStore;
+use crate::program::Program;
+use crate::settings::Settings;
+use crate::threads::{CpuThreads, PARSE_TIME};
+use curlew_crawl::pages::image::DECODED_BYTES;
+use curlew_crawl::politeness::access::{OutageWatch, Politeness};
+use curlew_crawl::politeness::robots_cache::KnownRobots;
+use curlew_crawl::politeness::signing::{KnownKeys, Signer};
+use curlew_fetcher::{ConfigError, HttpFetcher};
+use curlew_ports::Ports;
+use curlew_ports::{Clock, CpuPool, Events, Fetch, InlinePool, Seeds};
+use std::sync::Arc;
+
+/// State of a process that outlives a program: without it, a function would learn anew in each invocation that our own
+/// network is down, and compile the same rules again.
+#[derive(Clone)]
+pub struct Memory {
+    outage: Arc<OutageWatch>,
+    known: Arc<KnownRobots>,
+    keys: Arc<KnownKeys>,
+    /// None where documents are parsed at once.
+    threads: Option<Arc<CpuThreads>>,
+}
+
+impl Memory {
+    /// Returns the state of a new process, with its threads for CPU-bound tasks.
+    pub fn new(settings: &Settings) -> Memory {
+        let threads = Arc::new(CpuThreads::new(settings.limits.parse_time.unwrap_or(PARSE_TIME)));
+        Memory { threads: Some(threads), ..Memory::without_threads() }
+    }
+
+    /// Returns the same without threads: documents are parsed at once. For simulated time, which does not wait for a thread.
+    pub fn without_threads() -> Memory {
+        Memory { outage: Arc::default(), known: Arc::default(), keys: Arc::default(), threads: None }
+    }
+
+    fn pool(&self) -> Arc<dyn CpuPool> {
+        match &self.threads {
+            Some(threads) => threads.clone(),
+            None => Arc::new(InlinePool),
+        }
+    }
+
+    /// Returns the number of builds of the index that run at a time in threads of their own.
+    fn builders(&self) -> usize {
+        self.threads.as_ref().map_or(0, |threads| threads.builders())
+    }
+
+    /// True if too many documents are still being parsed beyond their limit that the process should be started again.
+    pub fn is_worn_out(&self) -> bool {
+        self.threads.as_ref().is_some_and(|threads| threads.is_worn_out())
+    }
+}
+
+/// Puts the stages together. The HTTP client is made here, anew for each program.
+///
+/// # Errors
+/// If the HTTP client cannot be set up.
+pub fn program(
+    settings: &Settings,
+    ports: Ports,
+    keys: KeyStore,
+    clock: Arc<dyn Clock>,
+    seeds: Arc<dyn Seeds>,
+    events: Arc<dyn Events>,
+    memory: &Memory,
+) -> Result<Program, ConfigError> {
+    Ok(program_over(fetcher(settings, memory)?, settings, ports, keys, (clock, seeds, events), memory))
+}
+
+/// Puts the program together with calls to sites made by `fetch`; see [`program()`].
+pub fn program_over(
+    fetch: Arc<dyn Fetch>,
+    settings: &Settings,
+    ports: Ports,
+    keys: KeyStore,
+    (clock, seeds, events): (Arc<dyn Clock>, Arc<dyn Seeds>, Arc<dyn Events>),
+    memory: &Memory,
+) -> Program {
+    let politeness = Arc::new(Politeness {
+        events,
+        rules: Arc::new(settings.rules.clone()),
+        groups: Arc::new(settings.groups.clone()),
+        outage: memory.outage.clone(),
+        token: settings.token.clone(),
+        scope: Arc::new(settings.scope.clone()),
+        known: memory.known.clone(),
+        pool: memory.pool(),
+        decoded_bytes: settings.limits.decoded_bytes.unwrap_or(DECODED_BYTES),
+        signer: signer(settings, keys, memory),
+        ..Politeness::over(&ports, fetch, clock, seeds)
+    });
+    let mut program = Program::over(politeness, ports, settings.judge.clone());
+    // Also where none is kept: what was kept before goes when its time is over.
+    program.library.raw.lifetime = settings.raw.lifetime();
+    program.library.index.portions_at_once = memory.builders() + 1;
+    program.desk.own.scheme = settings.proof_scheme();
+    program.desk.owners.scheme = settings.proof_scheme();
+    program.with_crawler(|crawler| crawler.reached_at(settings.hub_base()))
+}
+
+/// Returns the signer of requests, if signing is on and sites can reach the directory of keys.
+fn signer(settings: &Settings, keys: KeyStore, memory: &Memory) -> Option<Arc<Signer>> {
+    let (mode, agent) = (settings.signatures?, settings.signature_agent()?);
+    Some(Arc::new(Signer { mode, agent, keys: Arc::new(keys), known: memory.keys.clone() }))
+}
+
+/// Returns the HTTP adapter that these settings describe.
+///
+/// # Errors
+/// If the HTTP client cannot be set up.
+pub fn fetcher(settings: &Settings, memory: &Memory) -> Result<Arc<dyn Fetch>, ConfigError> {
+    let mut config = curlew_fetcher::Config::new(settings.page_agent.clone(), settings.feed_agent.clone());
+    config.guard = settings.guard.clone();
+    config.call_timeout = settings.rules.call_time;
+    let limits = &settings.limits;
+    config.connect_timeout = limits.connect_timeout.unwrap_or(config.connect_timeout);
+    config.read_timeout = limits.read_timeout.unwrap_or(config.read_timeout);
+    config.bytes.page = limits.page_bytes.unwrap_or(config.bytes.page);
+    config.bytes.feed = limits.feed_bytes.unwrap_or(config.bytes.feed);
+    config.bytes.sitemap = limits.sitemap_bytes.unwrap_or(config.bytes.sitemap);
+    config.bytes.image = limits.image_bytes.unwrap_or(config.bytes.image);
+    config.keep_heads = settings.raw.keep;
+    config.bodies_bytes = limits.bodies_bytes.unwrap_or(config.bodies_bytes);
+    let http = HttpFetcher::new(config)?.decoding_in(memory.pool());
+    if settings.contact.is_some() {
+        return Ok(Arc::new(http));
+    }
+    Ok(Arc::new(ContactFirst::new(http, settings.guard.clone())))
+}

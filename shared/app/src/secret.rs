@@ -1,0 +1,52 @@
+//! The secret of the pages: forms, callers' addresses and hubs' callbacks hang on it.
+
+use curlew_crawl::feeds::websub::{SECRET_BYTES as BYTES, WEB_SECRET};
+use curlew_ports::{Blobs, PortError};
+use std::io::Read;
+
+/// The kernel's source of random bytes.
+const RANDOM: &str = "/dev/urandom";
+
+/// Returns the secret of the processes that serve this store's pages, the same for all of them and after each start.
+/// The first that needs it draws it.
+///
+/// # Errors
+/// The errors of the object store, or of the kernel's random source.
+pub async fn web_secret(blobs: &dyn Blobs) -> Result<[u8; BYTES], PortError> {
+    for _ in 0..2 {
+        if let Some(secret) = curlew_crawl::feeds::websub::web_secret(blobs).await? {
+            return Ok(secret);
+        }
+        let drawn =
+            random_secret().map_err(|e| PortError::Unavailable { what: RANDOM.into(), source: Some(Box::new(e)) })?;
+        // The first process decides; the next round reads its secret.
+        blobs.put_if_absent(WEB_SECRET, drawn.to_vec().into()).await?;
+    }
+    Err(PortError::Corrupt { what: WEB_SECRET.into(), why: "it was written and is not there".into() })
+}
+
+/// Returns random bytes of the kernel.
+///
+/// # Errors
+/// If they cannot be read.
+pub fn random_secret() -> std::io::Result<[u8; BYTES]> {
+    let mut drawn = [0; BYTES];
+    std::fs::File::open(RANDOM)?.read_exact(&mut drawn)?;
+    Ok(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[tokio::test]
+    async fn all_instances_have_the_same_secret() {
+        let blobs = curlew_testkit::memory::MemoryBlobs::default();
+        let first = web_secret(&blobs).await.unwrap();
+        assert_eq!(web_secret(&blobs).await.unwrap(), first);
+        assert_ne!(first, [0; BYTES]);
+        blobs.put(WEB_SECRET, "short".into()).await.unwrap();
+        assert!(web_secret(&blobs).await.is_err());
+    }
+}

@@ -1,0 +1,379 @@
+//! Settings: defaults, then the file, then the environment, then flags. Read once, checked once.
+
+use crate::error::BadSettings;
+use crate::screening::ImageScreening;
+use curlew_crawl::pages::judge::Judge;
+use curlew_crawl::politeness::signing::SignatureMode;
+use curlew_fetcher::{Guard, HostPattern, ResolveRule};
+use curlew_model::Millis;
+use curlew_policy::address::HostGroups;
+use curlew_policy::politeness::scope::{OwnHosts, Scope};
+use curlew_policy::polling::subscription::is_private_enough;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::exclusions::{Exclusions, Lists};
+use curlew_screen::Screener;
+use curlew_screen::image::{ImageClassifier, SkinRegions};
+use curlew_web::PageSettings;
+use ipnet::IpNet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use url::Url;
+
+mod layers;
+mod tables;
+
+pub use layers::{Effective, Origin, with_paused};
+use layers::{Environment, Layers, file_of};
+pub use tables::{AdminPages, Limits, MetricsAccess, Web};
+use tables::{File, Network, Raw, Robots};
+
+/// The product token that robots.txt files name us by, unless configured.
+const TOKEN: &str = "CurlewBot";
+/// Visits under way at once, unless configured.
+const WORKERS: usize = 100;
+/// Minimum time between two publishings of what is new, unless configured.
+const PUBLISH_EVERY: Millis = Millis::from_mins(10);
+/// The least and the most that this may be.
+const PUBLISH_BOUNDS: (Millis, Millis) = (Millis::from_mins(1), Millis::from_days(1));
+/// The longest time that raw pages may be kept, in days.
+const MAX_RAW_DAYS: u32 = 3_650;
+/// The most visits under way at once.
+const MAX_WORKERS: usize = 1_000;
+/// Services of this machine that are never called, whatever network is opened: the Lambda runtime's API, its
+/// extensions' cache of secrets, the X-Ray daemon.
+const REFUSED_ENDPOINTS: [&str; 4] = ["127.0.0.1:9001", "127.0.0.1:2773", "localhost:2773", "127.0.0.1:2000"];
+/// Settings that name files of this machine, or tell how its program is run: table and key.
+const OF_ONE_MACHINE: [(&str, &str); 4] = [("", "data"), ("", "log"), ("", "publish_every"), ("screen", "lists")];
+/// Key of the settings of a stack, in its bucket: the text of a settings file.
+pub const STACK_SETTINGS: &str = "config/curlew.toml";
+
+/// All settings.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder of the embedded store.
+    pub data: PathBuf,
+    /// Address at which a site's owner can reach the operator.
+    pub contact: Option<String>,
+    /// Visits under way at once.
+    pub workers: usize,
+    /// Minimum time between two publishings of what is new, by `curlew serve`.
+    pub publish_every: Millis,
+    /// Format of log lines.
+    pub log: LogForm,
+    /// True if nothing is crawled until these settings say otherwise.
+    pub paused: bool,
+    /// The product token that robots.txt files name us by (RFC 9309 §2.2.1).
+    pub token: String,
+    /// The user agent of calls for pages, images and robots.txt.
+    pub page_agent: String,
+    /// The user agent of calls for feeds and home pages.
+    pub feed_agent: String,
+    /// The numbers of politeness.
+    pub rules: Rules,
+    /// The grouping of hosts that count as one.
+    pub groups: HostGroups,
+    /// Exclusions, and the site directives to heed.
+    pub scope: Scope,
+    /// The rules for addresses and URLs that may be called.
+    pub guard: Guard,
+    /// Name server for TXT records, if not the system's.
+    pub name_server: Option<SocketAddr>,
+    /// Limits of single calls.
+    pub limits: Limits,
+    /// Raw pages.
+    pub raw: Raw,
+    /// The requests to sign, if any.
+    pub signatures: Option<SignatureMode>,
+    /// The search page.
+    pub web: Web,
+    /// The metrics of `curlew serve`; `None` if they are off.
+    pub metrics: Option<MetricsAccess>,
+    /// The operator's pages.
+    pub admin: AdminPages,
+    /// Every setting that has a value, with the layer that decides it.
+    pub effective: Vec<Effective>,
+    /// Screener of pages, if it is not the built-in one.
+    pub screener: Option<Arc<Screener>>,
+    /// Classifier of images.
+    pub image: ImageScreening,
+    /// Content policy by the screener and the image classifier. It has a cache, so it is made once.
+    pub judge: Arc<Judge>,
+    /// The flags and the environment that they were read from.
+    read_from: (Flags, Environment),
+}
+
+/// Format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogForm {
+    /// For people.
+    Text,
+    /// One object a line.
+    Json,
+}
+
+/// Settings given on the command line, which override all others.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// The file of settings.
+    pub file: Option<PathBuf>,
+    /// See [`Settings::data`].
+    pub data: Option<PathBuf>,
+    /// See [`Settings::contact`].
+    pub contact: Option<String>,
+    /// Address ranges that may be called though they are not public, besides those of the file.
+    pub allow_net: Vec<IpNet>,
+    /// Hosts called by a given address, before those of the file.
+    pub resolve: Vec<ResolveRule>,
+    /// See [`Settings::workers`].
+    pub workers: Option<usize>,
+    /// See [`Settings::log`].
+    pub log: Option<LogForm>,
+}
+
+fn bad<T>(text: impl Into<String>) -> Result<T, BadSettings> {
+    Err(BadSettings(text.into()))
+}
+
+impl Settings {
+    /// Logs a warning of each kind of directive that these settings do not heed. For every start of a process.
+    pub fn warn(&self) {
+        let Scope { robots_ignored, meta_ignored, .. } = &self.scope;
+        if !robots_ignored.is_empty() {
+            tracing::warn!(hosts = %robots_ignored, "robots.txt is ignored on these hosts: the settings say that they are the operator's own");
+        }
+        if !meta_ignored.is_empty() {
+            tracing::warn!(hosts = %meta_ignored, "robots meta tags and X-Robots-Tag are ignored on these hosts: the settings say that they are the operator's own");
+        }
+    }
+
+    /// Reads the settings of this run: the file, then the environment's `CURLEW_…`, then the flags.
+    ///
+    /// # Errors
+    /// One line that says which setting is wrong, and why.
+    pub fn load(flags: &Flags, environment: impl Iterator<Item = (String, String)>) -> Result<Settings, BadSettings> {
+        let environment = Environment::new(environment);
+        Settings::from_layers(&Layers::read(flags, &environment)?, flags, &environment)
+    }
+
+    /// Returns the settings that hold if this text takes the place of the file, below the same environment and flags.
+    /// Errors name the text so.
+    ///
+    /// # Errors
+    /// As [`Settings::load`].
+    pub fn over_text(&self, name: &str, text: &str) -> Result<Settings, BadSettings> {
+        let (flags, environment) = &self.read_from;
+        Settings::from_layers(&Layers::read_text(name, text, environment)?, flags, environment)
+    }
+
+    /// Refuses settings that a stack on AWS cannot follow, since they are for one machine.
+    ///
+    /// # Errors
+    /// One line that names the setting.
+    pub fn check_for_stack(&self) -> Result<(), BadSettings> {
+        let is_of_one_machine = |setting: &&Effective| {
+            let name = (setting.table.as_str(), setting.key.as_str());
+            setting.origin == Origin::File && (OF_ONE_MACHINE.contains(&name) || matches!(name.0, "metrics" | "admin"))
+        };
+        if let Some(Effective { table, key, .. }) = self.effective.iter().find(is_of_one_machine) {
+            let table = if table.is_empty() { String::new() } else { format!("[{table}] ") };
+            return bad(format!("{table}{key} is for one machine: leave it out of the settings of a stack"));
+        }
+        if matches!(self.image, ImageScreening::Onnx(_)) {
+            return bad("[screen]: image = \"onnx\" is for one machine");
+        }
+        Ok(())
+    }
+
+    /// True if the flags or the environment name a file.
+    pub fn have_file(&self) -> bool {
+        let (flags, environment) = &self.read_from;
+        file_of(flags, environment).is_some()
+    }
+
+    fn from_layers(layers: &Layers, flags: &Flags, environment: &Environment) -> Result<Settings, BadSettings> {
+        let read_from = (flags.clone(), environment.clone());
+        Ok(Settings { effective: layers.effective(flags)?, read_from, ..merge(layers.merged()?, flags)? })
+    }
+
+    /// True if the operator's pages are served at an address. Unless the settings say so, they are only where nobody but
+    /// this machine's users reaches them: on loopback, and without a public address that a proxy may serve.
+    pub fn has_admin_pages(&self, is_loopback: bool) -> bool {
+        self.admin.enabled.unwrap_or(is_loopback && self.web.base_url.is_none())
+    }
+
+    /// Returns the settings with an image classifier that the driver has to build.
+    #[must_use]
+    pub fn with_eye(self, eye: Arc<dyn ImageClassifier>) -> Settings {
+        let judge = Judge::new(self.screener.clone(), Some(eye));
+        Settings { judge: Arc::new(judge.with_images_optional(self.judge.are_images_optional())), ..self }
+    }
+
+    /// Our own origin as hubs are told it: over https, unless hubs and we live in a network of the operator's own.
+    pub fn hub_base(&self) -> Option<String> {
+        self.private_base().filter(|_| self.rules.websub).map(|url| url.origin().ascii_serialization())
+    }
+
+    /// Our own address as signed requests name it, where sites find the keys: on the same terms.
+    pub fn signature_agent(&self) -> Option<Url> {
+        self.private_base().filter(Url::has_host)
+    }
+
+    fn private_base(&self) -> Option<Url> {
+        let base = self.web.base_url.as_deref().filter(|base| is_private_enough(base, &self.rules))?;
+        Url::parse(base).ok()
+    }
+
+    /// Returns the settings of the web pages. The secret signs their forms.
+    pub fn pages(&self, secret: [u8; 32]) -> PageSettings {
+        let usual = PageSettings::new(secret);
+        PageSettings {
+            title: self.web.title.clone().unwrap_or(usual.title),
+            base_url: self.web.base_url.clone(),
+            user_agent_token: self.token.clone(),
+            user_agent: self.page_agent.clone(),
+            contact: self.contact.clone(),
+            signatures: self.signatures.filter(|_| self.signature_agent().is_some()),
+            calm_forms_per_hour: self.web.calm_forms_per_hour.unwrap_or(usual.calm_forms_per_hour),
+            rules: self.rules.clone(),
+            ..usual
+        }
+    }
+
+    /// Returns the URL scheme by which proofs of ownership are fetched.
+    pub fn proof_scheme(&self) -> &'static str {
+        if self.web.proof_over_http { "http" } else { "https" }
+    }
+}
+
+/// Returns true if a text is a URL of a page or a mail address, which a site's owner could use, and fits into a user agent.
+fn is_contact(text: &str) -> bool {
+    let fits = text.is_ascii() && !text.contains(|c: char| c.is_control() || c == '(' || c == ')');
+    let is_page = || Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let is_mail = || {
+        let domain = text.split_once('@').filter(|(name, _)| !name.is_empty()).map(|(_, domain)| domain);
+        domain.is_some_and(|domain| domain.split('.').count() > 1 && domain.split('.').all(|label| !label.is_empty()))
+    };
+    fits && (is_page() || is_mail())
+}
+
+fn merge(file: File, flags: &Flags) -> Result<Settings, BadSettings> {
+    file.rules.check().or_else(|why| bad(format!("[rules]: {why}")))?;
+    let workers = flags.workers.or(file.workers).unwrap_or(WORKERS);
+    if workers == 0 || workers > MAX_WORKERS {
+        return bad(format!("workers must be from 1 to {MAX_WORKERS}"));
+    }
+    let publish_every = file.publish_every.unwrap_or(PUBLISH_EVERY);
+    if publish_every < PUBLISH_BOUNDS.0 || publish_every > PUBLISH_BOUNDS.1 {
+        return bad("publish_every must be from a minute to a day");
+    }
+    let log = match (flags.log, file.log.as_deref()) {
+        (Some(form), _) => form,
+        (None, None | Some("text")) => LogForm::Text,
+        (None, Some("json")) => LogForm::Json,
+        (None, Some(other)) => return bad(format!("log must be 'text' or 'json', not '{other}'")),
+    };
+    if file.raw.days == 0 || file.raw.days > MAX_RAW_DAYS {
+        return bad(format!("[raw] days must be from 1 to {MAX_RAW_DAYS}"));
+    }
+    let contact = flags.contact.clone().or(file.contact).filter(|c| !c.trim().is_empty());
+    if let Some(c) = contact.as_ref().filter(|c| !is_contact(c)) {
+        return bad(format!(
+            "the contact '{c}' is neither a URL nor a mail address: write one such as you@example.org"
+        ));
+    }
+    let token = file.agent.name.unwrap_or_else(|| TOKEN.to_owned());
+    if token.is_empty() || !token.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'-') {
+        return bad(format!("the agent's name '{token}' may have letters, '-' and '_' only (RFC 9309)"));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let reach = contact.as_ref().map(|c| format!("+{c}"));
+    let agent = |role: Option<&str>| match (role, &reach) {
+        (None, None) => format!("{token}/{version}"),
+        (Some(r), None) => format!("{token}/{version} ({r})"),
+        (None, Some(c)) => format!("{token}/{version} ({c})"),
+        (Some(r), Some(c)) => format!("{token}/{version} ({r}; {c})"),
+    };
+    let page_agent = file.agent.pages.unwrap_or_else(|| agent(None));
+    let feed_agent = file.agent.feeds.unwrap_or_else(|| agent(Some("feeds")));
+    for named in [&page_agent, &feed_agent] {
+        // A site that blocks us by name in robots.txt must find that name in its log (etiquette of RFC 9309 §2.2.1).
+        if !named.contains(&token) {
+            return bad(format!("the user agent '{named}' does not contain the name '{token}'"));
+        }
+    }
+    if file.tracing.is_some() {
+        return bad(
+            "[tracing] is gone, since spans are not exported any more: remove it; each log line has the id of its trace",
+        );
+    }
+    if file.preferences.is_some() {
+        return bad(
+            "[preferences] is gone, since AIPREF and TDMRep are not read any more: remove it; content signals and RSL \
+             licences are always obeyed",
+        );
+    }
+    file.admin.check(&file.web)?;
+    let data = flags.data.clone().or(file.data).unwrap_or_else(|| PathBuf::from("curlew-data"));
+    let (screener, image) = (file.screen.screener()?, file.screen.image(&data)?);
+    let eye = (image == ImageScreening::Skin).then(|| Arc::new(SkinRegions) as Arc<dyn ImageClassifier>);
+    Ok(Settings {
+        data,
+        contact,
+        workers,
+        publish_every,
+        log,
+        paused: file.paused.unwrap_or_default(),
+        token,
+        page_agent,
+        feed_agent,
+        rules: file.rules,
+        groups: file.hosts,
+        scope: scope(&file.exclude, &file.robots)?,
+        name_server: file.network.name_server,
+        guard: guard(file.network, flags)?,
+        limits: file.limits,
+        raw: file.raw,
+        signatures: file.signatures.mode()?,
+        web: file.web,
+        metrics: file.metrics.access()?,
+        admin: file.admin,
+        effective: Vec::new(),
+        read_from: Default::default(),
+        judge: Arc::new(Judge::new(screener.clone(), eye).with_images_optional(file.pages.are_images_optional()?)),
+        image,
+        screener,
+    })
+}
+
+fn scope(exclude: &Lists, robots: &Robots) -> Result<Scope, BadSettings> {
+    let own =
+        |key: &str, list: &[String]| OwnHosts::read(list).map_err(|why| BadSettings(format!("[robots] {key}: {why}")));
+    Ok(Scope {
+        exclusions: Exclusions::compile(exclude).map_err(|why| BadSettings(format!("[exclude] {why}")))?,
+        robots_ignored: own("ignored_hosts", &robots.ignored_hosts)?,
+        meta_ignored: own("meta_ignored_hosts", &robots.meta_ignored_hosts)?,
+    })
+}
+
+fn guard(network: Network, flags: &Flags) -> Result<Guard, BadSettings> {
+    let mut guard = Guard::default();
+    if let Some(ports) = network.ports {
+        guard.ports = ports;
+    }
+    guard.refused_endpoints = REFUSED_ENDPOINTS.iter().filter_map(|e| e.parse().ok()).collect();
+    guard.allow_nets = network.allow_net;
+    guard.allow_nets.extend(flags.allow_net.iter().copied());
+    // Flags come first: the first rule that matches decides.
+    guard.resolve = flags.resolve.clone();
+    for rule in &network.resolve {
+        guard.resolve.push(rule.parse::<ResolveRule>().map_err(|e| BadSettings(format!("resolve: {e}")))?);
+    }
+    for host in &network.own_hosts {
+        guard.own_hosts.push(host.parse::<HostPattern>().map_err(|e| BadSettings(format!("own_hosts: {e}")))?);
+    }
+    Ok(guard)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,376 @@
+//! The layers of the settings: defaults, the file, the environment; flags are the last one.
+
+use super::tables::{Agent, File, Limits, METRICS, Metrics, Signatures};
+use super::{Flags, PUBLISH_EVERY, TOKEN, WORKERS};
+use crate::error::BadSettings;
+use crate::threads::PARSE_TIME;
+use curlew_crawl::pages::image::DECODED_BYTES;
+use curlew_fetcher::Config;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Environment variables that are settings begin with this.
+const ENV_PREFIX: &str = "CURLEW_";
+/// The tables of the file; an environment variable names one and a key of it with `_` in between.
+const TABLES: [&str; 16] = [
+    "rules",
+    "agent",
+    "hosts",
+    "network",
+    "web",
+    "metrics",
+    "tracing",
+    "admin",
+    "limits",
+    "pages",
+    "exclude",
+    "robots",
+    "preferences",
+    "signatures",
+    "raw",
+    "screen",
+];
+/// The keys of the file outside of its tables.
+const PLAIN: [&str; 6] = ["data", "contact", "workers", "log", "publish_every", "paused"];
+
+/// Secrets: table and key. Their values are shown to nobody.
+const SECRETS: [(&str, &str); 1] = [("metrics", "token")];
+/// Shown in place of a secret.
+const HIDDEN: &str = "(hidden)";
+
+/// Maximum number of changed letters in a name that is taken for a slip of another one.
+const MOST_SLIPS: usize = 3;
+/// Names of tables that are gone: not offered for a misspelled name.
+const GONE: [&str; 2] = ["tracing", "preferences"];
+
+/// The layer that a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The value is the program's own.
+    Default,
+    /// The settings file states it.
+    File,
+    /// An environment variable states it.
+    Environment,
+    /// A flag of the command line states it.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Default => "default",
+            Origin::File => "file",
+            Origin::Environment => "environment",
+            Origin::Flag => "flag",
+        })
+    }
+}
+
+/// A setting with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effective {
+    /// Table of the setting; empty for a setting outside of all tables.
+    pub table: String,
+    /// Key of the setting.
+    pub key: String,
+    /// Value of the setting, or `(hidden)` in place of a secret.
+    pub value: toml::Value,
+    /// The layer that decides it.
+    pub origin: Origin,
+}
+
+/// The environment variables that are settings, without their prefix, in lower case and in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Environment(Vec<(String, String)>);
+
+impl Environment {
+    /// Keeps the settings among these variables.
+    pub(super) fn new(variables: impl Iterator<Item = (String, String)>) -> Environment {
+        let mut kept: Vec<(String, String)> =
+            variables.filter_map(|(k, v)| Some((k.strip_prefix(ENV_PREFIX)?.to_lowercase(), v))).collect();
+        kept.sort();
+        Environment(kept)
+    }
+}
+
+/// Returns the file that the flags or the environment name.
+pub(super) fn file_of(flags: &Flags, Environment(environment): &Environment) -> Option<PathBuf> {
+    let from_env = environment.iter().find(|(k, _)| k == "config").map(|(_, v)| PathBuf::from(v));
+    flags.file.clone().or(from_env)
+}
+
+/// The settings file, and what the environment adds to it.
+pub(super) struct Layers {
+    /// The settings of the file.
+    file: toml::Table,
+    /// Tables of the file, overridden by those of the environment.
+    both: toml::Table,
+}
+
+impl Layers {
+    /// Reads the file that the flags or the environment name, and the environment.
+    ///
+    /// # Errors
+    /// One line with file, line and column.
+    pub(super) fn read(flags: &Flags, environment: &Environment) -> Result<Layers, BadSettings> {
+        let file = match file_of(flags, environment) {
+            Some(path) => read_file(&path)?,
+            None => toml::Table::new(),
+        };
+        Layers::over(file, environment)
+    }
+
+    /// Reads a text in place of the file, and the environment.
+    ///
+    /// # Errors
+    /// One line with this name, line and column.
+    pub(super) fn read_text(name: &str, text: &str, environment: &Environment) -> Result<Layers, BadSettings> {
+        Layers::over(parse(name, text)?, environment)
+    }
+
+    fn over(file: toml::Table, Environment(environment): &Environment) -> Result<Layers, BadSettings> {
+        let mut both = file.clone();
+        for (key, value) in environment {
+            if let Some(meant) = meant(key) {
+                let [key, meant] = [key, &meant].map(|name| format!("{ENV_PREFIX}{}", name.to_uppercase()));
+                return Err(BadSettings(format!("there is no setting {key}; did you mean {meant}?")));
+            }
+            set(&mut both, key, value);
+        }
+        Ok(Layers { file, both })
+    }
+
+    /// Returns the settings of both layers.
+    ///
+    /// # Errors
+    /// One line about the first wrong setting of the environment.
+    pub(super) fn merged(&self) -> Result<File, BadSettings> {
+        let wrong = |e: toml::de::Error| {
+            // After its message the error names the key: "in `rules.min_pause`".
+            let said = e.to_string();
+            let key = said.lines().find_map(|line| line.strip_prefix("in `")?.strip_suffix('`'));
+            let which = key.map(|key| format!("setting {ENV_PREFIX}{} is", key.replace('.', "_").to_uppercase()));
+            let which = which.unwrap_or_else(|| "settings are".to_owned());
+            BadSettings(format!("the {which} wrong: {}", what_is_wrong(&e)))
+        };
+        self.both.clone().try_into().map_err(wrong)
+    }
+
+    /// Returns every setting that has a value, by table, with the layer that decides it.
+    ///
+    /// # Errors
+    /// If the defaults cannot be written as TOML.
+    pub(super) fn effective(&self, flags: &Flags) -> Result<Vec<Effective>, BadSettings> {
+        let defaults = defaults()?;
+        let mut all = Vec::new();
+        let tables = std::iter::once("").chain(TABLES);
+        for table in tables {
+            let keys: BTreeSet<&String> = [&defaults, &self.both]
+                .into_iter()
+                .flat_map(|layer| settings_of(layer, table))
+                .map(|(key, _)| key)
+                .collect();
+            for key in keys {
+                let of =
+                    |layer| settings_of(layer, table).find(|(name, _)| *name == key).map(|(_, value)| value.clone());
+                let stated = |layer| of(layer).is_some();
+                let (flag, in_both, in_file) = (flag(flags, table, key), stated(&self.both), stated(&self.file));
+                let origin = match (&flag, in_both, in_file && of(&self.both) == of(&self.file)) {
+                    (Some(_), ..) => Origin::Flag,
+                    (None, true, true) => Origin::File,
+                    (None, true, false) => Origin::Environment,
+                    (None, false, _) => Origin::Default,
+                };
+                let value =
+                    flag.or_else(|| of(&self.both)).or_else(|| of(&defaults)).map(|value| in_units(table, key, value));
+                let is_secret = SECRETS.contains(&(table, key.as_str()));
+                let value = value.map(|value| if is_secret { toml::Value::String(HIDDEN.to_owned()) } else { value });
+                let named = |value| Effective { table: table.to_owned(), key: key.clone(), value, origin };
+                all.extend(value.map(named));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the settings that hold where nothing else is stated.
+pub(super) fn usual() -> File {
+    let calls = Config::new(String::new(), String::new());
+    File {
+        data: Some(PathBuf::from("curlew-data")),
+        workers: Some(WORKERS),
+        log: Some("text".to_owned()),
+        publish_every: Some(PUBLISH_EVERY),
+        agent: Agent { name: Some(TOKEN.to_owned()), ..Agent::default() },
+        limits: Limits {
+            connect_timeout: Some(calls.connect_timeout),
+            read_timeout: Some(calls.read_timeout),
+            page_bytes: Some(calls.bytes.page),
+            feed_bytes: Some(calls.bytes.feed),
+            sitemap_bytes: Some(calls.bytes.sitemap),
+            image_bytes: Some(calls.bytes.image),
+            decoded_bytes: Some(DECODED_BYTES),
+            parse_time: Some(PARSE_TIME),
+            bodies_bytes: Some(calls.bodies_bytes),
+        },
+        metrics: Metrics { listen: Some(METRICS.to_owned()), token: None },
+        paused: Some(false),
+        signatures: Signatures { mode: Some("asked".to_owned()) },
+        ..File::default()
+    }
+}
+
+fn defaults() -> Result<toml::Table, BadSettings> {
+    let table = toml::Table::try_from(usual());
+    let mut table = table.map_err(|e| BadSettings(format!("the defaults cannot be written as TOML: {e}")))?;
+    set(&mut table, "screen_image", "auto");
+    Ok(table)
+}
+
+/// Returns a value as people write it: a length of time with its unit, where the setting takes one.
+fn in_units(table: &str, key: &str, value: toml::Value) -> toml::Value {
+    let written = match &value {
+        toml::Value::Integer(ms) => toml::Value::String(length_of_time(*ms)),
+        toml::Value::Array(all) if !all.is_empty() && all.iter().all(toml::Value::is_integer) => {
+            let all = all.iter().filter_map(toml::Value::as_integer);
+            toml::Value::Array(all.map(|ms| toml::Value::String(length_of_time(ms))).collect())
+        }
+        _ => return value,
+    };
+    let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
+    let is_taken = toml::from_str::<File>(&format!("{head}{key} = {written}")).is_ok();
+    if is_taken { written } else { value }
+}
+
+/// Writes milliseconds in the largest unit in which they are whole.
+fn length_of_time(ms: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+    let unit = UNITS.into_iter().find(|(unit, _)| ms >= *unit && ms % unit == 0);
+    unit.map_or_else(|| format!("{ms}ms"), |(unit, name)| format!("{}{name}", ms / unit))
+}
+
+/// Returns the settings of a table, or those outside of all tables.
+fn settings_of<'a>(layer: &'a toml::Table, table: &str) -> impl Iterator<Item = (&'a String, &'a toml::Value)> {
+    let inner = if table.is_empty() { Some(layer) } else { layer.get(table).and_then(toml::Value::as_table) };
+    let is_top = table.is_empty();
+    inner.into_iter().flatten().filter(move |(key, _)| !is_top || !TABLES.contains(&key.as_str()))
+}
+
+/// Returns the value of a setting that a flag of the command line states.
+fn flag(flags: &Flags, table: &str, key: &str) -> Option<toml::Value> {
+    let text = |text: String| toml::Value::String(text);
+    match (table, key) {
+        ("", "data") => flags.data.as_ref().map(|path| text(path.display().to_string())),
+        ("", "contact") => flags.contact.clone().map(text),
+        ("", "workers") => flags.workers.and_then(|n| i64::try_from(n).ok()).map(toml::Value::Integer),
+        ("", "log") => {
+            flags.log.map(|form| text(if form == super::LogForm::Json { "json" } else { "text" }.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+fn read_file(path: &Path) -> Result<toml::Table, BadSettings> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| BadSettings(format!("the settings in {} cannot be read: {e}", path.display())))?;
+    parse(&path.display().to_string(), &text)
+}
+
+fn parse(name: &str, text: &str) -> Result<toml::Table, BadSettings> {
+    // Only the text knows lines and columns, so it is checked as a whole before the layers are put together.
+    let checked = toml::from_str::<File>(text).and_then(|_| text.parse::<toml::Table>());
+    checked.map_err(|e| {
+        let (line, column) = place(text, e.span().map_or(0, |span| span.start));
+        BadSettings(format!("{name}, line {line}, column {column}: {}", what_is_wrong(&e)))
+    })
+}
+
+/// Returns the text of a file of settings with `paused` switched, and all else as it is.
+///
+/// # Errors
+/// If the text is wrong, or states `paused` in a way that only a person can change.
+pub fn with_paused(name: &str, text: &str, paused: bool) -> Result<String, BadSettings> {
+    parse(name, text)?;
+    let is_switch =
+        |line: &str| line.trim_start().strip_prefix("paused").is_some_and(|l| l.trim_start().starts_with('='));
+    // Settings outside of all tables come before the first table.
+    let head = text.lines().take_while(|line| !line.trim_start().starts_with('[')).count();
+    let kept = text.lines().enumerate().filter(|(n, line)| *n >= head || !is_switch(line)).map(|(_, line)| line);
+    let first = paused.then_some("paused = true");
+    let switched: String = first.into_iter().chain(kept).flat_map(|line| [line, "\n"]).collect();
+    let stated = parse(name, &switched)?.get("paused").is_some_and(|value| value.as_bool() == Some(true));
+    if stated == paused {
+        return Ok(switched);
+    }
+    Err(BadSettings(format!("{name} states `paused` in an unusual way: change it by hand")))
+}
+
+/// Returns line and column of a byte, both from 1; columns are characters.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..text.floor_char_boundary(at)];
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+/// Returns the known name that is most like a misspelled one; `None` if none is like it.
+fn nearest<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let slips = known.map(|known| (strsim::osa_distance(unknown, known), known));
+    slips.filter(|(slips, known)| *slips <= MOST_SLIPS.min(known.len() / 3)).min().map(|(_, known)| known)
+}
+
+/// Returns the name that a variable of the environment was meant to have, without its prefix; `None` for one that names a
+/// setting or a table, or is like none, since other programs may use the prefix.
+fn meant(key: &str) -> Option<String> {
+    let names_table = TABLES.iter().any(|table| key.strip_prefix(table).is_some_and(|rest| rest.starts_with('_')));
+    if names_table || key == "config" || PLAIN.contains(&key) {
+        return None;
+    }
+    if let Some(plain) = nearest(key, PLAIN.into_iter()) {
+        return Some(plain.to_owned());
+    }
+    let (table, rest) = key.split_once('_')?;
+    nearest(table, TABLES.into_iter().filter(|table| !GONE.contains(table))).map(|table| format!("{table}_{rest}"))
+}
+
+/// Returns the error in one line. For an unknown name it proposes the known one that is most like it.
+fn what_is_wrong(error: &toml::de::Error) -> String {
+    let message = error.message().lines().next().unwrap_or_default();
+    let message = GONE.iter().fold(message.to_owned(), |message, name| message.replace(&format!(", `{name}`"), ""));
+    let mut names = message.split('`').skip(1).step_by(2);
+    let unknown = names.next().filter(|_| message.starts_with("unknown field"));
+    let near = unknown.and_then(|unknown| nearest(unknown, names));
+    match (unknown, near) {
+        (Some(unknown), Some(known)) => format!("there is no setting `{unknown}`; did you mean `{known}`?"),
+        _ => message,
+    }
+}
+
+/// Puts one environment variable into the table: `rules_min_pause` is the key `min_pause` of `[rules]`.
+/// Names that are none of ours are left alone, since other programs may use the prefix.
+fn set(table: &mut toml::Table, key: &str, value: &str) {
+    // A secret is a text, also one of digits alone.
+    let is_secret = SECRETS.iter().any(|(table, name)| key.strip_prefix(table) == Some(&format!("_{name}")));
+    let parsed = format!("v = {value}").parse::<toml::Table>().ok().and_then(|mut t| t.remove("v"));
+    let parsed = parsed.filter(|value| !is_secret || value.is_str());
+    let value = parsed.unwrap_or_else(|| toml::Value::String(value.to_owned()));
+    if let Some((name, rest)) = TABLES.iter().find_map(|t| Some((*t, key.strip_prefix(t)?.strip_prefix('_')?))) {
+        let inner = table.entry(name).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        if let Some(inner) = inner.as_table_mut() {
+            inner.insert(rest.to_owned(), value);
+        }
+    } else if key == "allow_net" || key == "resolve" {
+        let list = value.as_str().map(|v| v.split(',').map(|p| toml::Value::String(p.trim().to_owned())).collect());
+        set_list(table, key, list.map_or(value, toml::Value::Array));
+    } else if PLAIN.contains(&key) {
+        table.insert(key.to_owned(), value);
+    }
+}
+
+fn set_list(table: &mut toml::Table, key: &str, list: toml::Value) {
+    let inner = table.entry("network").or_insert_with(|| toml::Value::Table(toml::Table::new()));
+    if let Some(inner) = inner.as_table_mut() {
+        inner.insert(key.to_owned(), list);
+    }
+}

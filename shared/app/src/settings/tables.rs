@@ -1,0 +1,274 @@
+//! The settings file: a struct for each of its tables, and the checks of a table by itself.
+
+use super::bad;
+use crate::error::BadSettings;
+use crate::screening::Screen;
+use curlew_catalog::library::RAW_LIFETIME;
+use curlew_crawl::politeness::signing::SignatureMode;
+use curlew_model::Millis;
+use curlew_policy::address::HostGroups;
+use curlew_policy::rules::Rules;
+use curlew_policy::site::exclusions::Lists;
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use url::Url;
+
+/// Address of the metrics, unless configured: the port that is usual for exporters.
+pub(super) const METRICS: &str = "127.0.0.1:9464";
+/// Minimum number of characters of the token for metrics.
+const METRICS_TOKEN: usize = 16;
+/// Headers that browsers or proxies send for purposes of their own, so that they name no operator.
+const CALLERS_HEADERS: [&str; 10] = [
+    "host",
+    "cookie",
+    "origin",
+    "referer",
+    "user-agent",
+    "authorization",
+    "x-forwarded-for",
+    "x-real-ip",
+    "accept",
+    "content-type",
+];
+
+/// The settings file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) data: Option<PathBuf>,
+    pub(super) contact: Option<String>,
+    pub(super) workers: Option<usize>,
+    pub(super) log: Option<String>,
+    pub(super) publish_every: Option<Millis>,
+    pub(super) paused: Option<bool>,
+    pub(super) agent: Agent,
+    pub(super) rules: Rules,
+    pub(super) hosts: HostGroups,
+    pub(super) network: Network,
+    pub(super) limits: Limits,
+    pub(super) pages: Pages,
+    pub(super) web: Web,
+    pub(super) metrics: Metrics,
+    /// Tables that are gone: they are read to say so.
+    #[serde(skip_serializing)]
+    pub(super) tracing: Option<toml::Table>,
+    #[serde(skip_serializing)]
+    pub(super) preferences: Option<toml::Table>,
+    pub(super) admin: AdminPages,
+    pub(super) exclude: Lists,
+    pub(super) robots: Robots,
+    pub(super) signatures: Signatures,
+    pub(super) raw: Raw,
+    #[serde(skip_serializing)]
+    pub(super) screen: Screen,
+}
+
+/// Sites whose robots.txt or meta tags are not heeded, since they are the operator's own.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Robots {
+    pub(super) ignored_hosts: Vec<String>,
+    pub(super) meta_ignored_hosts: Vec<String>,
+}
+
+/// Conditions on which a page is taken.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Pages {
+    pub(super) image: Option<String>,
+}
+
+impl Pages {
+    pub(super) fn are_images_optional(&self) -> Result<bool, BadSettings> {
+        match self.image.as_deref() {
+            None | Some("required") => Ok(false),
+            Some("optional") => Ok(true),
+            Some(other) => bad(format!("[pages] image must be 'required' or 'optional', not '{other}'")),
+        }
+    }
+}
+
+/// Raw pages.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Raw {
+    /// True if accepted pages are kept as they were fetched.
+    pub keep: bool,
+    /// Number of days for which they are.
+    pub days: u32,
+}
+
+impl Default for Raw {
+    fn default() -> Raw {
+        Raw { keep: false, days: u32::try_from(RAW_LIFETIME.0 / Millis::from_days(1).0).unwrap_or(u32::MAX) }
+    }
+}
+
+impl Raw {
+    /// Returns the time for which a page is kept raw.
+    pub fn lifetime(&self) -> Millis {
+        Millis::from_days(self.days.into())
+    }
+}
+
+/// Web Bot Auth.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Signatures {
+    pub(super) mode: Option<String>,
+}
+
+impl Signatures {
+    pub(super) fn mode(&self) -> Result<Option<SignatureMode>, BadSettings> {
+        match self.mode.as_deref() {
+            None | Some("asked") => Ok(Some(SignatureMode::Asked)),
+            Some("always") => Ok(Some(SignatureMode::Always)),
+            Some("off") => Ok(None),
+            Some(other) => bad(format!("[signatures] mode must be 'off', 'asked' or 'always', not '{other}'")),
+        }
+    }
+}
+
+/// The crawler's identity.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Agent {
+    pub(super) name: Option<String>,
+    pub(super) pages: Option<String>,
+    pub(super) feeds: Option<String>,
+}
+
+/// The rules for addresses and URLs that may be called.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Network {
+    pub(super) allow_net: Vec<IpNet>,
+    pub(super) resolve: Vec<String>,
+    pub(super) name_server: Option<SocketAddr>,
+    pub(super) ports: Option<BTreeSet<u16>>,
+    pub(super) own_hosts: Vec<String>,
+}
+
+/// Limits of single calls.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Time to connect.
+    pub connect_timeout: Option<Millis>,
+    /// Time between two pieces of an answer.
+    pub read_timeout: Option<Millis>,
+    /// Decoded bytes of a page.
+    pub page_bytes: Option<usize>,
+    /// Decoded bytes of a feed.
+    pub feed_bytes: Option<usize>,
+    /// Decoded bytes of a sitemap.
+    pub sitemap_bytes: Option<usize>,
+    /// Bytes of an image.
+    pub image_bytes: Option<usize>,
+    /// Bytes of memory that decoding an image may take.
+    pub decoded_bytes: Option<u64>,
+    /// Processor time that parsing one document may take.
+    pub parse_time: Option<Millis>,
+    /// Bytes that large bodies may take together.
+    pub bodies_bytes: Option<usize>,
+}
+
+/// The search page.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Web {
+    /// The name of the search page.
+    pub title: Option<String>,
+    /// Public address of the pages.
+    #[serde(deserialize_with = "origin")]
+    pub base_url: Option<String>,
+    /// Owners may prove over http that a site is theirs: for a network of the operator's own, where there is no TLS.
+    pub proof_over_http: bool,
+    /// Forms an hour, of all callers together, before each has to be worked or waited for.
+    pub calm_forms_per_hour: Option<usize>,
+    /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
+    pub trusted_proxies: Vec<IpNet>,
+}
+
+/// The metrics.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Metrics {
+    pub(super) listen: Option<String>,
+    pub(super) token: Option<String>,
+}
+
+/// Where metrics are served, and to whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetricsAccess {
+    /// The address.
+    pub listen: SocketAddr,
+    /// The bearer token (RFC 6750) that callers must send; there is one unless the address is loopback.
+    pub token: Option<String>,
+}
+
+impl Metrics {
+    pub(super) fn access(self) -> Result<Option<MetricsAccess>, BadSettings> {
+        let listen = match self.listen.as_deref().unwrap_or(METRICS) {
+            "off" => return Ok(None),
+            text => text.parse::<SocketAddr>(),
+        };
+        let Ok(listen) = listen else {
+            return bad("[metrics] listen must be 'off' or an address with a port, such as '127.0.0.1:9464'");
+        };
+        let is_good = |token: &str| token.len() >= METRICS_TOKEN && token.bytes().all(|b| b.is_ascii_graphic());
+        if self.token.as_deref().is_some_and(|token| !is_good(token)) {
+            return bad(format!(
+                "[metrics] token must be at least {METRICS_TOKEN} ASCII characters without spaces: `openssl rand -hex 16` prints one"
+            ));
+        }
+        if self.token.is_none() && !listen.ip().is_loopback() {
+            return bad(format!(
+                "[metrics] listen = '{listen}' can be reached by others, so [metrics] token must be set"
+            ));
+        }
+        Ok(Some(MetricsAccess { listen, token: self.token }))
+    }
+}
+
+/// The operator's pages, under `/admin`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AdminPages {
+    /// True if they are served, false if not; if it is not stated, the address that is listened on decides.
+    pub enabled: Option<bool>,
+    /// Name of the header by which a proxy of `[web] trusted_proxies` names the operator.
+    pub trusted_header: Option<String>,
+}
+
+impl AdminPages {
+    pub(super) fn check(&self, web: &Web) -> Result<(), BadSettings> {
+        let Some(name) = &self.trusted_header else { return Ok(()) };
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if !is_name || CALLERS_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+            return bad(format!("[admin] trusted_header cannot be '{name}': write a name such as \"Remote-User\""));
+        }
+        if web.trusted_proxies.is_empty() {
+            return bad("[admin] trusted_header needs the proxy that writes it in [web] trusted_proxies");
+        }
+        Ok(())
+    }
+}
+
+/// Reads an origin of http or https, with or without a final slash.
+fn origin<'de, D: Deserializer<'de>>(value: D) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(value)?;
+    let is_origin = |text: &String| {
+        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        url.is_some_and(|url| url.as_str() == format!("{}/", url.origin().ascii_serialization()))
+    };
+    match text {
+        Some(text) if !is_origin(&text) => {
+            Err(de::Error::custom(format!("'{text}' is no origin of http or https, such as https://search.example")))
+        }
+        text => Ok(text),
+    }
+}

@@ -1,0 +1,116 @@
+//! Documents that exceed their processor time: each is given up with a reason, and nothing else is.
+
+use crate::test_world::{FEED, TestWorld, html, new, page_jobs, rss, visit};
+use curlew_crawl::politeness::access::Politeness;
+use curlew_model::{ExtractJob, Job, PageState, Purpose, QueueName, Rejection, Work};
+use curlew_ports::stage::Verdict;
+use curlew_ports::{CallKind, Pages};
+use curlew_testkit::faults::OverrunPool;
+use std::io::Cursor;
+use std::sync::Arc;
+
+const A: &str = "https://example.org/a";
+
+/// A site of one page, read by a process in which all documents after the first few overrun.
+fn world(spared: usize) -> TestWorld {
+    let mut world = TestWorld::new();
+    world.web.serve(A, "text/html", html("<meta property=\"og:image\" content=\"https://example.org/a.png\">"));
+    let mut png = Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(64, 64).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    world.web.serve("https://example.org/a.png", "image/png", png.into_inner());
+    overrun_after(&mut world, spared);
+    world
+}
+
+fn overrun_after(world: &mut TestWorld, spared: usize) {
+    let pool = Arc::new(OverrunPool::after(spared));
+    world.politeness = Arc::new(Politeness { pool, ..Politeness::clone(&world.politeness) });
+}
+
+async fn extract_job(world: &TestWorld) -> ExtractJob {
+    let mut queued = world.queued(QueueName::Extract).await;
+    match queued.pop() {
+        Some((Job { work: Work::Extract(job), .. }, _)) => *job,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn rejected(world: &TestWorld) -> Rejection {
+    match world.state(A).await {
+        Some(PageState::Rejected { reason }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn is_limit(reason: &Rejection) -> bool {
+    matches!(reason, Rejection::Limit(why) if why == "it takes more than 10 s of processor time")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_robots_txt_that_overruns_is_as_good_as_out_of_reach() {
+    let world = world(0);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    assert!(world.calls(CallKind::Page).is_empty(), "nothing is called");
+    let waiting = world.queued(QueueName::Fetch).await;
+    assert!(waiting.iter().any(|(_, due)| *due > world.now()), "the page waits: {waiting:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_overruns_is_rejected() {
+    let world = world(1);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let reason = rejected(&world).await;
+    assert!(is_limit(&reason), "{reason:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_overruns_gives_no_thumbnail() {
+    let world = world(2);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let image = extract_job(&world).await.image.unwrap();
+    assert_eq!(image.thumbnail, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_overruns_in_extraction_or_screening_is_rejected() {
+    for spared in [0, 1] {
+        let mut world = world(usize::MAX);
+        assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+        let job = extract_job(&world).await;
+        overrun_after(&mut world, spared);
+        let verdicts = world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await;
+        assert!(matches!(verdicts[..], [Ok(Verdict::Done)]), "{verdicts:?}");
+        let reason = rejected(&world).await;
+        assert!(is_limit(&reason), "{reason:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_feed_that_overruns_says_so_and_is_polled_again() {
+    let mut world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    world.web.serve(FEED, "application/rss+xml", rss(""));
+    overrun_after(&mut world, 1);
+    assert_eq!(world.poll(0).await, Verdict::Done);
+    let feed = world.feed().await;
+    assert_eq!(feed.failures, 1);
+    assert!(!feed.gone);
+    let trouble = feed.trouble.unwrap();
+    assert_eq!(trouble, "the feed cannot be read: it takes more than 10 s of processor time");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_overruns_when_it_is_checked_again_stays() {
+    let mut world = world(usize::MAX);
+    assert_eq!(world.fetch(&visit("example.org", &[A], &new())).await, Verdict::Done);
+    let job = extract_job(&world).await;
+    assert!(world.extract().run_batch(&page_jobs(std::slice::from_ref(&job))).await.iter().all(Result::is_ok));
+    let before = world.pages.get(&job.page).await.unwrap().unwrap().0.state;
+    assert!(matches!(before, PageState::Accepted { .. }), "{before:?}");
+    // Neither while its head is scanned, nor when its text is compared.
+    for spared in [0, 1] {
+        overrun_after(&mut world, spared);
+        assert_eq!(world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await, Verdict::Done);
+        assert_eq!(world.state(A).await, Some(before.clone()));
+    }
+}

@@ -1,0 +1,486 @@
+//! Politeness: the scope of holds, circuits, our own outages, and blocks that reach below a public suffix.
+
+use crate::test_world::{AsVisit, FEED, TestWorld, host, html, moved, new, page, rss, status, visit, visited};
+use async_trait::async_trait;
+use curlew_app::program::Program;
+use curlew_crawl::politeness::access::Politeness;
+use curlew_crawl::worker::Stages;
+use curlew_model::{
+    Circuit, HoldReason, HostState, Job, Millis, Page, PageState, Purpose, QueueName, Rejection, TakeUpJob, Timestamp,
+    Work,
+};
+use curlew_people::block::Blocks;
+use curlew_people::erasure::StepLimits;
+use curlew_policy::politeness::admission;
+use curlew_policy::rules::{CIRCUIT_FAILURES, VISIT_REST};
+use curlew_ports::stage::Verdict;
+use curlew_ports::{
+    Blobs, Call, Clock, Fetch, FetchError, HostLedger, Inbox, Pages, PortError, Queue, Reply, update_host,
+};
+use curlew_testkit::memory::MemoryFetch;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const A: &str = "https://example.org/a";
+const B: &str = "https://example.org/b";
+const C: &str = "https://example.org/c";
+
+async fn state(world: &TestWorld, name: &str) -> HostState {
+    world.hosts.load(&host(name)).await.unwrap().0
+}
+
+fn called(world: &TestWorld, url: &str) -> usize {
+    world.web.calls().iter().filter(|call| call.url == url).count()
+}
+
+/// Empties the queue of visits; returns its jobs with their URLs and the time until each is due.
+async fn left(world: &TestWorld) -> Vec<(Job, Millis)> {
+    let queued = world.queued(QueueName::Fetch).await;
+    for delivery in world.jobs.receive(QueueName::Fetch, 100, Millis(1), Timestamp::MAX).await.unwrap() {
+        world.jobs.ack(&delivery.receipt).await.unwrap();
+    }
+    queued.into_iter().map(|(job, due)| (job, due.since(world.now()))).collect()
+}
+
+/// Runs the jobs that take up the pages of a host after its block; returns their number.
+async fn take_up(world: &TestWorld, program: &Program) -> usize {
+    for runs in 0.. {
+        let Some((job @ Job { work: Work::TakeUp(_), .. }, due)) =
+            world.queued(QueueName::Remove).await.into_iter().next()
+        else {
+            return runs;
+        };
+        world.politeness.clock.sleep(due.since(world.now())).await;
+        for delivery in world.jobs.receive(QueueName::Remove, 1, Millis(1), world.now()).await.unwrap() {
+            world.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+        assert_eq!(program.run(&job).await.unwrap(), Verdict::Done);
+    }
+    unreachable!()
+}
+
+fn cut() -> Result<Reply, FetchError> {
+    Err(FetchError::Cut("the answer was cut short".into()))
+}
+
+fn unreached() -> Result<Reply, FetchError> {
+    Err(FetchError::Network("no connection in time".into()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn t19_a_call_whose_connection_was_closed_as_idle_is_made_once_more_after_its_pause_and_no_third_time() {
+    for (closed, taken) in [(1, true), (2, false)] {
+        let world = TestWorld::new();
+        for _ in 0..closed {
+            world.web.answer(A, Err(FetchError::ClosedIdle));
+        }
+        world.web.serve(A, "text/html", html(""));
+        let began = world.now();
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        assert_eq!(called(&world, A), 2, "{closed}");
+        // One pause after robots.txt, another one between the two.
+        assert!(world.now().since(began) >= world.politeness.rules.min_pause.saturating_mul(2), "{closed}");
+        assert_eq!(state(&world, "example.org").await.hold, None);
+        assert_eq!(!world.queued(QueueName::Extract).await.is_empty(), taken, "{closed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_403_ends_the_visit_and_holds_its_url_and_a_second_holds_the_host() {
+    let world = TestWorld::new();
+    world.web.answer(A, Ok(status(403)));
+    world.web.serve(B, "text/html", html(""));
+    world.web.answer(C, Ok(status(403)));
+    world.fetch(&visit("example.org", &[A, B, C], &new())).await;
+    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 0, 0), "the visit ends at once");
+    let rest = state(&world, "example.org").await;
+    assert_eq!(rest.hold.map(|hold| hold.reason), Some(HoldReason::Rest), "one URL does not speak for its host");
+    assert_eq!((rest.circuit, rest.holds_in_a_row), (Circuit::Closed, 0));
+    let waiting = left(&world).await;
+    let [(rest, soon), (refused, late)] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!((visited(rest), rest.deferrals), (vec![B, C], 0));
+    assert!(*soon >= Millis::from_mins(59) && *soon <= Millis::from_mins(61));
+    assert_eq!((visited(refused), refused.deferrals), (vec![A], 1));
+    assert!(*late >= Millis::from_hours(72) && *late <= Millis::from_hours(80));
+
+    // A visit before that time does not call the URL, and the other URLs have their turn.
+    world.politeness.clock.sleep(*soon).await;
+    let (mut both, rest) = (rest.as_visit(), refused.as_visit());
+    both.work.items.splice(0..0, rest.work.items);
+    world.fetch(&both).await;
+    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 1, 1));
+    let hold = state(&world, "example.org").await.hold.unwrap();
+    assert_eq!(hold.reason, HoldReason::Forbidden);
+    assert!(hold.until.since(world.now()) >= Millis::from_hours(71));
+}
+
+/// One answer of these pages, images, feeds and targets of redirects, and for an hour nobody calls the host, whatever
+/// for.
+#[tokio::test(start_paused = true)]
+async fn after_one_refusal_or_server_error_nobody_calls_the_host_for_an_hour_and_nothing_is_lost() {
+    const IMAGE: &str = "https://example.org/i.png";
+    const OTHER: &str = "https://blog.example.org/b";
+    const FROM: &str = "https://example.net/from";
+    let id = curlew_policy::address::image_id(&IMAGE.parse().unwrap());
+    let image = || visit("example.org", &[IMAGE], &Purpose::Image { image: id.clone(), trace: None });
+    let guest = || visit("example.net", &[FROM], &new());
+    for (code, refused) in [(403, A), (500, A), (451, A), (403, IMAGE), (502, IMAGE), (500, FEED), (403, B)] {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.keep(FROM, moved(302, B).unwrap());
+        for url in [A, B, C, OTHER] {
+            world.web.keep(url, Reply { body: html("").into(), ..status(200) });
+        }
+        world.web.keep(FEED, Reply { body: rss("").into(), ..status(200) });
+        world.web.keep(refused, status(code));
+        match refused {
+            FEED => drop(world.poll(0).await),
+            IMAGE => drop(world.fetch(&image()).await),
+            B => drop(world.fetch(&guest()).await),
+            url => drop(world.fetch(&visit("example.org", &[url], &new())).await),
+        }
+        assert_eq!(called(&world, refused), 1, "{code} {refused}");
+        left(&world).await;
+        let made = to_host(&world);
+        // The clock counts in steps.
+        let most = VISIT_REST + Millis(2);
+        let (rest, many) = (world.now() + most, world.politeness.rules.max_deferrals);
+        let deferred = |visit| Job { deferrals: many, ..Job::new(visit) };
+        let waiting = deferred(visit("example.org", &[C, OTHER], &new()));
+        world.fetch(&waiting).await;
+        world.fetch(&deferred(image())).await;
+        world.fetch(&deferred(guest())).await;
+        if refused != FEED {
+            world.poll(0).await;
+            assert!(world.feed().await.not_before <= rest && world.feed().await.failures == 0);
+        }
+        assert_eq!(to_host(&world), made, "{code} {refused}: a call came within the hour");
+        let put_off = left(&world).await;
+        assert_eq!(put_off.len(), 3, "{code} {refused}: {put_off:?}");
+        for (job, wait) in &put_off {
+            assert_eq!(job.deferrals, many, "{code} {refused}: a rest counts against nobody");
+            assert!(*wait <= most && *wait + Millis::from_mins(5) > most, "{wait:?}");
+        }
+        world.politeness.clock.sleep(most).await;
+        let pages = put_off.iter().find(|(job, _)| visited(job).len() == 2).unwrap();
+        world.fetch(&pages.0).await;
+        assert_eq!((called(&world, C), called(&world, OTHER)), (1, 1), "{code} {refused}");
+        assert_eq!(state(&world, "example.org").await.hold, None);
+    }
+}
+
+/// Calls to the host key so far, those for robots.txt included.
+fn to_host(world: &TestWorld) -> usize {
+    world.web.calls().iter().filter(|call| call.url.contains("example.org/")).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn h09_a_429_of_one_feed_slows_all_of_its_host_down() {
+    let world = TestWorld::new();
+    world.web.answer(A, Ok(status(429)));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    world.fetch(&visit("example.org", &[C], &new())).await;
+    assert_eq!((called(&world, A), called(&world, B), called(&world, C)), (1, 0, 0));
+    let waiting = left(&world).await;
+    assert_eq!(waiting.len(), 2);
+    assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_hours(72)), "{waiting:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn h18_a_page_that_is_always_cut_short_waits_alone_and_is_given_up_in_the_end() {
+    let world = TestWorld::new();
+    world.web.answer(A, cut());
+    world.web.serve(B, "text/html", html(""));
+    let mut job = Job::new(visit("example.org", &[A, B], &new()));
+    for n in 0..=world.politeness.rules.max_deferrals {
+        world.fetch(&job).await;
+        assert_eq!(state(&world, "example.org").await.hold, None, "{n}");
+        let mut waiting = left(&world).await;
+        if n == 0 {
+            // The rest of the visit waits an hour and is fetched then.
+            let (rest, wait) = waiting.remove(0);
+            world.politeness.clock.sleep(wait).await;
+            world.fetch(&rest).await;
+            assert_eq!(world.state(B).await, Some(PageState::Pending));
+        }
+        let Some((next, wait)) = waiting.pop() else { break };
+        assert_eq!((visited(&next), next.deferrals), (vec![A], n + 1));
+        assert!(wait >= Millis::from_hours(24), "{wait:?}");
+        world.politeness.clock.sleep(wait).await;
+        job = next;
+    }
+    let given_up = world.state(A).await;
+    assert!(matches!(given_up, Some(PageState::Rejected { reason: Rejection::HostUnavailable(_) })), "{given_up:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_hold_a_page_that_is_broken_for_good_is_not_what_is_tried_first() {
+    let world = TestWorld::new();
+    for url in [A, B, C] {
+        world.web.answer(url, cut());
+        world.fetch(&visit("example.org", &[url], &new())).await;
+        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+    }
+    let held = state(&world, "example.org").await;
+    let hold = held.hold.unwrap_or_else(|| panic!("three pages are not the host's trouble"));
+    left(&world).await;
+    world.politeness.clock.sleep(hold.until.since(world.now())).await;
+    world.fetch(&visit("example.org", &[A, C], &new())).await;
+    assert_eq!((called(&world, A), called(&world, C)), (1, 1), "nothing is asked for that brought the hold");
+    let waiting = left(&world).await;
+    assert!(waiting.iter().all(|(_, wait)| *wait >= Millis::from_mins(59) && *wait < Millis::from_hours(2)));
+    // Any other URL decides; from then on each answer counts for its own URL again.
+    let other = "https://example.org/d";
+    world.web.serve(other, "text/html", html(""));
+    world.fetch(&visit("example.org", &[other], &new())).await;
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    let now = state(&world, "example.org").await;
+    assert_eq!((now.hold, now.circuit, now.holds_in_a_row), (None, Circuit::Closed, 0));
+    assert_eq!((called(&world, A), called(&world, C)), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn r05_robots_txt_that_is_refused_forbids_everything_but_loses_nothing_at_once() {
+    for code in [401, 403] {
+        let world = TestWorld::new();
+        world.web.answer("https://example.org/robots.txt", Ok(status(code)));
+        world.web.serve("https://example.org/robots.txt", "text/plain", "User-agent: *\nDisallow:\n");
+        world.web.serve(A, "text/html", html(""));
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        assert_eq!((called(&world, A), world.state(A).await), (0, None), "{code}");
+        let mut waiting = left(&world).await;
+        let (job, wait) = waiting.pop().unwrap();
+        assert!(wait >= Millis::from_hours(23), "{wait:?}");
+        world.politeness.clock.sleep(wait).await;
+        world.fetch(&job).await;
+        assert_eq!(world.state(A).await, Some(PageState::Pending));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_circuit_opens_after_three_failures_and_one_probe_closes_it() {
+    let world = TestWorld::new();
+    let robots = "https://example.org/robots.txt";
+    for _ in 0..4 {
+        world.web.answer(robots, unreached());
+    }
+    world.web.answer(robots, Ok(status(404)));
+    world.web.serve(A, "text/html", html(""));
+    let mut job = Job::new(visit("example.org", &[A], &new()));
+    // Two short waits, the second longer than the first.
+    for (least, most) in [(15, 17), (60, 67)] {
+        world.fetch(&job).await;
+        let (next, wait) = left(&world).await.pop().unwrap();
+        assert!(wait >= Millis::from_mins(least) && wait <= Millis::from_mins(most), "{wait:?}");
+        assert_eq!(state(&world, "example.org").await.hold, None);
+        world.politeness.clock.sleep(wait).await;
+        job = next;
+    }
+    // The third opens the circuit for a day; the probe fails and opens it for two.
+    for hours in [24, 48] {
+        world.fetch(&job).await;
+        let now = state(&world, "example.org").await;
+        assert_eq!((now.hold.map(|hold| hold.reason), now.circuit), (Some(HoldReason::Network), Circuit::Probe));
+        let (next, wait) = left(&world).await.pop().unwrap();
+        assert!(wait >= Millis::from_hours(hours) && wait <= Millis::from_hours(hours * 11 / 10 + 1), "{wait:?}");
+        world.politeness.clock.sleep(wait).await;
+        job = next;
+    }
+    assert_eq!(world.web.calls().len(), 4, "each of them one call");
+    world.fetch(&job).await;
+    assert_eq!(world.state(A).await, Some(PageState::Pending));
+    let now = state(&world, "example.org").await;
+    assert_eq!((now.failures, now.circuit, now.holds_in_a_row), (0, Circuit::Closed, 0));
+}
+
+/// A network that is down for three hours.
+struct Down(Arc<MemoryFetch>, Arc<dyn Clock>, AtomicU32);
+
+#[async_trait]
+impl Fetch for Down {
+    async fn call(&self, call: &Call) -> Result<Reply, FetchError> {
+        if self.1.monotonic() < Millis::from_hours(3) {
+            self.1.sleep(Millis::from_secs(10)).await;
+            self.2.fetch_add(1, Ordering::Relaxed);
+            return unreached();
+        }
+        self.0.call(call).await
+    }
+
+    fn vet(&self, url: &str) -> Result<(), String> {
+        self.0.vet(url)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_our_own_network_is_down_no_host_is_blamed_and_it_mends_by_itself() {
+    let mut world = TestWorld::new();
+    let down = Arc::new(Down(world.web.clone(), world.politeness.clock.clone(), AtomicU32::new(0)));
+    world.politeness = Arc::new(Politeness { fetch: down.clone(), ..Politeness::clone(&world.politeness) });
+    let name = |n: usize| format!("h{n}.example");
+    let url = |n: usize| format!("https://{}/a", name(n));
+    (0..40).for_each(|n| world.web.serve(&url(n), "text/html", html("")));
+    let mut jobs: Vec<Job> = (0..40).map(|n| Job::new(visit(&name(n), &[url(n).as_str()], &new()))).collect();
+    for round in 0.. {
+        assert!(round < 60, "it does not end: {}", jobs.len());
+        let mut again = vec![];
+        for job in std::mem::take(&mut jobs) {
+            match world.fetch(&job).await {
+                Verdict::Defer(_) => again.push(job),
+                _ => again.extend(left(&world).await.into_iter().map(|(job, _)| job)),
+            }
+        }
+        for n in 0..40 {
+            let state = state(&world, &name(n)).await;
+            assert_eq!((state.hold, state.circuit), (None, Circuit::Closed), "host {n}, round {round}");
+        }
+        assert!(again.iter().all(|job| job.deferrals < CIRCUIT_FAILURES));
+        if again.is_empty() {
+            break;
+        }
+        jobs = again;
+        world.politeness.clock.sleep(Millis::from_mins(10)).await;
+    }
+    for n in 0..40 {
+        assert_eq!(world.state(&url(n)).await, Some(PageState::Pending), "{n}");
+    }
+    let tries = down.2.load(Ordering::Relaxed);
+    assert!(tries < 60, "most visits were put off without a call: {tries}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_of_a_public_suffix_reaches_the_host_keys_below_it() {
+    let world = TestWorld::new();
+    let urls = ["https://anna.github.io/a", "https://ben.github.io/a", "https://github.com/a"];
+    for url in urls {
+        world.web.serve(url, "text/html", html(""));
+    }
+    // Anna's is known before the block, Ben's is not, and Carl's has a row that its hold has made.
+    world.fetch(&visit("anna.github.io", &["https://anna.github.io/b"], &new())).await;
+    let held = |state| (admission::leave_alone(state, world.now()), ());
+    let calls = world.web.calls().len();
+    world.program().desk.blocks.block("github.io").await.unwrap();
+    let carl = "carl.github.io";
+    update_host(world.politeness.ledger.as_ref(), &host(carl), held).await.unwrap();
+    world.fetch(&visit(carl, &["https://carl.github.io/a"], &new())).await;
+    assert!(state(&world, carl).await.is_blocked(carl));
+    for (name, url) in ["anna.github.io", "ben.github.io"].into_iter().zip(urls) {
+        world.fetch(&visit(name, &[url], &new())).await;
+        assert_eq!(world.state(url).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
+        let state = state(&world, name).await;
+        assert!(state.is_blocked(name) && state.lease.is_none(), "in its own state: {state:?}");
+    }
+    assert_eq!(world.web.calls().len(), calls, "nothing is called");
+    world.fetch(&visit("github.com", &[urls[2]], &new())).await;
+    assert_eq!(world.state(urls[2]).await, Some(PageState::Pending));
+
+    // After the block is lifted, both hosts are free, and the pages that it kept out are taken up.
+    assert!(world.program().desk.blocks.unblock("github.io").await.unwrap());
+    assert!(!world.program().desk.blocks.unblock("github.io").await.unwrap());
+    let [(_, due)] = &world.queued(QueueName::Remove).await[..] else { panic!("one job for them all") };
+    assert!(*due > world.now(), "its visits must not meet the block that is being lifted");
+    take_up(&world, &world.program()).await;
+    let waiting = left(&world).await;
+    let mut waiting: Vec<_> = waiting.iter().map(|(job, _)| job.as_visit()).collect();
+    waiting.sort_by(|a, b| a.work.host.cmp(&b.work.host));
+    waiting.retain(|job| job.work.host.as_str() != carl);
+    assert_eq!(
+        waiting.iter().map(|job| job.work.host.as_str()).collect::<Vec<_>>(),
+        ["anna.github.io", "ben.github.io"]
+    );
+    for (job, url) in waiting.iter().zip(urls) {
+        world.fetch(job).await;
+        assert_eq!(world.state(url).await, Some(PageState::Pending));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_of_one_blog_spares_the_others_of_its_platform() {
+    let world = TestWorld::new();
+    let (anna, ben) = ("https://anna.tumblr.com/a", "https://ben.tumblr.com/a");
+    world.web.serve(anna, "text/html", html(""));
+    world.web.serve(ben, "text/html", html(""));
+    assert_eq!(world.program().desk.blocks.block("anna.tumblr.com").await.unwrap(), host("tumblr.com"));
+    world.fetch(&visit("tumblr.com", &[anna, ben], &new())).await;
+    assert_eq!(world.state(anna).await, Some(PageState::Rejected { reason: Rejection::Blocked }));
+    assert_eq!(world.state(ben).await, Some(PageState::Pending));
+}
+
+#[tokio::test(start_paused = true)]
+async fn unblock_takes_up_what_was_out_of_reach_too_and_leaves_what_is_decided() {
+    let world = TestWorld::new();
+    world.web.serve(A, "text/html", html(""));
+    let row = |url: &str, reason| {
+        Page::new(page(url), url.into(), host("example.org"), PageState::Rejected { reason }, world.now())
+    };
+    for row in [row(A, Rejection::HostUnavailable("held".into())), row(B, Rejection::NoTitle)] {
+        world.pages.insert(&row).await.unwrap();
+    }
+    world.program().desk.blocks.block("example.org").await.unwrap();
+    world.program().desk.blocks.unblock("example.org").await.unwrap();
+    take_up(&world, &world.program()).await;
+    let waiting = left(&world).await;
+    let [(job, _)] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!(visited(job), [A]);
+    world.fetch(job).await;
+    assert_eq!(world.state(A).await, Some(PageState::Pending));
+    assert!(world.blobs.get("hidden-hosts.json").await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_block_takes_up_pages_in_bounded_steps() {
+    let world = TestWorld::new();
+    for n in 0..50 {
+        let (url, reason) = (format!("https://{}/{n}", ["example.org", "other.example"][n % 2]), Rejection::Blocked);
+        let row = Page::new(page(&url), url, host("example.org"), PageState::Rejected { reason }, world.now());
+        world.pages.insert(&row).await.unwrap();
+    }
+    for (limits, steps) in
+        [(StepLimits { rows: 7, ..StepLimits::default() }, 8), (StepLimits { pages: 3, ..StepLimits::default() }, 9)]
+    {
+        let mut program = world.program();
+        program.desk.blocks.limits = limits;
+        program.desk.blocks.block("example.org").await.unwrap();
+        program.desk.blocks.unblock("example.org").await.unwrap();
+        assert_eq!(take_up(&world, &program).await, steps, "{limits:?}");
+        let visits = left(&world).await;
+        assert!(visits.iter().all(|(visit, _)| visited(visit).len() <= limits.pages.min(limits.rows)), "{limits:?}");
+        let taken_up: BTreeSet<&str> = visits.iter().flat_map(|(visit, _)| visited(visit)).collect();
+        assert!(taken_up.len() == 25 && taken_up.iter().all(|url| url.contains("example.org")), "{limits:?}");
+    }
+    // Who blocks it again is heeded by a job that is under way.
+    let program = world.program();
+    program.desk.blocks.block("example.org").await.unwrap();
+    let late = Job::new(TakeUpJob { host: "example.org".into(), after: None });
+    assert!(matches!(program.run(&late).await.unwrap(), Verdict::Drop(_)));
+}
+
+/// A queue; whenever something is sent to it, somebody blocks a host.
+struct BlocksMeanwhile(Blocks, &'static str);
+
+#[async_trait]
+impl Queue for BlocksMeanwhile {
+    async fn send(&self, jobs: &[(Job, Timestamp)]) -> Result<(), PortError> {
+        self.0.block(self.1).await.unwrap();
+        self.0.queue.send(jobs).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_block_outlasts_an_unblock_that_was_under_way() {
+    for (name, key) in [("example.org", "example.org"), ("github.io", "anna.github.io")] {
+        let world = TestWorld::new();
+        let url = format!("https://{key}/a");
+        let reason = Rejection::HostUnavailable("held".into());
+        let row = Page::new(page(&url), url, host(key), PageState::Rejected { reason }, world.now());
+        world.pages.insert(&row).await.unwrap();
+        let known = |state| (admission::leave_alone(state, world.now()), ());
+        update_host(world.politeness.ledger.as_ref(), &host(key), known).await.unwrap();
+        let blocks = world.program().desk.blocks;
+        blocks.block(name).await.unwrap();
+        let queue = Arc::new(BlocksMeanwhile(blocks.clone(), name));
+        Blocks { queue, ..blocks }.unblock(name).await.unwrap();
+        assert!(state(&world, key).await.is_blocked(key), "{key}");
+    }
+}

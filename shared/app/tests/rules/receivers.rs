@@ -1,0 +1,83 @@
+//! Receivers that fail: one job waits for each, and none is lost.
+
+use crate::test_world::{TestWorld, status};
+use crate::watches::{HOOK, add, minutes, posts, publish, titles, work};
+use curlew_app::program::Program;
+use curlew_crawl::worker::{Mailbox, Worker};
+use curlew_model::{DeliverJob, Job, Millis, QueueName, Work};
+use curlew_ports::stage::Verdict;
+use curlew_ports::{Blobs, Inbox, Queue};
+use curlew_testkit::faults::{Faults, Faulty};
+use std::sync::Arc;
+
+#[tokio::test(start_paused = true)]
+async fn a_try_that_fails_and_dies_anywhere_is_made_again_without_news() {
+    let mut later = status(500);
+    // For longer than a job of a worker that died is waited for.
+    later.headers.retry_after = Some("86400".into());
+    for crash in 0.. {
+        let world = TestWorld::new();
+        let sound = world.program();
+        add(&sound, "curlew").await;
+        world.web.keep(HOOK, later.clone());
+        publish(&world, &sound, &["one"]).await;
+        let faults = Faults::crash_at(crash, world.politeness.clock.clone());
+        let jobs = Arc::new(Faulty::new(world.jobs.clone(), faults.clone()));
+        let mut ports = world.ports.clone();
+        ports.queue = jobs.clone();
+        ports.blobs = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
+        ports.pages = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
+        let faulty = Program::over(world.politeness.clone(), ports, Arc::default());
+        // The process that settles the job is the one that dies.
+        let mailbox = Mailbox { inbox: jobs.clone(), queue: jobs, clock: world.politeness.clock.clone() };
+        let worker = Worker { stages: &faulty, queue: &mailbox, clock: world.politeness.clock.as_ref() };
+        let due = world.jobs.receive(QueueName::Poll, 10, Millis::from_hours(1), world.now()).await.unwrap();
+        let settled = worker.deliver(QueueName::Poll, due).await;
+        world.web.keep(HOOK, status(200));
+        for _ in 0..50 {
+            work(&world, &sound).await;
+            world.politeness.clock.sleep(Millis::from_hours(1)).await;
+        }
+        let posts = posts(&world);
+        assert_eq!(titles(&posts).last().map(String::as_str), Some("Page one"), "{crash}");
+        assert!(posts.len() <= 3, "{crash}: {} tries", posts.len());
+        assert!(world.blobs.list("outbox/", None, 9).await.unwrap().is_empty(), "{crash}");
+        assert!(world.jobs.left().is_empty(), "{crash}: {:?}", world.jobs.left());
+        assert_eq!(world.program().desk.watches.list().await.unwrap()[0].receiver.failures, 0, "{crash}");
+        if !faults.has_crashed() {
+            assert!(settled.is_ok() && crash > 6, "{crash}: {settled:?}");
+            return;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_job_waits_for_a_receiver_that_fails_whatever_is_new_meanwhile() {
+    let world = TestWorld::new();
+    let program = world.program();
+    let watch = add(&program, "curlew").await;
+    world.web.keep(HOOK, status(500));
+    let news = DeliverJob { watch: watch.name.clone(), url: HOOK.into(), retry_at: None };
+    for hour in 0..12 {
+        publish(&world, &program, &[&format!("h{hour:02}")]).await;
+        let jobs = vec![(Job::new(news.clone()), world.now()); 5];
+        world.jobs.send(&jobs).await.unwrap();
+        minutes(&world, &program, 60).await;
+        assert_eq!(world.jobs.left().len(), 1, "{hour}: {:?}", world.jobs.left());
+    }
+    // A job that was handed out before its time, by a clock that is ahead, is not lost; any other is not needed.
+    let (Job { work: Work::Deliver(next), .. }, due) = world.queued(QueueName::Poll).await.remove(0) else {
+        panic!("a delivery")
+    };
+    let retry_at = program.desk.watches.list().await.unwrap()[0].receiver.retry_at;
+    assert_eq!((next.retry_at, retry_at), (Some(due), Some(due)));
+    assert_eq!(program.desk.deliver.run(&next).await.unwrap(), Verdict::Defer(due));
+    for other in [news, DeliverJob { retry_at: Some(due - Millis(1)), ..next }] {
+        let verdict = program.desk.deliver.run(&other).await.unwrap();
+        assert!(matches!(verdict, Verdict::Drop(_)), "{other:?}: {verdict:?}");
+    }
+    // None of them begins a second week.
+    minutes(&world, &program, 9 * 24 * 60).await;
+    assert_eq!((world.jobs.left().len(), world.jobs.dead(9).await.unwrap().len()), (0, 1));
+    assert!(program.desk.watches.list().await.unwrap()[0].receiver.given_up);
+}

@@ -1,0 +1,248 @@
+//! Removals on their way: who judges sends a job and writes neither index nor record; the job does it once, however often it
+//! runs, and not to a page that has been seen since.
+
+use crate::index::{accept, ask, removal};
+use crate::test_world::{AsVisit, TestWorld, host, html, page, status, visit};
+use async_trait::async_trait;
+use curlew_catalog::removal::Removal;
+use curlew_model::{
+    Gone, IndexChange, Job, Millis, Page, PageId, PageState, Purpose, QueueName, RemovalJob, Timestamp, TraceId, Work,
+};
+use curlew_policy::trace;
+use curlew_ports::stage::Verdict;
+use curlew_ports::{Blobs, Inbox, Pages, PortError, Reply, Version};
+use curlew_testkit::faults::{Faults, Faulty};
+use curlew_testkit::memory::MemoryPages;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const A: &str = "https://example.org/a";
+const TEXT: &str = "The curlew walks along the edge of the water and probes the mud for worms and small crabs.";
+
+/// A page that is indexed, with its record.
+async fn indexed() -> TestWorld {
+    let world = TestWorld::new();
+    accept(&world, "a", TEXT).await;
+    world.index().publish(2026).await.unwrap();
+    world.politeness.clock.sleep(Millis::from_days(2)).await;
+    world
+}
+
+/// Re-checks the page, and does not run what follows from that.
+async fn recheck(world: &TestWorld, reply: Reply) {
+    world.web.keep(A, reply);
+    let job = Job::new(visit("example.org", &[A], &Purpose::Recheck)).traced(Some(chain()));
+    assert_eq!(world.program().crawler.fetch.run(&job.as_visit()).await.unwrap(), Verdict::Done);
+}
+
+/// Returns the chain of jobs that the re-checks belong to.
+fn chain() -> TraceId {
+    trace::of_recheck(&host("example.org"), Timestamp::from_millis(1_795_000_000_000))
+}
+
+/// Returns the removals that wait.
+async fn waiting(world: &TestWorld) -> Vec<(RemovalJob, Timestamp)> {
+    let jobs = world.queued(QueueName::Remove).await.into_iter();
+    jobs.map(|(job, due)| if let Job { work: Work::Remove(job), .. } = job { (job, due) } else { panic!("{job:?}") })
+        .collect()
+}
+
+async fn row(world: &TestWorld) -> (Page, Version) {
+    world.pages.get(&page(A)).await.unwrap().unwrap()
+}
+
+async fn found(world: &TestWorld) -> u64 {
+    ask(world, "curlew").await.total
+}
+
+fn judged(at: Timestamp) -> RemovalJob {
+    RemovalJob::remove(page(A), A.to_owned(), Gone::NotFound, at)
+}
+
+/// A document with the text of the record, and something in its head.
+fn own_text(head: &str) -> Reply {
+    let body = format!(
+        "<html><head><title>Page a</title>{head}</head><body><article><h1>Page a</h1><p>{TEXT}</p></article></body></html>"
+    );
+    let mut reply = Reply { body: body.into(), ..status(200) };
+    reply.headers.content_type = Some("text/html".into());
+    reply
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recheck_that_finds_a_page_gone_sends_a_job_and_writes_nothing() {
+    let world = indexed().await;
+    let (before, objects) = (row(&world).await, world.blobs.list("", None, 99).await.unwrap());
+    let manifest = world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes;
+    recheck(&world, status(404)).await;
+    let sent = waiting(&world).await;
+    let expected = judged(world.now());
+    assert_eq!(sent, [(expected.clone(), world.now())], "due at once");
+    let traces: Vec<_> = world.queued(QueueName::Remove).await.into_iter().map(|(job, _)| job.trace).collect();
+    assert_eq!(traces, [Some(chain())]);
+    assert_eq!(row(&world).await, before, "it is not said to be checked");
+    assert_eq!(world.blobs.list("", None, 99).await.unwrap(), objects);
+    assert_eq!(world.blobs.get("manifests/2026.json").await.unwrap().unwrap().bytes, manifest);
+
+    for _ in 0..2 {
+        assert_eq!(world.program().library.removal.run(&expected).await.unwrap(), Verdict::Done);
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
+        assert_eq!((found(&world).await, world.blobs.list("audit/", None, 9).await.unwrap().len()), (0, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_that_is_lost_is_sent_anew_by_the_next_recheck() {
+    let world = indexed().await;
+    recheck(&world, status(404)).await;
+    for delivery in world.jobs.receive(QueueName::Remove, 9, Millis(1), world.now()).await.unwrap() {
+        world.jobs.ack(&delivery.receipt).await.unwrap();
+    }
+    assert_eq!(waiting(&world).await, []);
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    recheck(&world, status(404)).await;
+    world.remove_what_was_sent().await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_job_leaves_a_page_alone_that_was_found_present_or_accepted_since() {
+    let changes: [fn(&mut Page, Timestamp); 2] =
+        [|page, now| page.checked_at = Some(now), |page, now| (page.at, page.checked_at) = (now, None)];
+    for change in changes {
+        let world = indexed().await;
+        let job = judged(world.now());
+        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+        let (mut page, seen) = row(&world).await;
+        change(&mut page, world.now());
+        world.pages.swap(seen, &page).await.unwrap();
+        assert!(matches!(world.program().library.removal.run(&job).await.unwrap(), Verdict::Drop(_)));
+        assert_eq!((row(&world).await.0, found(&world).await), (page, 1));
+        // A judgement of a later time is about it.
+        assert_eq!(world.program().library.removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
+        assert_eq!(found(&world).await, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_has_begun_is_ended_although_the_page_was_seen_since() {
+    for cut in 0.. {
+        let world = indexed().await;
+        let job = judged(world.now());
+        let faults = Faults::crash_at(cut, world.politeness.clock.clone());
+        let pages: Arc<dyn Pages> = Arc::new(Faulty::new(world.pages.clone(), faults.clone()));
+        let blobs: Arc<dyn Blobs> = Arc::new(Faulty::new(world.blobs.clone(), faults.clone()));
+        let cut_off = Removal::new(pages, blobs, world.politeness.clock.clone(), Arc::new(()));
+        let ended = cut_off.run(&job).await;
+        assert_eq!(ended.is_err(), faults.has_crashed(), "{cut}");
+        if !faults.has_crashed() {
+            assert!(cut > 6, "a removal has more steps than {cut}");
+            return;
+        }
+        world.politeness.clock.sleep(Millis::from_days(1)).await;
+        recheck(&world, own_text("")).await;
+        world.politeness.clock.sleep(Millis::from_mins(5)).await;
+        let done = world.program().library.removal.run(&job).await.unwrap();
+        match world.state(A).await {
+            Some(PageState::Accepted { .. }) => assert!(matches!(done, Verdict::Drop(_)) && found(&world).await == 1),
+            _ => assert_eq!((done, found(&world).await), (Verdict::Done, 0), "{cut}"),
+        }
+    }
+}
+
+/// Rows that somebody else writes just before the first swap.
+struct Beaten(Arc<MemoryPages>, AtomicBool);
+
+#[async_trait]
+impl Pages for Beaten {
+    async fn get(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.0.get(id).await
+    }
+
+    async fn load_eventual(&self, id: &PageId) -> Result<Option<(Page, Version)>, PortError> {
+        self.0.load_eventual(id).await
+    }
+
+    async fn insert(&self, page: &Page) -> Result<bool, PortError> {
+        self.0.insert(page).await
+    }
+
+    async fn swap(&self, seen: Version, page: &Page) -> Result<Version, PortError> {
+        if !self.1.swap(true, Ordering::Relaxed)
+            && let Some((row, at)) = self.0.get(&page.id).await?
+        {
+            self.0.swap(at, &Page { doubted_at: Some(row.at), ..row }).await?;
+        }
+        self.0.swap(seen, page).await
+    }
+
+    async fn list(&self, after: Option<&PageId>, limit: usize) -> Result<Vec<Page>, PortError> {
+        self.0.list(after, limit).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_somebody_writes_meanwhile_does_not_stay_accepted() {
+    let world = indexed().await;
+    let beaten = Arc::new(Beaten(world.pages.clone(), AtomicBool::new(false)));
+    let clock = world.politeness.clock.clone();
+    let removal = Removal::new(beaten, world.blobs.clone(), clock, Arc::new(()));
+    assert_eq!(removal.run(&judged(world.now())).await.unwrap(), Verdict::Done);
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::NotFound }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_date_that_a_recheck_finds_goes_to_the_manifest_by_a_job() {
+    let world = indexed().await;
+    let before = row(&world).await;
+    let date = "2026-12-24T00:00:00Z".parse().unwrap();
+    let head = "<meta name=robots content=\"unavailable_after: 2026-12-24T00:00:00Z\">";
+    recheck(&world, own_text(head)).await;
+    let sent = waiting(&world).await;
+    let [(job, _)] = sent.as_slice() else { panic!("{sent:?}") };
+    assert!(matches!(&job.change, IndexChange::Expire { at, validators: Some(_) } if *at == Some(date)), "{job:?}");
+    assert_eq!(row(&world).await, before, "it is not said to be checked");
+    let judged_at = world.now();
+    world.politeness.clock.sleep(Millis::from_mins(5)).await;
+    for _ in 0..2 {
+        assert_eq!(world.program().library.removal.run(job).await.unwrap(), Verdict::Done);
+        let row = row(&world).await.0;
+        assert_eq!((row.expires, row.checked_at), (Some(date), Some(judged_at)));
+    }
+    assert_eq!(found(&world).await, 1);
+
+    // Another one finds the same, and then none any more; the first job comes once more.
+    world.remove_what_was_sent().await;
+    world.politeness.clock.sleep(Millis::from_days(1)).await;
+    recheck(&world, own_text(head)).await;
+    assert_eq!(waiting(&world).await, [], "nothing has changed");
+    assert_eq!(row(&world).await.0.checked_at, Some(world.now()));
+    assert!(matches!(world.program().library.removal.run(job).await.unwrap(), Verdict::Drop(_)));
+    recheck(&world, own_text("")).await;
+    world.remove_what_was_sent().await;
+    assert_eq!(row(&world).await.0.expires, None);
+    recheck(&world, own_text(head)).await;
+    world.remove_what_was_sent().await;
+    world.politeness.clock.sleep(date.since(world.now()) + Millis(1)).await;
+    assert_eq!(found(&world).await, 0, "its time is over");
+
+    // The daily sample sends its removal.
+    world.program().recheck(Some(0)).await.unwrap();
+    let sent = waiting(&world).await;
+    assert!(matches!(sent.as_slice(), [(job, _)] if job.change == IndexChange::Remove { reason: Gone::Expired }));
+    world.remove_what_was_sent().await;
+    assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Expired }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_has_not_changed_costs_no_job() {
+    let world = indexed().await;
+    for reply in [own_text(""), status(304), Reply { body: html("").into(), ..status(503) }] {
+        world.politeness.clock.sleep(Millis::from_days(8)).await;
+        recheck(&world, reply).await;
+        assert_eq!(waiting(&world).await, []);
+    }
+    removal(&world).remove(&page(A), Gone::NotFound).await.unwrap();
+    recheck(&world, status(404)).await;
+    assert_eq!(waiting(&world).await, [], "what is gone is not judged again");
+}

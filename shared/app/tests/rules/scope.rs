@@ -1,0 +1,302 @@
+//! The operator's exclusions, and preferences for the use of pages (rows P10 to P19).
+
+/// Excluded addresses are not called, whoever names them.
+mod exclusions {
+    use crate::robots::{A, ROBOTS, called, fetch, rejected, suggest};
+    use crate::test_world::{FEED, TestWorld, accepted, html, key, moved, rss, visit};
+    use curlew_model::{Gone, Job, PageState, Purpose, QueueName, Rejection, Source, Work};
+    use curlew_policy::politeness::scope::Scope;
+    use curlew_policy::site::exclusions::{Exclusions, Lists};
+    use curlew_ports::{Blobs, CallKind, Pages, Sources};
+
+    fn world() -> TestWorld {
+        let lists = Lists {
+            substrings: vec!["/text/".into()],
+            prefixes: vec!["https://closed.example/".into()],
+            patterns: vec![r"\?print=\d".into()],
+            extensions: vec!["png".into(), "txt".into()],
+        };
+        let exclusions = Exclusions::compile(&lists).unwrap();
+        TestWorld::with_scope(Scope { exclusions, ..Scope::default() })
+    }
+
+    fn says(reason: Option<Rejection>, rule: &str) {
+        assert!(matches!(&reason, Some(Rejection::Excluded(why)) if why.contains(rule)), "{reason:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_entry_is_rejected_with_the_rule_at_intake_and_no_visit_is_sent() {
+        let world = world();
+        world.with_feed(|_| {}).await;
+        let items =
+            "<item><link>https://example.org/text/1</link></item><item><link>https://example.org/b</link></item>";
+        world.web.serve(FEED, "application/rss+xml", rss(items));
+        world.poll(0).await;
+        says(rejected(&world, "https://example.org/text/1").await, "the substring '/text/'");
+        let queued = world.queued(QueueName::Fetch).await;
+        let [(Job { work: Work::Fetch(job), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
+        assert_eq!(job.items.len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_is_not_called_nor_is_what_it_redirects_to_nor_its_image() {
+        let world = world();
+        world.web.answer(A, moved(302, "https://example.org/b?print=1"));
+        let head = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+        world.web.serve("https://example.org/c", "text/html", html(head));
+        fetch(&world, &["https://example.org/text/1", A, "https://example.org/c"]).await;
+        says(rejected(&world, "https://example.org/text/1").await, "'/text/'");
+        says(rejected(&world, A).await, "the pattern");
+        assert_eq!(world.state("https://example.org/c").await, Some(PageState::Pending));
+        let kinds: Vec<CallKind> = world.web.calls().iter().map(|call| call.kind).collect();
+        // robots.txt itself is called, since its rules are needed for the URLs that are not excluded.
+        assert_eq!(kinds, [CallKind::Robots, CallKind::Page, CallKind::Page]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn r04_a_robots_txt_that_leads_to_what_is_excluded_is_out_of_reach() {
+        let world = world();
+        world.web.serve(A, "text/html", html(""));
+        world.web.answer(ROBOTS, moved(301, "https://closed.example/r"));
+        fetch(&world, &[A]).await;
+        assert!(!called(&world, A) && !called(&world, "https://closed.example/r"));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_suggestion_is_refused_and_a_page_that_was_indexed_leaves_the_index() {
+        let world = world();
+        let error = suggest(&world).site("https://closed.example/", true).await.unwrap_err().to_string();
+        assert!(error.contains("the prefix 'https://closed.example/'"), "{error}");
+        assert!(suggest(&world).feed("https://example.org/text/feed", true).await.is_err());
+        let url = "https://example.org/text/1";
+        let mut row = accepted(url);
+        if let PageState::Accepted { location, .. } = &mut row.state {
+            location.length = crate::zstd_record().len() as u64;
+        }
+        world.pages.insert(&row).await.unwrap();
+        world.blobs.put("segments/2026/11/20/ab.jsonl.zst", crate::zstd_record().into()).await.unwrap();
+        world.fetch(&visit("example.org", &[url], &Purpose::Recheck)).await;
+        assert!(world.web.calls().is_empty());
+        assert_eq!(world.state(url).await, Some(PageState::Gone { reason: Gone::Excluded }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_and_a_site_are_not_called() {
+        let world = world();
+        world.with_feed(|feed| feed.url = "https://example.org/text/feed".into()).await;
+        world.poll(0).await;
+        assert!(world.web.calls().is_empty());
+        let Some((Source::Feed(feed), _)) = world.sources.get(&key(FEED)).await.unwrap() else { panic!("no feed") };
+        assert!(feed.trouble.is_some_and(|why| why.contains("excluded by")));
+    }
+}
+
+/// Content signals and licences.
+mod preferences {
+    use crate::robots::{A, ROBOTS, called, days, extract_all, fetch, recheck, rejected, text};
+    use crate::test_world::{TestWorld, host, html, status};
+    use curlew_model::{Gone, Millis, PageState, QueueName, Record, Rejection, Timestamp};
+    use curlew_ports::stage::Verdict;
+    use curlew_ports::{FetchError, HostLedger, Inbox, Reply};
+
+    fn says(reason: &Option<Rejection>, what: &str) {
+        assert!(matches!(reason, Some(Rejection::Preference(why)) if why.contains(what)), "{reason:?}");
+    }
+
+    fn page_with(head: &str) -> Result<Reply, FetchError> {
+        Ok(text(&html(head)))
+    }
+
+    async fn record(world: &TestWorld) -> Record {
+        let Some(PageState::Accepted { location, .. }) = world.state(A).await else { panic!("not accepted") };
+        curlew_catalog::segment::RecordReader(world.blobs.as_ref()).read(&location).await.unwrap().unwrap()
+    }
+
+    const RSL: &str = "https://example.org/license.xml";
+    const IMAGE: &str = "<meta property=\"og:image\" content=\"https://example.org/i.png\">";
+
+    fn licence(usage: &str) -> String {
+        let license = format!("<license><prohibits type=\"usage\">{usage}</prohibits></license>");
+        format!("<rsl xmlns=\"https://rslstandard.org/rsl\"><content url=\"/\">{license}</content></rsl>")
+    }
+
+    fn calls_of(world: &TestWorld, url: &str) -> usize {
+        world.web.calls().iter().filter(|call| call.url == url).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p16_robots_tag_is_heeded_beside_x_robots_tag() {
+        let world = TestWorld::new();
+        let mut reply = text(&html(""));
+        reply.headers.structured_robots_tags = vec!["*;nosnippet, CurlewBot;noindex".into()];
+        world.web.answer(A, Ok(reply));
+        fetch(&world, &[A]).await;
+        assert_eq!(rejected(&world, A).await, Some(Rejection::Noindex));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p13_p17_a_content_signal_that_refuses_search_is_obeyed_and_the_rest_is_kept() {
+        let world = TestWorld::new();
+        let file = |search: &str| {
+            format!(
+                "User-agent: *\nContent-Signal: search={search}, ai-train=no, use=reference\n\
+            Content-Signal: /closed/ search=no\nAllow: /\n"
+            )
+        };
+        world.with_feed(|_| {}).await;
+        let closed = "https://example.org/closed/a";
+        world.web.serve(ROBOTS, "text/plain", file("yes"));
+        world.web.answer(A, page_with(IMAGE));
+        world.web.answer(closed, page_with(""));
+        fetch(&world, &[A, closed]).await;
+        says(&rejected(&world, closed).await, "Content-Signal: search=no");
+        extract_all(&world).await;
+        let kept = record(&world).await.preferences;
+        assert_eq!(kept.content_signal.as_deref(), Some("ai-train=no, search=yes, use=reference"));
+        // A site that refuses search from now on loses its pages with their next re-check.
+        world.web.serve(ROBOTS, "text/plain", file("no"));
+        recheck(&world).await;
+        recheck(&world).await;
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_the_licence_that_robots_txt_names_is_asked_before_the_pages_once_a_day() {
+        let world = TestWorld::new();
+        world.with_feed(|_| {}).await;
+        world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
+        world.web.serve(RSL, "application/rsl+xml", licence("ai-train"));
+        world.web.answer(A, page_with(IMAGE));
+        world.web.answer("https://example.org/b", page_with(""));
+        fetch(&world, &[A, "https://example.org/b"]).await;
+        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).take(3).collect();
+        assert_eq!(order, [ROBOTS, RSL, A]);
+        assert_eq!(calls_of(&world, RSL), 1);
+        extract_all(&world).await;
+        assert_eq!(record(&world).await.preferences.license.as_deref(), Some(RSL));
+        world.web.serve(RSL, "application/rsl+xml", licence("search"));
+        recheck(&world).await;
+        recheck(&world).await;
+        assert_eq!(world.state(A).await, Some(PageState::Gone { reason: Gone::Preference }));
+        fetch(&world, &["https://example.org/c"]).await;
+        assert!(calls_of(&world, RSL) <= 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_licence_that_a_page_names_or_holds_is_heeded_and_one_document_a_site_is_asked_for() {
+        let link = |url: &str| format!("<link rel=license type=application/rsl+xml href={url}>");
+        let (b, c) = ("https://example.org/b", "https://example.org/c");
+        let world = TestWorld::new();
+        world.web.serve(RSL, "application/rsl+xml", licence("all"));
+        world.web.answer(A, page_with(&link("/license.xml")));
+        let mut by_header = text(&html(""));
+        by_header.headers.links = vec![format!("<{RSL}>; rel=\"license\"; type=\"application/rsl+xml\"")];
+        world.web.answer(b, Ok(by_header));
+        // Another one is not asked for, and what is not known refuses nothing.
+        let script = format!("<script type=\"application/rsl+xml\">{}</script>", licence("search"));
+        world.web.answer(c, page_with(&script));
+        fetch(&world, &[A, b, c]).await;
+        says(&rejected(&world, A).await, "prohibits search");
+        says(&rejected(&world, b).await, "prohibits search");
+        says(&rejected(&world, c).await, "in the page prohibits search");
+        assert_eq!(calls_of(&world, RSL), 1);
+        // A licence of another kind is no RSL.
+        let free = "<link rel=license href=https://creativecommons.org/licenses/by/4.0/>";
+        let plain = TestWorld::new();
+        plain.web.answer(A, page_with(free));
+        fetch(&plain, &[A]).await;
+        assert_eq!(plain.state(A).await, Some(PageState::Pending));
+        assert_eq!(plain.web.calls().len(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_pages_that_each_name_another_licence_cost_one_call_a_day_and_what_is_not_to_be_had_refuses_nothing() {
+        let world = TestWorld::new();
+        let urls: Vec<String> = (0..5).map(|n| format!("https://example.org/p{n}")).collect();
+        for (n, url) in urls.iter().enumerate() {
+            let head = format!("<link rel=license type=application/rsl+xml href=https://terms.example/{n}>");
+            world.web.answer(url, page_with(&head));
+        }
+        world.web.answer("https://terms.example/0", Ok(status(503)));
+        fetch(&world, &urls.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let licences = world.web.calls().iter().filter(|call| call.url.starts_with("https://terms.example/")).count();
+        assert_eq!(licences, 2, "robots.txt of the other host, and one document");
+        assert_eq!(world.state(&urls[4]).await, Some(PageState::Pending));
+        assert_eq!(world.hosts.load(&host("example.org")).await.unwrap().0.hold, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_host_with_a_long_crawl_delay_is_asked_for_the_licence_that_a_page_names_by_the_next_visit() {
+        let world = TestWorld::new();
+        world.web.serve(ROBOTS, "text/plain", "User-agent: *\nCrawl-delay: 600\n");
+        world.web.serve(RSL, "application/rsl+xml", licence("search"));
+        world.web.serve(A, "text/html", html("<link rel=license type=application/rsl+xml href=/license.xml>"));
+        for _ in 0..4 {
+            fetch(&world, &[A]).await;
+            world.politeness.clock.sleep(Millis::from_secs(605)).await;
+        }
+        let order: Vec<String> = world.web.calls().into_iter().map(|call| call.url).collect();
+        assert_eq!(order, [ROBOTS, A, RSL, A]);
+        says(&rejected(&world, A).await, "prohibits search");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_a_wall_in_place_of_the_licence_neither_permits_nor_prohibits_and_the_pages_wait() {
+        let file = format!("License: {RSL}\nUser-agent: *\nAllow: /\n");
+        let anubis = "<html><script id=\"anubis_challenge\" type=\"application/json\">{}</script><p>Wait.</p></html>";
+        let wall = Reply { body: anubis.into(), ..status(200) };
+        for answer in [wall, status(202), status(402), status(403), status(429), status(451)] {
+            let code = answer.status;
+            let world = TestWorld::new();
+            world.web.serve(ROBOTS, "text/plain", file.clone());
+            world.web.keep(RSL, answer);
+            world.web.answer(A, page_with(IMAGE));
+            fetch(&world, &[A]).await;
+            assert_eq!((world.state(A).await, called(&world, A)), (None, false), "{code}: the page waits");
+            for _ in 0..20 {
+                let Some((job, due)) = world.queued(QueueName::Fetch).await.pop() else { panic!("{code}") };
+                assert!(due.since(world.now()) >= Millis::from_hours(23), "{code}: asked once a day at most");
+                run_at(&world, due).await;
+                assert_eq!((job.deferrals, called(&world, A)), (0, false), "{code}");
+            }
+            world.web.keep(RSL, text(&licence("ai-train")));
+            for _ in 0..2 {
+                let Some((_, due)) = world.queued(QueueName::Fetch).await.pop() else { break };
+                run_at(&world, due).await;
+            }
+            assert_eq!(world.state(A).await, Some(PageState::Pending), "{code}: the licence permits it");
+        }
+    }
+
+    /// Runs the visits that are due then.
+    async fn run_at(world: &TestWorld, at: Timestamp) {
+        world.politeness.clock.sleep(at.since(world.now())).await;
+        for delivery in world.jobs.receive(QueueName::Fetch, 9, Millis::from_hours(1), world.now()).await.unwrap() {
+            if let Ok(job) = &delivery.job
+                && let Verdict::Defer(at) = world.fetch(job).await
+            {
+                world.jobs.put_back(&delivery.receipt, at).await.unwrap();
+                continue;
+            }
+            world.jobs.ack(&delivery.receipt).await.unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn p18_what_a_licence_said_before_a_wall_stood_there_still_holds() {
+        for (usage, left) in [("search", false), ("ai-train", true)] {
+            let world = TestWorld::new();
+            world.web.serve(ROBOTS, "text/plain", format!("License: {RSL}\nUser-agent: *\nAllow: /\n"));
+            world.web.serve(RSL, "application/rsl+xml", licence(usage));
+            world.web.answer(A, page_with(IMAGE));
+            fetch(&world, &[A]).await;
+            world.web.keep(RSL, status(402));
+            days(&world, 2).await;
+            let b = "https://example.org/b";
+            world.web.answer(b, page_with(IMAGE));
+            fetch(&world, &[b]).await;
+            assert_eq!(world.state(b).await == Some(PageState::Pending), left, "{usage}: {:?}", world.state(b).await);
+            assert!(calls_of(&world, RSL) >= 2);
+        }
+    }
+}

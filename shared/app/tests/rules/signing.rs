@@ -1,0 +1,209 @@
+//! Signed requests: where a host asked, everywhere, or nowhere, and what a refusal means then.
+
+use crate::test_world::{TestWorld, host, html, moved, new, status, visit, visited};
+use async_trait::async_trait;
+use curlew_crawl::politeness::access::Politeness;
+use curlew_crawl::politeness::signing::{DIRECTORY, KeySource, SignatureMode, Signer, directory};
+use curlew_model::{HoldReason, HostState, Millis, PageState, QueueName, Timestamp};
+use curlew_ports::{Blobs, Call, CallKind, HostLedger, PortError, Reply};
+use curlew_signature::keys::KeyRing;
+use std::sync::{Arc, Mutex};
+use url::Url;
+
+const A: &str = "https://example.org/a";
+const B: &str = "https://example.org/b";
+const ASKED: &str = r#"sig1=("@authority" "signature-agent");tag="web-bot-auth""#;
+
+/// Keys as a test has them.
+#[derive(Default)]
+struct TestKeys(Mutex<Option<KeyRing>>);
+
+#[async_trait]
+impl KeySource for TestKeys {
+    async fn load(&self) -> Result<Option<KeyRing>, PortError> {
+        Ok(self.0.lock().unwrap().clone())
+    }
+}
+
+fn signer(mode: SignatureMode, ring: Option<KeyRing>) -> Arc<Signer> {
+    let agent = Url::parse("https://search.example").unwrap();
+    Arc::new(Signer { mode, agent, keys: Arc::new(TestKeys(Mutex::new(ring))), known: Arc::default() })
+}
+
+fn ring() -> KeyRing {
+    KeyRing::new(&[5; 32], Timestamp::EPOCH)
+}
+
+fn signing(mode: SignatureMode) -> TestWorld {
+    let mut world = TestWorld::new();
+    let signer = Some(signer(mode, Some(ring())));
+    world.politeness = Arc::new(Politeness { signer, ..Politeness::clone(&world.politeness) });
+    world
+}
+
+fn asking(code: u16) -> Reply {
+    let mut reply = status(code);
+    reply.headers.accept_signature = Some(ASKED.to_owned());
+    reply
+}
+
+fn page() -> Reply {
+    let mut reply = Reply { body: html("").into(), ..status(200) };
+    reply.headers.content_type = Some("text/html".to_owned());
+    reply
+}
+
+async fn state(world: &TestWorld) -> HostState {
+    world.hosts.load(&host("example.org")).await.unwrap().0
+}
+
+/// The pages that were called, and which of the calls were signed.
+fn called(world: &TestWorld) -> Vec<(String, bool)> {
+    world.calls(CallKind::Page).into_iter().map(|Call { url, signature, .. }| (url, signature.is_some())).collect()
+}
+
+fn pages(expected: &[(&str, bool)]) -> Vec<(String, bool)> {
+    expected.iter().map(|(url, signed)| ((*url).to_owned(), *signed)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_a_host_that_asks_is_called_again_signed_after_the_pause_and_always_from_then_on() {
+    for code in [401, 403] {
+        let world = signing(SignatureMode::Asked);
+        world.web.answer(A, Ok(asking(code)));
+        world.web.answer(A, Ok(page()));
+        world.web.answer(B, Ok(page()));
+        let began = world.now();
+        world.fetch(&visit("example.org", &[A, B], &new())).await;
+        assert_eq!(called(&world), pages(&[(A, false), (A, true), (B, true)]), "{code}");
+        assert!(world.now().since(began) >= Millis::from_secs(2), "each after its pause");
+        let known = state(&world).await;
+        assert!(known.signs && known.hold.is_none() && known.url_holds.is_empty(), "{known:?}");
+        // Another process knows it from the ledger.
+        let other = TestWorld::sharing(&world);
+        other.web.answer("https://example.org/c", Ok(page()));
+        other.fetch(&visit("example.org", &["https://example.org/c"], &new())).await;
+        assert_eq!(called(&other).last(), Some(&("https://example.org/c".to_owned(), true)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_a_signed_call_that_is_refused_is_a_refusal_and_never_signed_twice() {
+    let world = signing(SignatureMode::Asked);
+    world.web.answer(A, Ok(asking(403)));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "the visit ends");
+    let known = state(&world).await;
+    assert_eq!(known.url_holds.iter().map(|held| held.what).collect::<Vec<_>>(), [HoldReason::Forbidden]);
+    world.politeness.clock.sleep(Millis::from_hours(2)).await;
+    world.web.answer(B, Ok(asking(403)));
+    world.fetch(&visit("example.org", &[B], &new())).await;
+    assert_eq!(called(&world)[2..], pages(&[(B, true)])[..], "one call, which is signed");
+    assert_eq!(state(&world).await.hold.map(|hold| hold.reason), Some(HoldReason::Forbidden));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_a_signed_call_that_is_answered_by_a_wall_holds_the_host_and_the_page_waits() {
+    let world = signing(SignatureMode::Asked);
+    let marked = || {
+        let mut reply = asking(403);
+        reply.headers.lines = vec![("cf-mitigated".to_owned(), "challenge".to_owned())];
+        reply
+    };
+    world.web.answer(A, Ok(marked()));
+    world.web.answer(A, Ok(marked()));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]), "once more, signed, and then the host is left alone");
+    let known = state(&world).await;
+    let hold = known.hold.clone().unwrap();
+    assert_eq!((hold.reason, known.signs), (HoldReason::Interstitial, true), "{known:?}");
+    let waiting = world.queued(QueueName::Fetch).await;
+    let [(job, due)] = &waiting[..] else { panic!("{waiting:?}") };
+    assert_eq!((visited(job).len(), job.deferrals, *due), (2, 0, hold.until));
+    // The wall lets signed calls through by now.
+    world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
+    world.web.keep(A, page());
+    world.web.keep(B, page());
+    world.fetch(job).await;
+    assert_eq!(called(&world)[2..], pages(&[(A, true), (B, true)])[..]);
+    assert_eq!(state(&world).await.hold, None);
+    assert_eq!(world.state(B).await, Some(PageState::Pending));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_a_429_or_a_wait_holds_whatever_it_asks_and_the_host_is_signed_for_later() {
+    let world = signing(SignatureMode::Asked);
+    world.web.answer(A, Ok(asking(429)));
+    world.web.answer(A, Ok(page()));
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    assert_eq!(called(&world), pages(&[(A, false)]));
+    let hold = state(&world).await.hold.unwrap();
+    assert_eq!(hold.reason, HoldReason::TooManyRequests);
+    world.politeness.clock.sleep(hold.until.since(world.now()) + Millis(1)).await;
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    assert_eq!(called(&world), pages(&[(A, false), (A, true)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_what_cannot_be_signed_is_a_refusal_as_ever() {
+    let hostile = |asked: &str| {
+        let mut reply = status(403);
+        reply.headers.accept_signature = Some(asked.to_owned());
+        reply
+    };
+    let without_key = TestWorld::new();
+    let politeness = Politeness::clone(&without_key.politeness);
+    let signer = Some(signer(SignatureMode::Asked, None));
+    let without_key = TestWorld { politeness: Arc::new(Politeness { signer, ..politeness }), ..without_key };
+    let other_tag = hostile(r#"sig1=("@authority");tag="app""#);
+    let other_part = hostile(r#"sig1=("content-digest");tag="web-bot-auth""#);
+    for (world, answer) in [
+        (TestWorld::new(), asking(403)),
+        (without_key, asking(403)),
+        (signing(SignatureMode::Asked), other_tag),
+        (signing(SignatureMode::Asked), other_part),
+        (signing(SignatureMode::Asked), hostile("((((")),
+    ] {
+        world.web.answer(A, Ok(answer));
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        assert_eq!(called(&world), pages(&[(A, false)]));
+        let known = state(&world).await;
+        assert!(!known.signs && known.url_holds.len() == 1, "{known:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_each_hop_is_signed_for_its_own_host_where_all_requests_are() {
+    let world = signing(SignatureMode::Always);
+    world.web.answer(A, moved(302, "https://other.example:8443/b"));
+    world.web.answer("https://other.example:8443/b", Ok(page()));
+    world.fetch(&visit("example.org", &[A], &new())).await;
+    let calls = world.web.calls();
+    assert!(calls.len() == 4 && calls.iter().all(|call| call.signature.is_some()), "robots.txt too: {calls:?}");
+    let mut inputs: Vec<_> = calls.iter().filter_map(|call| call.signature.as_ref()).map(|s| s.input.clone()).collect();
+    assert!(calls[0].signature.as_ref().unwrap().agent.ends_with("\"https://search.example\""));
+    inputs.sort();
+    inputs.dedup();
+    assert_eq!(inputs.len(), 4, "each has a nonce of its own");
+    assert!(!state(&world).await.signs, "nobody asked");
+}
+
+#[tokio::test(start_paused = true)]
+async fn i01_the_directory_is_stored_when_it_is_stale_and_served_while_it_is_valid() {
+    let world = signing(SignatureMode::Asked);
+    let (blobs, now) = (world.blobs.as_ref(), world.now());
+    let signer = world.politeness.signer.clone().unwrap();
+    signer.publish(blobs, now, 1).await.unwrap();
+    let first = directory(blobs, now).await.unwrap().unwrap();
+    assert_eq!(first.authority, "search.example");
+    signer.publish(blobs, now + Millis::from_hours(1), 2).await.unwrap();
+    assert_eq!(directory(blobs, now).await.unwrap(), Some(first.clone()), "it is fresh");
+    signer.publish(blobs, now + Millis::from_days(1), 3).await.unwrap();
+    let second = directory(blobs, now + Millis::from_days(7)).await.unwrap().unwrap();
+    assert!(second.input != first.input && second.body == first.body, "signed anew");
+    assert_eq!(directory(blobs, now + Millis::from_days(8)).await.unwrap(), None, "its signatures are over");
+    blobs.put(DIRECTORY, "broken".into()).await.unwrap();
+    assert_eq!(directory(blobs, now).await.unwrap(), None);
+    signer.publish(blobs, now + Millis::from_days(2), 4).await.unwrap();
+    assert!(directory(blobs, now).await.unwrap().is_some(), "what cannot be read is made anew");
+}

@@ -1,0 +1,367 @@
+//! Thumbnails: their way with their pages, and their removal with them.
+
+use crate::test_world::{FEED, TestWorld, host, html, key, new, page, page_jobs, status, visit};
+use async_trait::async_trait;
+use bytes::Bytes;
+use curlew_catalog::find::Finder;
+use curlew_catalog::results::Start;
+use curlew_catalog::segment::{Draft, RecordReader, write};
+use curlew_catalog::thumbnails::{thumbnail, thumbnail_key};
+use curlew_crawl::pages::body::INLINE_LIMIT;
+use curlew_model::{
+    ExtractJob, ImageId, Job, Location, Page, PageState, Purpose, QueueName, Record, ThumbnailId, Work,
+};
+use curlew_ports::stage::Verdict;
+use curlew_ports::{Blob, Blobs, CallKind, HostLedger, Pages, PortError, Tag};
+use curlew_testkit::memory::MemoryBlobs;
+use std::io::Cursor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const A: &str = "https://example.org/a";
+const B: &str = "https://example.org/b";
+
+fn png(side: u32) -> Vec<u8> {
+    let mut out = Cursor::new(Vec::new());
+    image::DynamicImage::new_rgb8(side, side).write_to(&mut out, image::ImageFormat::Png).unwrap();
+    out.into_inner()
+}
+
+fn with_image(url: &str) -> String {
+    html(&format!("<meta property=\"og:image\" content=\"{url}\">"))
+}
+
+/// Two pages with images of their own, fetched.
+async fn fetched() -> (TestWorld, Vec<ExtractJob>) {
+    let world = TestWorld::new();
+    for (url, image) in [(A, "https://example.org/a.png"), (B, "https://example.org/b.png")] {
+        world.web.serve(url, "text/html", with_image(image));
+        world.web.serve(image, "image/png", png(if url == A { 64 } else { 96 }));
+    }
+    assert_eq!(world.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
+    let jobs = extract_jobs(&world).await;
+    (world, jobs)
+}
+
+async fn extract_jobs(world: &TestWorld) -> Vec<ExtractJob> {
+    let queued = world.queued(QueueName::Extract).await.into_iter();
+    queued
+        .map(|(job, _)| if let Job { work: Work::Extract(job), .. } = job { *job } else { panic!("{job:?}") })
+        .collect()
+}
+
+async fn extracted(world: &TestWorld, jobs: &[ExtractJob]) {
+    assert!(
+        world.extract().run_batch(&page_jobs(jobs)).await.iter().all(|verdict| matches!(verdict, Ok(Verdict::Done)))
+    );
+}
+
+async fn location(world: &TestWorld, url: &str) -> Location {
+    match world.state(url).await {
+        Some(PageState::Accepted { location, .. }) => location,
+        other => panic!("{url}: {other:?}"),
+    }
+}
+
+async fn record(world: &TestWorld, url: &str) -> Record {
+    RecordReader(world.blobs.as_ref()).read(&location(world, url).await).await.unwrap().unwrap()
+}
+
+async fn segment(world: &TestWorld) -> Vec<u8> {
+    let keys = world.blobs.list("segments/", None, 9).await.unwrap();
+    let [key] = &keys[..] else { panic!("{keys:?}") };
+    world.blobs.get(key).await.unwrap().unwrap().bytes.to_vec()
+}
+
+/// Returns the records that a program without knowledge of Curlew finds.
+fn read_by_any_tool(segment: &[u8]) -> Vec<Record> {
+    let text = zstd::stream::decode_all(segment).unwrap();
+    text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(|l| serde_json::from_slice(l).unwrap()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_main_image_follows_its_page_and_lies_beside_its_record() {
+    let (world, jobs) = fetched().await;
+    let called: Vec<_> =
+        world.web.calls().into_iter().map(|call| call.url).filter(|url| !url.contains("robots")).collect();
+    assert_eq!(called, [A, "https://example.org/a.png", B, "https://example.org/b.png"]);
+    assert!(jobs.iter().all(|job| job.image.as_ref().is_some_and(|image| image.thumbnail.is_some())));
+    extracted(&world, &jobs).await;
+    for url in [A, B] {
+        let Some(id @ ThumbnailId::Frame(_)) = record(&world, url).await.thumbnail else { panic!("no frame") };
+        let read_back = ThumbnailId::new(&id.to_string()).unwrap();
+        let jpeg = thumbnail(world.blobs.as_ref(), &read_back).await.unwrap().unwrap();
+        assert!(jpeg.starts_with(&[0xff, 0xd8, 0xff]));
+    }
+    assert!(world.blobs.list("thumbnails/", None, 9).await.unwrap().is_empty(), "no object for a page's own image");
+    assert!(world.queued(QueueName::Fetch).await.is_empty(), "and no visit");
+    let tool = read_by_any_tool(&segment(&world).await);
+    assert_eq!(tool.iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [A, B]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_found_shows_its_thumbnail_without_a_look_whether_it_is_there() {
+    let (world, jobs) = fetched().await;
+    extracted(&world, &jobs).await;
+    world.index().publish(2026).await.unwrap();
+    let found = Finder::new(world.blobs.clone(), world.politeness.clock.clone())
+        .find("curlew site:example.org", Start::Offset(0), 9)
+        .await
+        .unwrap();
+    assert_eq!(found.hits.len(), 2);
+    for hit in found.hits {
+        assert!(thumbnail(world.blobs.as_ref(), &hit.thumbnail.unwrap()).await.unwrap().is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_page_takes_its_thumbnail_along_and_no_other() {
+    let (world, jobs) = fetched().await;
+    extracted(&world, &jobs).await;
+    let before = segment(&world).await;
+    let thumbnails = [record(&world, A).await.thumbnail.unwrap(), record(&world, B).await.thumbnail.unwrap()];
+    world.web.answer(A, Ok(status(410)));
+    world.web.answer(A, Ok(status(410)));
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert!(matches!(world.state(A).await, Some(PageState::Gone { .. })));
+    let after = segment(&world).await;
+    assert_eq!(after.len(), before.len(), "offsets stay");
+    assert_eq!(thumbnail(world.blobs.as_ref(), &thumbnails[0]).await.unwrap(), None);
+    assert!(thumbnail(world.blobs.as_ref(), &thumbnails[1]).await.unwrap().is_some());
+    assert_eq!(after.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 1, "one picture is left");
+    assert_eq!(read_by_any_tool(&after).iter().map(|record| record.url.as_str()).collect::<Vec<_>>(), [B]);
+    assert_eq!(record(&world, B).await.url, B);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_counts_for_nothing_is_erased_with_its_thumbnail() {
+    let (world, jobs) = fetched().await;
+    extracted(&world, &[jobs[0].clone(), jobs[0].clone(), jobs[1].clone()]).await;
+    assert_eq!(read_by_any_tool(&segment(&world).await).len(), 3);
+    assert_eq!(world.index().publish(2026).await.unwrap().added, 2);
+    let left = segment(&world).await;
+    assert_eq!(read_by_any_tool(&left).len(), 2);
+    assert_eq!(left.windows(3).filter(|bytes| bytes == b"\xff\xd8\xff").count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whatever_becomes_of_the_image_the_page_is_sent_on() {
+    let picture = "https://example.org/a.png";
+    for (answer, tried, visits) in [(status(404), true, 0), (status(503), false, 1), (status(200), true, 0)] {
+        let world = TestWorld::new();
+        world.web.serve(A, "text/html", with_image(picture));
+        world.web.answer(picture, Ok(answer));
+        world.fetch(&visit("example.org", &[A], &new())).await;
+        assert_eq!(world.state(A).await, Some(PageState::Pending));
+        let jobs = extract_jobs(&world).await;
+        assert_eq!(jobs.len(), 1);
+        assert_eq!(jobs[0].image.as_ref().map(|image| image.thumbnail.is_some()), tried.then_some(false));
+        extracted(&world, &jobs).await;
+        assert_eq!(world.queued(QueueName::Fetch).await.len(), visits, "what was not asked for gets a visit");
+        assert_eq!(record(&world, A).await.thumbnail.is_some(), visits == 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_image_that_pages_share_is_asked_for_once() {
+    let world = TestWorld::new();
+    let picture = "https://example.org/shared.png";
+    for url in [A, B] {
+        world.web.serve(url, "text/html", with_image(picture));
+    }
+    world.web.serve(picture, "image/png", png(64));
+    world.fetch(&visit("example.org", &[A, B], &new())).await;
+    assert_eq!(world.calls(CallKind::Image).len(), 1);
+    extracted(&world, &extract_jobs(&world).await).await;
+    for url in [A, B] {
+        assert!(matches!(record(&world, url).await.thumbnail, Some(ThumbnailId::Frame(_))), "{url}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_sites_own_image_is_an_object_that_outlives_its_pages() {
+    let world = TestWorld::new();
+    world.with_feed(|_| {}).await;
+    let logo = "https://example.org/logo.png";
+    world.web.serve(logo, "image/png", png(64));
+    world.web.serve(A, "text/html", with_image(logo));
+    world.web.serve(B, "text/html", html(""));
+    let mut job = visit("example.org", &[A, B], &new());
+    (job.feed, job.site_image) = (Some(key(FEED)), Some(logo.into()));
+    world.fetch(&job).await;
+    assert!(world.calls(CallKind::Image).is_empty());
+    extracted(&world, &extract_jobs(&world).await).await;
+    let queued = world.queued(QueueName::Fetch).await;
+    let [(Job { work: Work::Fetch(images), .. }, _)] = &queued[..] else { panic!("{queued:?}") };
+    assert_eq!((images.host.clone(), images.items.len()), (host("example.org"), 1));
+    world.index().publish(2026).await.unwrap();
+    let finder = Finder::new(world.blobs.clone(), world.politeness.clock.clone());
+    let shown = async || {
+        finder
+            .find("curlew site:example.org", Start::Offset(0), 9)
+            .await
+            .unwrap()
+            .hits
+            .into_iter()
+            .filter_map(|h| h.thumbnail)
+            .count()
+    };
+    assert_eq!(shown().await, 0, "it is not promised before it is there");
+    world.fetch(images).await;
+    assert_eq!(shown().await, 2);
+    world.web.answer(A, Ok(status(404)));
+    world.web.answer(A, Ok(status(404)));
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    world.fetch(&visit("example.org", &[A], &Purpose::Recheck)).await;
+    assert_eq!(world.state(A).await.map(|state| matches!(state, PageState::Gone { .. })), Some(true));
+    assert_eq!(shown().await, 1, "the other page still shows it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_document_that_leaves_no_room_for_the_thumbnail_travels_beside_its_message() {
+    let (_, jobs) = fetched().await;
+    let thumbnail = jobs[0].image.as_ref().and_then(|image| image.thumbnail.as_ref()).map(|jpeg| jpeg.len()).unwrap();
+    // Noise does not compress; a little less of it than a message takes.
+    let noise = |n: usize| -> Vec<u8> { (0..n).map(|n| (curlew_policy::chance::mix(n as u64) >> 24) as u8).collect() };
+    let world = TestWorld::new();
+    let id = page(A);
+    let now = world.now();
+    let fits = noise(INLINE_LIMIT - thumbnail - 64);
+    for (besides, beside) in [(0, false), (thumbnail, false), (thumbnail + 128, true)] {
+        let body = curlew_crawl::pages::body::pack(world.blobs.as_ref(), &id, &fits, besides, now).await.unwrap();
+        assert_eq!(matches!(body, curlew_model::PageBody::Stored(_)), beside, "{besides}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_that_somebody_made_up_show_nothing() {
+    let (world, jobs) = fetched().await;
+    extracted(&world, &jobs).await;
+    let Some(ThumbnailId::Frame(at)) = record(&world, A).await.thumbnail else { panic!("no frame") };
+    let of_record = location(&world, A).await;
+    let (segment, offset, length) = (at.segment.clone(), at.offset, at.length);
+    for wrong in [
+        of_record,
+        Location { length: length - 1, ..at.clone() },
+        Location { offset: offset + 1, ..at.clone() },
+        Location { offset: 1 << 40, ..at.clone() },
+        Location { segment, offset, length: 3 },
+    ] {
+        assert_eq!(
+            thumbnail(world.blobs.as_ref(), &ThumbnailId::Frame(wrong.clone())).await.unwrap(),
+            None,
+            "{wrong:?}"
+        );
+    }
+    let (state, _) = world.hosts.load(&host("example.org")).await.unwrap();
+    assert_eq!(state.lease, None);
+    assert!(world.pages.get(&page(A)).await.unwrap().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_keeps_a_fingerprint_of_its_text() {
+    let world = TestWorld::new();
+    for url in [A, B] {
+        let page = with_image("https://example.org/a.png").replace("</article>", &format!("<p>{url}</p></article>"));
+        world.web.serve(url, "text/html", page);
+    }
+    world.web.serve("https://example.org/a.png", "image/png", png(64));
+    assert_eq!(world.fetch(&visit("example.org", &[A, B], &new())).await, Verdict::Done);
+    extracted(&world, &extract_jobs(&world).await).await;
+    let (a, b) = (record(&world, A).await, record(&world, B).await);
+    assert!(a.simhash.unwrap().distance(b.simhash.unwrap()) <= curlew_search::COPY_BITS);
+}
+
+/// A store a second away, which counts the bytes that are read of it.
+struct FarAway(Arc<MemoryBlobs>, AtomicUsize);
+
+impl FarAway {
+    #[allow(clippy::disallowed_methods, reason = "it stands in for a network; the clock of the test is paused")]
+    async fn arrived(&self, bytes: usize) {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        self.1.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[async_trait]
+impl Blobs for FarAway {
+    async fn get(&self, key: &str) -> Result<Option<Blob>, PortError> {
+        let blob = self.0.get(key).await?;
+        self.arrived(blob.as_ref().filter(|_| key.starts_with("thumbnails/")).map_or(0, |blob| blob.bytes.len())).await;
+        Ok(blob)
+    }
+
+    async fn get_range(&self, key: &str, offset: u64, length: u64) -> Result<Bytes, PortError> {
+        let read = self.0.get_range(key, offset, length).await;
+        self.arrived(read.as_ref().ok().filter(|_| key.starts_with("thumbnails/")).map_or(0, Bytes::len)).await;
+        read
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes) -> Result<(), PortError> {
+        self.0.put(key, bytes).await
+    }
+
+    async fn put_if_absent(&self, key: &str, bytes: Bytes) -> Result<bool, PortError> {
+        self.0.put_if_absent(key, bytes).await
+    }
+
+    async fn swap(&self, key: &str, seen: Option<&Tag>, bytes: Bytes) -> Result<Tag, PortError> {
+        self.0.swap(key, seen, bytes).await
+    }
+
+    async fn delete(&self, key: &str) -> Result<(), PortError> {
+        self.0.delete(key).await
+    }
+
+    async fn list(&self, prefix: &str, after: Option<&str>, limit: usize) -> Result<Vec<String>, PortError> {
+        self.0.list(prefix, after, limit).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_of_results_reads_no_image_and_waits_for_all_of_them_at_once() {
+    let world = TestWorld::new();
+    let image = |n: usize| ImageId::new(&format!("{n:032x}")).unwrap();
+    let drafts = (0..10).map(|n| {
+        let url = format!("https://example.org/{n}");
+        let record = Record {
+            title: "A curlew".into(),
+            text: format!("A curlew, the number {n} of the moor."),
+            host: "example.org".into(),
+            thumbnail: Some(ThumbnailId::Object(image(n))),
+            ..Record::new(page(&url), url, world.now())
+        };
+        Draft { record, thumbnail: None, raw: None }
+    });
+    let drafts: Vec<Draft> = drafts.collect();
+    let places = write(world.blobs.as_ref(), &drafts, world.now()).await.unwrap();
+    for (Draft { record, .. }, location) in drafts.into_iter().zip(places) {
+        let state = PageState::Accepted { year: 2026, location, content_hash: String::new() };
+        assert!(
+            world
+                .pages
+                .insert(&Page::new(record.id, record.url, host("example.org"), state, world.now()))
+                .await
+                .unwrap()
+        );
+    }
+    // Of two the image was never fetched, and one yields no thumbnail.
+    for n in 2..10 {
+        let bytes = if n == 2 { Bytes::new() } else { Bytes::from(vec![0xff; 5_000]) };
+        world.blobs.put(&thumbnail_key(&image(n)), bytes).await.unwrap();
+    }
+    world.index().publish(2026).await.unwrap();
+    let far = Arc::new(FarAway(world.blobs.clone(), AtomicUsize::new(0)));
+    let finder = Finder::new(far.clone(), world.politeness.clock.clone());
+    // What is open already is not read again.
+    finder.find("curlew site:example.org", Start::Offset(0), 1).await.unwrap();
+    far.1.store(0, Ordering::Relaxed);
+    let one = world.now();
+    finder.find("curlew site:example.org", Start::Offset(0), 1).await.unwrap();
+    let all = world.now();
+    let hits = finder.find("curlew site:example.org", Start::Offset(0), 10).await.unwrap().hits;
+    assert_eq!(hits.iter().filter(|hit| hit.thumbnail.is_some()).count(), 7);
+    assert_eq!(world.now().since(all), all.since(one), "ten are no slower than one");
+    assert!(far.1.load(Ordering::Relaxed) <= 8, "a byte of each thumbnail");
+}

@@ -1,0 +1,436 @@
+//! The deterministic simulator: the real stages on several machines that crash, over ports that fail, against a model
+//! web with bad times, in simulated time; everything from one seed.
+//!
+//! A run has three parts. In the first, everything happens that can go wrong. In the second, faults are switched off
+//! and the machines go on, feeds being polled as before. In the third, nothing new is given out, and the run ends when
+//! no job is left. What happened is a [`Trace`], and [`invariants`] are functions over it.
+//!
+//! Deterministic means: a current-thread runtime with a paused clock, ordered maps, no thread, no randomness but the
+//! seed's; and `select!` is always `biased`, since its fair form rolls its own dice.
+
+mod answer;
+mod delivery;
+mod dice;
+mod history;
+mod hub;
+pub mod invariants;
+mod late;
+mod machine;
+mod mutant;
+mod outsiders;
+mod owner;
+mod people;
+mod raw;
+mod stores;
+mod trace;
+mod web;
+mod witness;
+mod world;
+mod zone;
+
+pub use invariants::Violation;
+pub use mutant::LastWriterWins;
+pub use trace::{
+    CallResult, CallSnapshot, DeliverySnapshot, End, EntrySnapshot, HistorySnapshot, JobEnd, JobRun, LedgerSnapshot,
+    QuerySnapshot, RawSnapshot, Remains, RequestSnapshot, RobotsSnapshot, SendSnapshot, SettledAs, Stop, Trace,
+};
+
+use crate::bad_time::{HOUR, MINUTE, Moment};
+use crate::faults::Rates;
+use answer::REVISED_WORD;
+use curlew_catalog::segment::RecordReader;
+use curlew_catalog::thumbnails::thumbnail;
+use curlew_crawl::feeds::websub::{SECRET_BYTES, WEB_SECRET};
+use curlew_model::{
+    Backfill, BackfillJob, BackfillState, FeedSource, Job, Location, Millis, Page, PageState, Source, ThumbnailId,
+    Timestamp,
+};
+use curlew_policy::address::{self, hash64};
+use curlew_policy::rules::Rules;
+use curlew_ports::{Blobs, Clock, Inbox, Pages, Sources};
+use dice::Dice;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use stores::Shared;
+use tokio::task::JoinSet;
+use url::Url;
+use world::{Page as Shown, Route};
+
+/// When every run begins: 2026-03-02T00:00:00Z.
+const START: i64 = 1_772_409_600_000;
+/// After faults are switched off, feeds are polled for so long: a whole cycle and some.
+const CALM: Moment = 9 * HOUR;
+/// A run in which work is left after this time ends all the same; what is left is parked.
+const LONGEST: Moment = 40 * 24 * HOUR;
+/// The secret of the pages, in a run with hubs.
+static SECRET: [u8; SECRET_BYTES] = [7; SECRET_BYTES];
+/// Rows that are read at a time at the end; more than there are.
+const ROWS: usize = 10_000;
+/// Kinds of bad luck that a machine may have.
+const MACHINE_RATES: [Rates; 4] = [
+    Rates { crash: 1, ..NO_FAULTS },
+    Rates { refuse: 6, throttle: 3, lose_answer: 3, delay: 40, crash: 1, ..NO_FAULTS },
+    Rates { refuse: 3, lose_answer: 5, delay: 20, crash: 3, ..NO_FAULTS },
+    Rates { refuse: 2, lose_answer: 2, delay: 200, crash: 2, ..NO_FAULTS },
+];
+const NO_FAULTS: Rates =
+    Rates { refuse: 0, throttle: 0, lose_answer: 0, delay: 0, crash: 0, duplicate: 0, longest_delay: Millis::ZERO };
+
+/// Description of one simulated run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// A web without bad times, in which answers do not depend on the time.
+    pub steady: bool,
+    /// Machines crash and ports fail.
+    pub faults: bool,
+    /// Jobs are delivered twice.
+    pub duplicates: bool,
+    /// Some pages make extraction panic, until all is well.
+    pub panics: bool,
+    /// The index is published, and searched.
+    pub index: bool,
+    /// Feeds name hubs, which ask back and deliver, and lie.
+    pub hubs: bool,
+    /// People say that sites are theirs, and ask for this and that.
+    pub owners: bool,
+    /// Feeds have archives and hosts have sitemaps, which people ask for.
+    pub history: bool,
+    /// Pages are also kept as they were fetched. Only in a run with an index, since publishing clears up after crashes.
+    pub raw: bool,
+    /// Polls that fall due together are one job and share a lease, as on AWS.
+    pub groups: bool,
+    /// Rule that is taken out of the program.
+    pub mutation: Option<Mutation>,
+}
+
+impl Scenario {
+    /// The usual run of a seed: everything goes wrong; every sixth with an index, two thirds of these with raw pages,
+    /// every seventh with panics, every fourth with hubs, nearly every third with owners, and a good quarter with back
+    /// catalogues.
+    pub fn of(seed: u64) -> Scenario {
+        let owners = matches!(seed % 8, 6 | 7) || seed % 16 == 10;
+        Scenario {
+            seed,
+            steady: false,
+            faults: true,
+            duplicates: true,
+            panics: seed % 7 == 5,
+            index: seed.is_multiple_of(6),
+            hubs: matches!(seed % 8, 2 | 5),
+            owners,
+            history: matches!(seed % 5, 2 | 4),
+            raw: matches!(seed % 18, 6 | 12),
+            groups: seed % 3 != 1,
+            mutation: None,
+        }
+    }
+
+    /// The run of a seed over a steady web.
+    pub fn steady(seed: u64, faults: bool) -> Scenario {
+        let of = Scenario { panics: false, index: false, hubs: false, owners: false, ..Scenario::of(seed) };
+        Scenario { steady: true, faults, duplicates: faults, history: false, raw: false, ..of }
+    }
+
+    /// Returns the plan with something taken away.
+    #[must_use]
+    pub fn without(self, mutation: Mutation) -> Scenario {
+        Scenario { mutation: Some(mutation), ..self }
+    }
+
+    /// The rules of this run: those of the program, with times chosen so that more of them meet.
+    pub fn rules(&self) -> Rules {
+        let mut dice = Dice::new(self.seed, "rules");
+        let call_time = Millis::from_secs(*dice.pick(&[4, 10, 30]));
+        let mut past = Dice::new(self.seed, "rules of history");
+        Rules {
+            backfill: self.history && past.percent(20),
+            backfill_per_day: *past.pick(&[6, 20, 60, 500]),
+            call_time,
+            // Where outcomes are compared, nothing may be given up for want of time.
+            slice: Millis::from_secs(if self.steady { 150 } else { *dice.pick(&[20, 60, 120]) }),
+            lease_margin: Millis(*dice.pick(&[0, 500, 5_000])),
+            brief_lease: call_time + Millis::from_secs(*dice.pick(&[6, 12, 30])),
+            hold_refused: Millis::from_hours(3),
+            hold_server_error: Millis::from_hours(2),
+            hold_network: Millis::from_hours(1),
+            hold_hostile: Millis::from_hours(1),
+            hold_not_found: Millis::from_hours(2),
+            hold_cap: Millis::from_hours(12),
+            recheck_after: Millis::from_hours(2),
+            ..Rules::default()
+        }
+    }
+}
+
+/// Something that politeness or safety rests on, taken away to see that it is missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// The ledger writes whoever was first.
+    NoCompareAndSwap,
+    /// No pause after a lease that has run out.
+    NoPauseAfterLease,
+    /// Visits do not see that polls of a group share a lease.
+    GroupLeasesUnread,
+    /// A job is acknowledged before it is done, and so before what is left of it is sent on.
+    AckFirst,
+    /// A job that waits is acknowledged before it is sent again.
+    AckBeforeSend,
+    /// A job that has failed is acknowledged and never tried again.
+    FailureAcknowledged,
+    /// A job that is given up is acknowledged instead of being kept with its error.
+    DeadLetterDropped,
+    /// A port's request to slow down counts as a failure of the job.
+    ThrottlingCounts,
+    /// The time for which a port asks to be left alone is not waited.
+    ThrottlingIgnored,
+    /// Pages that are extracted together with one that panics are acknowledged, instead of being run one by one.
+    PanicLosesBatch,
+    /// A host that is to be left alone is not blocked in the ledger.
+    StopIgnored,
+    /// The rest of a host after a refusal or a server error of one URL is written nowhere.
+    RestForgotten,
+    /// The look at a home page is written nowhere.
+    HomeLookForgotten,
+    /// Removals are sent to nobody.
+    RemovalsUnsent,
+    /// Removals are acknowledged and not done.
+    RemovalsUndone,
+    /// Records of removed pages are not erased.
+    RecordsKept,
+    /// Raw pages of removed pages are not erased.
+    RawPagesKept,
+    /// Every claimant of a site is believed.
+    ClaimantBelieved,
+    /// A host that is allowed again stays blocked.
+    UnblockDropped,
+    /// Entries that a hub delivers are visited.
+    DeliveryBelieved,
+    /// A feed may be polled as soon as somebody has a reason.
+    PollFloorIgnored,
+    /// Polls of blocked feeds do nothing, so that their hubs are not told to be silent.
+    HubNotTold,
+    /// A host gives of its back catalogue whatever is asked for.
+    HistoryBudgetIgnored,
+    /// Steps of a backfill follow each other at once.
+    HistoryUnpaced,
+    /// Lists of older pages are lost.
+    HistoryListsDropped,
+}
+
+/// Runs a plan.
+///
+/// # Panics
+/// If tokio cannot make a runtime, or the simulator itself has a fault.
+pub fn run(plan: Scenario) -> Trace {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
+    runtime.block_on(simulate(plan))
+}
+
+async fn simulate(plan: Scenario) -> Trace {
+    let mut world = world::make(plan.seed, plan.steady);
+    if plan.history {
+        history::join(&mut world, plan.seed);
+    }
+    if plan.hubs {
+        hub::join(&mut world, plan.seed);
+    }
+    if plan.owners {
+        owner::join(&mut world, plan.seed);
+    }
+    let (documents, pages) = (world.history.documents.clone(), world.history.pages.clone());
+    let shared = Arc::new(Shared::new(plan, world, plan.rules(), Timestamp::from_millis(START)));
+    shared.trace().history = HistorySnapshot { documents, pages };
+    tokio::select! {
+        biased;
+        () = shared.overrun.notified() => {}
+        () = run_all(&shared) => {}
+    }
+    std::mem::take(&mut *shared.trace())
+}
+
+/// The three parts of a run, and a look at what is left.
+async fn run_all(shared: &Arc<Shared>) {
+    let plan = shared.plan;
+    let mut dice = Dice::new(plan.seed, "run");
+    let machines = usize::try_from(dice.between(2, 3)).unwrap_or(2);
+    let workers = usize::try_from(dice.between(2, 4)).unwrap_or(2);
+    let length = *dice.pick(&[3 * HOUR, 8 * HOUR, 26 * HOUR]);
+
+    let mut hubs = JoinSet::new();
+    if plan.hubs && shared.blobs.put(WEB_SECRET, SECRET.as_slice().into()).await.is_ok() {
+        hubs.spawn(delivery::serve(shared.clone()));
+    }
+    let mut people = JoinSet::new();
+    people.spawn(people::follow_script(shared.clone(), length));
+    let running = start(shared, machines, workers);
+    shared.clock.sleep(Millis(length)).await;
+
+    // From here on, nothing goes wrong any more.
+    drop(running);
+    shared.calm.store(true, Ordering::Relaxed);
+    shared.note("from here on nothing goes wrong");
+    while let Some(done) = people.join_next().await {
+        if let Err(error) = done {
+            shared.trace().panics.push(error.to_string());
+        }
+    }
+    if plan.steady {
+        redrive(shared).await;
+    }
+    let running = start(shared, machines, workers);
+    shared.hubs.deliver_once_more(shared.moment());
+    shared.clock.sleep(Millis(CALM)).await;
+    shared.no_more_ticks.store(true, Ordering::Relaxed);
+    until_nothing_is_left(shared).await;
+    drop((running, hubs));
+    end(shared).await;
+    if plan.owners {
+        owner::ask_too_late(shared).await;
+    }
+    if plan.raw {
+        match raw::look(shared).await {
+            Ok(left) => shared.trace().end.raw = Some(left),
+            Err(error) => shared.trace().panics.push(format!("raw pages: {error}")),
+        }
+    }
+}
+
+fn start(shared: &Arc<Shared>, machines: usize, workers: usize) -> JoinSet<()> {
+    let mut running = JoinSet::new();
+    for number in 0..machines {
+        running.spawn(machine::live(shared.clone(), number, workers));
+    }
+    running
+}
+
+/// Takes up again the jobs that were given up, as an operator would who has mended what was broken.
+async fn redrive(shared: &Shared) {
+    let now = shared.clock.now();
+    for dead in shared.jobs.dead(ROWS).await.unwrap_or_default() {
+        if shared.jobs.redrive(&dead.receipt, now).await.is_err() {
+            shared.note("a dead job could not be taken up again");
+        }
+    }
+}
+
+async fn until_nothing_is_left(shared: &Shared) {
+    while shared.moment() < LONGEST && !shared.jobs.left().is_empty() {
+        let now = shared.clock.now();
+        let due = shared.jobs.next_due().await.ok().flatten();
+        let wait = due.map_or(Millis::ZERO, |due| due.since(now));
+        shared.clock.sleep(wait.max(Millis(MINUTE))).await;
+    }
+}
+
+/// Looks at what is left, over stores without faults.
+async fn end(shared: &Arc<Shared>) {
+    let found = if shared.plan.index { Some(people::publish_and_search(shared).await) } else { None };
+    let pages = shared.pages.list(None, ROWS).await.unwrap_or_default();
+    let (mut unreadable, mut unrevised) = (vec![], vec![]);
+    for page in &pages {
+        let PageState::Accepted { location, .. } = &page.state else { continue };
+        if is_outdated(shared, page, location).await {
+            unrevised.push(page.clone());
+        }
+        if !is_whole(shared, page, location).await {
+            unreadable.push(page.url.clone());
+        }
+    }
+    let dead = shared.jobs.dead(ROWS).await.unwrap_or_default();
+    let dead = dead.into_iter().filter_map(|d| Some((Job::from_message(&d.message).ok()?, d.error)));
+    let dead: Vec<(Job, String)> = dead.collect();
+    let (forgotten, not_allowed) = owner::look(shared, &dead).await;
+    let (entries, backfills) = entries(shared).await;
+    shared.trace().sends = shared.jobs.take_sends();
+    shared.trace().removals = shared.jobs.take_removals();
+    let end = End {
+        at: shared.clock.now(),
+        entries,
+        backfills,
+        waiting: shared.jobs.left(),
+        dead,
+        pages,
+        found,
+        unreadable,
+        unrevised,
+        forgotten,
+        not_allowed,
+        raw: None,
+    };
+    shared.trace().end = end;
+}
+
+/// Returns true if a page was revised before its last re-check began, and its record does not say so.
+async fn is_outdated(shared: &Shared, page: &Page, location: &Location) -> bool {
+    let Some(Route::Page(Shown { revised_from: Some(from), .. })) = shared.world.routes.get(&page.url) else {
+        return false;
+    };
+    let known_from = Timestamp::from_millis(START) + Millis(*from) + shared.plan.rules().lease_length();
+    let is_late = page.checked_at.is_some_and(|at| at > known_from);
+    let record = RecordReader(shared.blobs.as_ref()).read(location).await;
+    is_late && record.is_ok_and(|record| record.is_some_and(|record| !record.text.contains(REVISED_WORD)))
+}
+
+/// Returns true if the record of a page can be read, and its thumbnail, if that lies beside it.
+async fn is_whole(shared: &Shared, page: &Page, location: &Location) -> bool {
+    let blobs = shared.blobs.as_ref();
+    let record = match RecordReader(blobs).read(location).await {
+        Ok(Some(record)) if record.id == page.id => record,
+        _ => return false,
+    };
+    match &record.thumbnail {
+        Some(id @ ThumbnailId::Frame(_)) => matches!(thumbnail(blobs, id).await, Ok(Some(_))),
+        _ => true,
+    }
+}
+
+/// The entries of the model web that the feeds' rows remember as seen, those of documents that backfills have read, and the
+/// next steps of backfills.
+async fn entries(shared: &Shared) -> (Vec<EntrySnapshot>, Vec<BackfillJob>) {
+    let (mut seen, mut backfills) = (vec![], vec![]);
+    for source in shared.sources.list(None, ROWS).await.unwrap_or_default() {
+        match source {
+            Source::Feed(feed) => seen.extend(seen_by(shared, &feed)),
+            Source::Backfill(row) => {
+                seen.extend(read_by(shared, &row));
+                if row.state == BackfillState::Running {
+                    backfills.push(BackfillJob { backfill: row.key, url: row.url, step: row.step });
+                }
+            }
+            Source::Site(_) | Source::Extra(_) => {}
+        }
+    }
+    (seen, backfills)
+}
+
+/// The entries that a feed's row remembers.
+fn seen_by(shared: &Shared, feed: &FeedSource) -> Vec<EntrySnapshot> {
+    let (Some(text), Ok(url)) = (shared.world.feed(&feed.url, Moment::MAX), Url::parse(&feed.url)) else {
+        return vec![];
+    };
+    let Ok(parsed) = curlew_feed::parse(text.as_bytes(), None, &url, &curlew_feed::Limits::default()) else {
+        return vec![];
+    };
+    let entries = parsed.entries.iter().filter(|entry| feed.seen.contains(&entry.key()));
+    entries.filter_map(|entry| entry_in(&feed.url, entry.link.as_deref()?)).collect()
+}
+
+/// The entries of the documents that a backfill says it has read, but for those that still wait for their turn, or that a
+/// limit or an end before its time leaves out.
+fn read_by(shared: &Shared, row: &Backfill) -> Vec<EntrySnapshot> {
+    let is_limited = row.limit.is_some_and(|limit| row.sent >= limit);
+    let has_sent = row.lists.is_empty() && !matches!(row.state, BackfillState::GivenUp { .. }) && !is_limited;
+    let Ok(home) = Url::parse(&row.url) else { return vec![] };
+    let documents = shared.world.history.documents.iter().filter(|url| has_sent && row.visited.contains(&hash64(url)));
+    let entries =
+        documents.flat_map(|url| shared.world.older_links(url, &home).into_iter().map(move |link| (url, link)));
+    entries.filter_map(|(url, link)| entry_in(url, link)).collect()
+}
+
+fn entry_in(document: &str, link: &str) -> Option<EntrySnapshot> {
+    let page = address::page_id(&address::canonical(&address::parse(link, None).ok()?));
+    Some(EntrySnapshot { feed: document.to_owned(), link: link.to_owned(), page })
+}
