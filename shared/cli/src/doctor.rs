@@ -25,7 +25,7 @@ const RIGHTS: &str = "rights";
 type NamedCheck = (&'static str, fn(&Facts) -> Vec<Finding>);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [NamedCheck; 18] = [
+const CHECKS: [NamedCheck; 19] = [
     ("store", checks::store),
     (RIGHTS, deployment::rights),
     ("settings", checks::settings),
@@ -36,6 +36,7 @@ const CHECKS: [NamedCheck; 18] = [
     ("functions", deployment::functions),
     ("mappings", deployment::mappings),
     ("quota", deployment::quota),
+    ("alarms", deployment::alarms),
     ("sites", checks::sites),
     ("clock", checks::clock),
     ("schedule", checks::schedule),

@@ -4,15 +4,16 @@ use crate::endpoints;
 use crate::failure::Failure;
 use crate::in_force::{Machine, StackSettings};
 use crate::outside::Outside;
+use crate::queue_watch::QueueWatch;
 use crate::resting::{RestPlan, Resting};
 use crate::stack_version::VersionCheck;
 use curlew_app::program::Program;
-use curlew_app::{Flags, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over};
+use curlew_app::{Counts, Flags, KeyStore, Memory, Settings, SystemClock, SystemSeeds, program, program_over};
 use curlew_aws::{Connection, Mappings, Names, Store};
 use curlew_ports::Ports;
 use curlew_ports::stage::{StageError, with_causes};
 use curlew_ports::{Clock, Events, Fetch, Seeds};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OnceCell};
@@ -26,6 +27,9 @@ const MEMORY: &str = "AWS_LAMBDA_FUNCTION_MEMORY_SIZE";
 /// Set by every Lambda runtime, and by those that stand in for it.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
 
+/// Number of pages rejected one after the other, without one that was accepted, from which an operator should look.
+const MANY_REJECTED: u64 = 200;
+
 /// State of a function from its start to its end.
 pub(crate) struct Cold {
     pub(crate) settings: StackSettings,
@@ -37,6 +41,10 @@ pub(crate) struct Cold {
     rest_plan: RestPlan,
     /// Dispatch's memory of the mappings. Other functions never make it, and are linked without Lambda's client.
     resting: OnceLock<Resting>,
+    /// Dispatch's looks at the queues.
+    pub(crate) queue_watch: QueueWatch,
+    /// Pages that this process rejected since it last accepted one.
+    rejected_in_a_row: AtomicU64,
     connection: Connection,
     /// Makes calls to sites; none for the network.
     fetch: Option<Arc<dyn Fetch>>,
@@ -99,6 +107,8 @@ impl Cold {
             seeds,
             rest_plan,
             resting: OnceLock::new(),
+            queue_watch: QueueWatch::default(),
+            rejected_in_a_row: AtomicU64::new(0),
             connection: connection.clone(),
             fetch: None,
             memory,
@@ -133,6 +143,16 @@ impl Cold {
             let mappings = Mappings::new(&self.connection, &self.stack);
             Resting::new(self.rest_plan.clone(), mappings, self.clock.now())
         })
+    }
+
+    /// Adds the pages of an invocation. Returns how many were rejected in a row each time that they have become too many, else 0;
+    /// it then begins to count anew.
+    pub(crate) fn rejected_in_a_row(&self, counts: &Counts) -> u64 {
+        let before = if counts.accepted > 0 { 0 } else { self.rejected_in_a_row.load(Ordering::Relaxed) };
+        let now = if counts.accepted > 0 { 0 } else { before + counts.rejections() };
+        let is_much = now >= MANY_REJECTED;
+        self.rejected_in_a_row.store(if is_much { 0 } else { now }, Ordering::Relaxed);
+        if is_much { now } else { 0 }
     }
 
     /// True if this process should end, so that Lambda starts another one: see [`Memory::is_worn_out`].

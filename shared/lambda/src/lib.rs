@@ -27,6 +27,7 @@ mod meter;
 mod outside;
 mod plan;
 mod queue;
+mod queue_watch;
 mod range_cache;
 mod refused;
 pub mod rehearsal;

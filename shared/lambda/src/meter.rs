@@ -1,26 +1,82 @@
-//! Counts what happens in one invocation, and says it to CloudWatch.
+//! Counts what happens in one invocation, and says in a line what an operator should look at.
+//!
+//! The line is the only thing that CloudWatch bills as metrics, each of them by the month, so there are two: [`TROUBLE`], on which
+//! the alarm lies, and [`BATCHES_FAILED`], which takes a gradual deployment back. All else are properties of the line, which
+//! cost their bytes and can be added up by a query over the logs.
 
 use curlew_app::{Counts, Tally};
 use curlew_model::{HoldReason, Millis, Timestamp};
 use curlew_ports::{Event, Events};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-/// The namespace of all metrics.
+/// The namespace of the metrics.
 const NAMESPACE: &str = "Curlew";
+/// The metric of everything that an operator should look at.
+const TROUBLE: &str = "Trouble";
+/// The metric of batches of which no message did well.
+const BATCHES_FAILED: &str = "BatchesFailed";
 /// Lateness from which a poll counts as late.
 const LATE: Millis = Millis::from_mins(30);
+/// Number of late polls of one invocation from which they may be trouble.
+const MANY_LATE: u64 = 5;
+/// Number of refusals in one invocation from which they may be trouble.
+const MANY_REFUSALS: u64 = 10;
+/// Number of calls in one invocation that tables may refuse without trouble: they grow, and the calls are repeated.
+const MANY_THROTTLED: u64 = 100;
 /// Holds by which a site says that it does not want to be called.
 const REFUSALS: [HoldReason; 3] = [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial];
+
+/// What an operator should look at; `docs/runbooks.md` has a row for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trouble {
+    /// Jobs lie in a dead-letter queue.
+    DeadLetters,
+    /// Events of the schedules have failed for good.
+    DeadEvents,
+    /// Jobs are ready, and nobody takes them.
+    QueueStandsStill,
+    /// The stack states settings that cannot be used.
+    SettingsRejected,
+    /// Tables refuse calls.
+    TablesThrottled,
+    /// More than one poll in ten comes more than half an hour late.
+    PollsLate,
+    /// More than five calls in a hundred end with a site's refusal.
+    Refusals,
+    /// Many pages in a row were rejected, and none was accepted.
+    NothingAccepted,
+    /// Building the index comes near its time limit.
+    IndexSlow,
+}
+
+impl Trouble {
+    /// The word for it in the line.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Trouble::DeadLetters => "dead-letters",
+            Trouble::DeadEvents => "dead-events",
+            Trouble::QueueStandsStill => "queue-stands-still",
+            Trouble::SettingsRejected => "settings-rejected",
+            Trouble::TablesThrottled => "tables-throttled",
+            Trouble::PollsLate => "polls-late",
+            Trouble::Refusals => "refusals",
+            Trouble::NothingAccepted => "nothing-accepted",
+            Trouble::IndexSlow => "index-slow",
+        }
+    }
+}
 
 /// The counter of one invocation.
 #[derive(Default)]
 pub(crate) struct Meter {
     tally: Tally,
     holds: AtomicU64,
-    rejected_settings: AtomicU64,
     failed_batches: AtomicU64,
     throttled: AtomicU64,
+    trouble: Mutex<BTreeMap<Trouble, u64>>,
 }
 
 impl Meter {
@@ -29,14 +85,16 @@ impl Meter {
         self.tally.counts()
     }
 
-    /// Holds that were laid on hosts.
+    /// Returns the number of holds that were laid on hosts.
     pub(crate) fn holds(&self) -> u64 {
         self.holds.load(Ordering::Relaxed)
     }
 
-    /// Notes that the stack states settings that cannot be used.
-    pub(crate) fn note_rejected_settings(&self) {
-        self.rejected_settings.fetch_add(1, Ordering::Relaxed);
+    /// Notes something that an operator should look at, so many times; nothing if that is zero.
+    pub(crate) fn note_trouble(&self, what: Trouble, times: u64) {
+        if times > 0 {
+            *self.trouble.lock().unwrap_or_else(PoisonError::into_inner).entry(what).or_default() += times;
+        }
     }
 
     /// Notes that no message of the invocation's batch did well.
@@ -49,36 +107,58 @@ impl Meter {
         self.throttled.fetch_add(calls, Ordering::Relaxed);
     }
 
-    /// The metrics as one line of CloudWatch's embedded metric format; none if all of them are zero. Each metric is billed
-    /// by the month, so they are few: reasons stand beside them as properties, which cost nothing but their bytes.
+    /// Returns what was noted as trouble, and what the counts show of it.
+    fn trouble(&self, counts: &Counts, late: u64, refusals: u64, throttled: u64) -> BTreeMap<Trouble, u64> {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let seen = [
+            (Trouble::PollsLate, late, late >= MANY_LATE && late * 10 > counts.polls),
+            (Trouble::Refusals, refusals, refusals >= MANY_REFUSALS && refusals * 20 > counts.calls),
+            (Trouble::TablesThrottled, throttled, throttled >= MANY_THROTTLED),
+        ];
+        trouble.extend(seen.into_iter().filter(|(.., is_much)| *is_much).map(|(what, times, _)| (what, times)));
+        trouble
+    }
+
+    /// Returns the counts as one line of JSON, none if all of them are zero. With a metric among them it is a line of CloudWatch's
+    /// embedded metric format.
     pub(crate) fn line(&self, stack: &str, function: &str, given_up: u64, at: Timestamp) -> Option<String> {
         let counts = self.counts();
         let refusals = REFUSALS.iter().filter_map(|reason| counts.held.get(reason.as_str())).sum();
-        let all = [
+        let late = counts.poll_lateness.longer_than(LATE);
+        let throttled = self.throttled.load(Ordering::Relaxed);
+        let trouble = self.trouble(&counts, late, refusals, throttled);
+        let metrics =
+            [(TROUBLE, trouble.values().sum()), (BATCHES_FAILED, self.failed_batches.load(Ordering::Relaxed))];
+        let properties = [
             ("Calls", counts.calls),
             ("Polls", counts.polls),
-            ("PollsLate", counts.poll_lateness.longer_than(LATE)),
+            ("PollsLate", late),
             ("NewEntries", counts.entries_seen),
             ("PagesAccepted", counts.accepted),
             ("PagesRejected", counts.rejections()),
             ("Holds", self.holds()),
             ("Refusals", refusals),
-            ("TablesThrottled", self.throttled.load(Ordering::Relaxed)),
+            ("TablesThrottled", throttled),
             ("GivenUp", given_up),
-            ("SettingsRejected", self.rejected_settings.load(Ordering::Relaxed)),
-            ("BatchesFailed", self.failed_batches.load(Ordering::Relaxed)),
         ];
-        let told: Vec<(&str, u64)> = all.into_iter().filter(|(_, count)| *count > 0).collect();
-        if told.is_empty() {
+        let of_note = |all: &[(&'static str, u64)]| all.iter().filter(|(_, n)| *n > 0).copied().collect::<Vec<_>>();
+        let (metrics, properties) = (of_note(&metrics), of_note(&properties));
+        if metrics.is_empty() && properties.is_empty() {
             return None;
         }
-        let metrics: Vec<Value> = told.iter().map(|(name, _)| json!({"Name": name, "Unit": "Count"})).collect();
-        let directive = json!({"Namespace": NAMESPACE, "Dimensions": [["Stack"]], "Metrics": metrics});
         let mut line = Map::new();
-        line.insert("_aws".into(), json!({"Timestamp": at.as_millis(), "CloudWatchMetrics": [directive]}));
+        if !metrics.is_empty() {
+            let names: Vec<Value> = metrics.iter().map(|(name, _)| json!({"Name": name, "Unit": "Count"})).collect();
+            let directive = json!({"Namespace": NAMESPACE, "Dimensions": [["Stack"]], "Metrics": names});
+            line.insert("_aws".into(), json!({"Timestamp": at.as_millis(), "CloudWatchMetrics": [directive]}));
+        }
         line.insert("Stack".into(), stack.into());
         line.insert("function".into(), function.into());
-        line.extend(told.into_iter().map(|(name, count)| (name.to_owned(), count.into())));
+        line.extend(metrics.into_iter().chain(properties).map(|(name, count)| (name.to_owned(), count.into())));
+        if !trouble.is_empty() {
+            let words: BTreeMap<&str, u64> = trouble.into_iter().map(|(what, times)| (what.as_str(), times)).collect();
+            line.insert("trouble".into(), json!(words));
+        }
         if !counts.rejected.is_empty() {
             line.insert("rejected".into(), json!(counts.rejected));
         }
@@ -101,44 +181,63 @@ mod tests {
     use super::*;
     use curlew_model::{HostKey, Rejection};
 
-    #[test]
-    fn only_what_happened_is_a_metric() {
-        let meter = Meter::default();
-        let at = Timestamp::from_millis(1_795_000_000_000);
-        assert_eq!(meter.line("curlew", "fetch", 0, at), None);
-        meter.note(&Event::Accepted);
-        meter.note(&Event::Rejected(&Rejection::Noindex));
-        let line: Value = serde_json::from_str(&meter.line("curlew", "extract", 2, at).unwrap()).unwrap();
-        let directive = &line["_aws"]["CloudWatchMetrics"][0];
-        assert_eq!((&directive["Namespace"], &directive["Dimensions"][0][0]), (&json!("Curlew"), &json!("Stack")));
-        let names: Vec<&str> =
-            directive["Metrics"].as_array().unwrap().iter().map(|m| m["Name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["PagesAccepted", "PagesRejected", "GivenUp"]);
-        assert_eq!(
-            (&line["Stack"], &line["GivenUp"], &line["_aws"]["Timestamp"]),
-            (&json!("curlew"), &json!(2), &json!(at.as_millis()))
-        );
-        assert_eq!(line["rejected"]["noindex"], 1);
+    const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+    fn line(meter: &Meter, function: &str, given_up: u64) -> Value {
+        serde_json::from_str(&meter.line("curlew", function, given_up, NOW).unwrap()).unwrap()
     }
 
     #[test]
-    fn what_alarms_ask_for_is_told() {
+    fn what_is_ordinary_is_no_metric() {
         let meter = Meter::default();
-        let host = HostKey::new("example.org").unwrap();
-        for reason in
-            [HoldReason::Forbidden, HoldReason::TooManyRequests, HoldReason::Interstitial, HoldReason::Network]
-        {
-            meter.note(&Event::Held { host: &host, reason });
-        }
-        for late in [None, Some(LATE), Some(LATE + Millis(1))] {
-            meter.note(&Event::Polled { late });
-        }
-        meter.note(&Event::EntriesSeen(9));
-        meter.note_throttled(4);
+        assert_eq!(meter.line("curlew", "fetch", 0, NOW), None);
+        meter.note(&Event::Accepted);
+        meter.note(&Event::Rejected(&Rejection::Noindex));
+        meter.note_throttled(MANY_THROTTLED - 1);
+        let line = line(&meter, "extract", 2);
+        assert_eq!((&line["_aws"], &line["trouble"]), (&Value::Null, &Value::Null));
+        let counts = ["PagesAccepted", "PagesRejected", "GivenUp", "TablesThrottled"];
+        assert_eq!(counts.map(|name| &line[name]), [1, 1, 2, 99].map(Value::from).each_ref());
+        assert_eq!((&line["Stack"], &line["rejected"]["noindex"]), (&json!("curlew"), &json!(1)));
+    }
+
+    #[test]
+    fn trouble_is_one_metric_and_names_each_reason() {
+        let meter = Meter::default();
+        meter.note_trouble(Trouble::SettingsRejected, 1);
+        meter.note_trouble(Trouble::DeadLetters, 3);
+        meter.note_trouble(Trouble::DeadLetters, 2);
+        meter.note_trouble(Trouble::DeadEvents, 0);
         meter.note_failed_batch();
-        let line = meter.line("curlew", "poll", 0, Timestamp::from_millis(1_795_000_000_000)).unwrap();
-        let line: Value = serde_json::from_str(&line).unwrap();
-        let told = ["Polls", "PollsLate", "NewEntries", "Holds", "Refusals", "TablesThrottled", "BatchesFailed"];
-        assert_eq!(told.map(|name| &line[name]), [3, 1, 9, 4, 3, 4, 1].map(Value::from).each_ref());
+        let line = line(&meter, "dispatch", 0);
+        let directive = &line["_aws"]["CloudWatchMetrics"][0];
+        assert_eq!((&directive["Namespace"], &directive["Dimensions"][0][0]), (&json!("Curlew"), &json!("Stack")));
+        assert_eq!(directive["Metrics"].as_array().unwrap().len(), 2);
+        assert_eq!((&line["Trouble"], &line["BatchesFailed"]), (&json!(6), &json!(1)));
+        assert_eq!(line["trouble"], json!({"settings-rejected": 1, "dead-letters": 5}));
+        assert_eq!(line["_aws"]["Timestamp"], NOW.as_millis());
+    }
+
+    #[test]
+    fn refusals_and_late_polls_are_trouble_if_they_are_many_and_a_large_part() {
+        let host = HostKey::new("example.org").unwrap();
+        let refused = |reason, times: u64, calls: u64| {
+            let meter = Meter::default();
+            (0..times).for_each(|_| meter.note(&Event::Held { host: &host, reason }));
+            let counts = Counts { calls, ..meter.counts() };
+            meter.trouble(&counts, 0, if REFUSALS.contains(&reason) { times } else { 0 }, 0)
+        };
+        assert!(refused(HoldReason::Forbidden, 9, 9).is_empty());
+        assert!(refused(HoldReason::Forbidden, 10, 200).is_empty());
+        assert!(refused(HoldReason::Network, 10, 10).is_empty());
+        assert_eq!(refused(HoldReason::Interstitial, 10, 199), BTreeMap::from([(Trouble::Refusals, 10)]));
+
+        let late = |late: u64, in_time: u64| {
+            let meter = Meter::default();
+            (0..late).for_each(|_| meter.note(&Event::Polled { late: Some(LATE + Millis(1)) }));
+            (0..in_time).for_each(|_| meter.note(&Event::Polled { late: Some(LATE) }));
+            line(&meter, "poll", 0)["trouble"]["polls-late"].clone()
+        };
+        assert_eq!([late(4, 0), late(5, 45), late(5, 44)], [Value::Null, Value::Null, json!(5)]);
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::batch::LAST_THINGS;
 use crate::failure::Failure;
+use crate::meter::Trouble;
 use crate::serve::{Answer, Call, serve};
 use curlew_catalog::index::PublishReport;
 use curlew_crawl::feeds::dispatch::{Dispatched, TickLimits};
@@ -23,6 +24,8 @@ use std::process::ExitCode;
 const SAMPLE_MARK: &str = "sample";
 /// Time left to a tick of dispatch for the last list of rows, for sending their jobs and for the mark.
 const LAST_LIST: Millis = Millis::from_secs(10);
+/// Time that index should have left when the index is built.
+const LITTLE_LEFT: Millis = Millis::from_mins(2);
 
 /// Runs dispatch: sends the jobs that are due, and gives back what was parked.
 pub async fn dispatch() -> ExitCode {
@@ -111,6 +114,8 @@ async fn tick(call: &Call, meant_for: Option<Timestamp>) -> Result<Value, Failur
     };
     let until = call.deadline.saturating_sub(LAST_THINGS.saturating_mul(2));
     cold.resting().keep(&jobs, cold.clock.as_ref(), until, was_sent_to).await;
+    // Boxed like the release.
+    Box::pin(cold.queue_watch.look(&jobs, &call.meter, cold.clock.now())).await;
     let sent = sent?;
     let released = released.map_err(StageError::from)?;
     let late_s = meant_for.map(|time| cold.clock.now().since(time).0 / 1_000);
@@ -145,6 +150,9 @@ async fn publish(call: &Call, event: IndexEvent) -> Result<Value, Failure> {
         (None, Some(What::Archive)) => program.library.archive().await?,
         (None, None | Some(What::Publish)) => program.publish().await?,
     };
+    if call.deadline.saturating_sub(call.cold.clock.monotonic()) < LITTLE_LEFT {
+        call.meter.note_trouble(Trouble::IndexSlow, 1);
+    }
     let done = done.into_iter().map(|(year, done)| {
         let PublishReport { added, segments, damaged, purged, splits, rewritten } = done;
         tracing::info!(year, added, segments, damaged, purged, splits, rewritten, "the index of a year was published");

@@ -4,7 +4,7 @@ use crate::batch::Summary;
 use crate::cold::Cold;
 use crate::failure::Failure;
 use crate::in_force::InForce;
-use crate::meter::Meter;
+use crate::meter::{Meter, Trouble};
 use crate::smoke::{Reply, Smoke, is_asked};
 use crate::{init_error, logs, time, usage};
 use curlew_model::Millis;
@@ -171,7 +171,7 @@ impl Invocation {
     async fn in_force(&self) -> Result<Arc<InForce>, Failure> {
         let in_force = self.cold.settings.current().await?;
         if in_force.is_rejected {
-            self.meter.note_rejected_settings();
+            self.meter.note_trouble(Trouble::SettingsRejected, 1);
         }
         Ok(in_force)
     }
@@ -191,6 +191,7 @@ impl Invocation {
             Err(failure) => (Summary::default(), Err(failure)),
         };
         self.meter.note_throttled(self.cold.throttled().saturating_sub(self.throttled));
+        self.meter.note_trouble(Trouble::NothingAccepted, self.cold.rejected_in_a_row(&self.meter.counts()));
         let given_up = summary.given_up as u64;
         if let Some(line) = self.meter.line(&self.cold.stack, self.function, given_up, self.cold.clock.now()) {
             // CloudWatch takes metrics only from lines that are theirs alone.

@@ -49,7 +49,7 @@ pub(super) fn settings(facts: &Facts) -> Vec<Finding> {
         Ok(_) => Finding::ok("they can be used"),
         Err(line) if facts.is_stack => Finding::failed(line.clone()).remedy(
             format!("Correct the file, and `{} config set FILE`; the last good settings stay in force", facts.program),
-            "docs/runbooks.md#settings-rejected",
+            "docs/runbooks.md#trouble",
         ),
         Err(line) => Finding::failed(line.clone())
             .remedy("Correct it; `curlew config check` says whether it is right", "docs/reference/settings.md"),
@@ -193,7 +193,7 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
         if facts.is_stack && ready > MANY_DUE {
             findings.push(Finding::warning(format!("{} due for {stage}", count_are(ready, "message"))).remedy(
                 "After many sites were named it goes by itself; if it grows, raise `Scale`",
-                "docs/runbooks.md#polls-late",
+                "docs/runbooks.md#trouble",
             ));
         }
     }
@@ -206,7 +206,7 @@ pub(super) fn backlog(facts: &Facts) -> Vec<Finding> {
 /// Says how many jobs were given up.
 pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let see = if facts.is_stack { "docs/runbooks.md#dead-letters" } else { "docs/reference/commands.md#act" };
+    let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#act" };
     // A queue whose count is unknown is a finding about the backlog.
     let known = || facts.queues.iter().filter_map(|(stage, queue)| Some((stage, queue.as_ref().ok()?.count.dead)));
     for (stage, dead) in known().filter(|(_, dead)| *dead > 0) {
@@ -220,7 +220,7 @@ pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
             0 => Finding::ok("no event of a schedule has failed"),
             n => Finding::warning(format!("{} of schedules failed for good", count(*n, "event"))).remedy(
                 format!("Look at the log of index and sample; then `{} index`", facts.program),
-                "docs/runbooks.md#schedules-dead",
+                "docs/runbooks.md#trouble",
             ),
         });
         if events.level != Level::Ok {
@@ -235,7 +235,7 @@ pub(super) fn given_up(facts: &Facts) -> Vec<Finding> {
 
 /// Says whether new pages are published.
 pub(super) fn index(facts: &Facts) -> Vec<Finding> {
-    let see = if facts.is_stack { "docs/runbooks.md#schedules-dead" } else { "docs/reference/commands.md#act" };
+    let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#act" };
     let remedy = format!("`{} index` publishes now, and says what is wrong", facts.program);
     let judge = |index: &IndexFacts| {
         if let Some(year) = index.newer {
@@ -295,7 +295,7 @@ pub(super) fn holds(facts: &Facts) -> Vec<Finding> {
         let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
         let found = format!("{} on hold{reasons}{at}", count_are(all, "host"));
         if counted.sites >= SOME_SITES && all * 2 > counted.sites {
-            let see = if facts.is_stack { "docs/runbooks.md#refusals" } else { "docs/reference/commands.md#look" };
+            let see = if facts.is_stack { "docs/runbooks.md#trouble" } else { "docs/reference/commands.md#look" };
             return Finding::warning(found).remedy(
                 format!("These are most sites; `{} holds` shows what they have in common", facts.program),
                 see,

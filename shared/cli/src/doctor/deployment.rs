@@ -1,7 +1,7 @@
 //! Checks of what a deployment to AWS has made: rights, versions, functions, mappings, quotas.
 
 use super::checks::{TICKS_LATE, judged};
-use super::facts::{Facts, FunctionFacts, MappingFacts, QuotaFacts, SmokeReport, StackFacts};
+use super::facts::{AlarmsGoTo, Facts, FunctionFacts, MappingFacts, QuotaFacts, SmokeReport, StackFacts};
 use super::finding::Finding;
 use crate::output::count;
 use curlew_model::QueueName;
@@ -74,7 +74,7 @@ pub(super) fn functions(facts: &Facts) -> Vec<Finding> {
             format!("{} cannot use the settings of the bucket, and goes by the last good ones", rejecting.join(", "));
         findings.push(Finding::warning(found).remedy(
             format!("If `{} config check` accepts them, deploy a newer version", facts.program),
-            "docs/runbooks.md#settings-rejected",
+            "docs/runbooks.md#trouble",
         ));
     }
     findings.extend(versions(&by_version));
@@ -183,6 +183,18 @@ pub(super) fn quota(facts: &Facts) -> Vec<Finding> {
         }
     };
     vec![judged(&stack.quota, judge)]
+}
+
+/// Says whether anybody is told when an alarm goes off.
+pub(super) fn alarms(facts: &Facts) -> Vec<Finding> {
+    let (remedy, see) =
+        ("Deploy with AlarmEmail set, and confirm the mail that AWS sends to it", "docs/runbooks.md#alarms");
+    let judge = |goes_to| match goes_to {
+        AlarmsGoTo::Mail => Finding::ok("alarms are mailed to AlarmEmail"),
+        AlarmsGoTo::Nobody => Finding::warning("alarms go off, and nobody is told").remedy(remedy, see),
+        AlarmsGoTo::NoAlarms => Finding::warning("the stack has no alarms (Watch=false)").remedy(remedy, see),
+    };
+    facts.stack.iter().filter_map(|stack| stack.alarms).map(judge).collect()
 }
 
 /// Returns the number of executions that the functions may want at once, without those that are reserved for them.

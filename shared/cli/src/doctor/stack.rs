@@ -1,7 +1,7 @@
 //! Facts that only AWS tells, of a stack.
 
 use super::facts::{
-    Deployment, Fact, Facts, FunctionFacts, MappingFacts, MissingFact, QuotaFacts, SmokeReport, StackFacts,
+    AlarmsGoTo, Deployment, Fact, Facts, FunctionFacts, MappingFacts, MissingFact, QuotaFacts, SmokeReport, StackFacts,
     StatedSettings,
 };
 use super::over_ports::{fact, objects, rows, stated};
@@ -22,6 +22,8 @@ const FUNCTIONS: [&str; 9] = [DISPATCH, "discover", "poll", "fetch", "extract", 
 const DISPATCH: &str = "dispatch";
 /// Variable of all functions that names the data bucket.
 const BUCKET: &str = "CURLEW_BUCKET";
+/// Variable of dispatch that says who is told of alarms.
+const ALARMS: &str = "CURLEW_ALARMS";
 /// Key of a page and of a source that nobody has: asked for to see whether asking is permitted.
 const NOBODY: &str = "00000000000000000000000000000000";
 
@@ -66,6 +68,11 @@ pub(crate) async fn gather(stack: &str, program: String, config: Config, now: Ti
             .map(|quota| QuotaFacts { all: quota.all, unreserved: quota.unreserved }),
         released_until: fact(jobs.released_until(world.ports.marks.as_ref()).await, "dynamodb:GetItem"),
         dead_events: fact(jobs.dead_events().await, "sqs:GetQueueAttributes"),
+        alarms: environment.and_then(|all| match all.get(ALARMS)?.as_str() {
+            "mail" => Some(AlarmsGoTo::Mail),
+            "nobody" => Some(AlarmsGoTo::Nobody),
+            _ => Some(AlarmsGoTo::NoAlarms),
+        }),
         functions: smoke_tests(&functions, deployed).await,
     });
     Ok(facts)

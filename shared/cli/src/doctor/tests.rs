@@ -3,8 +3,8 @@
 
 use super::examine;
 use super::facts::{
-    Deployment, Fact, Facts, FunctionFacts, HoldCount, IndexFacts, MappingFacts, MissingFact, PausedBy, QueueFacts,
-    QuotaFacts, SmokeReport, StackFacts, StatedSettings,
+    AlarmsGoTo, Deployment, Fact, Facts, FunctionFacts, HoldCount, IndexFacts, MappingFacts, MissingFact, PausedBy,
+    QueueFacts, QuotaFacts, SmokeReport, StackFacts, StatedSettings,
 };
 use super::finding::{Finding, Level};
 use curlew_app::ImageScreening;
@@ -56,6 +56,7 @@ fn stack() -> Facts {
             quota: Ok(QuotaFacts { all: 1_000, unreserved: 980 }),
             released_until: Ok(Some(NOW - Millis::from_mins(2))),
             dead_events: Ok(0),
+            alarms: Some(AlarmsGoTo::Mail),
         }),
         ..machine()
     }
@@ -299,6 +300,13 @@ fn executions_of_the_account_and_of_the_stack() {
 }
 
 #[test]
+fn alarms_that_tell_nobody_are_a_warning() {
+    let alarms = |goes_to| move |facts: &mut Facts| of_stack(facts).alarms = Some(goes_to);
+    judge(stack(), ("alarms", Level::Warning), &["nobody is told", "AlarmEmail"], alarms(AlarmsGoTo::Nobody));
+    judge(stack(), ("alarms", Level::Warning), &["Watch=false"], alarms(AlarmsGoTo::NoAlarms));
+}
+
+#[test]
 fn what_is_sent_late() {
     let sent = |ago: Option<Millis>| move |facts: &mut Facts| facts.sent_until = Some(Ok(ago.map(|ago| NOW - ago)));
     judge(stack(), ("schedule", Level::Warning), &["dispatch has not run yet"], sent(None));
@@ -333,7 +341,7 @@ fn what_is_due_given_up_or_unknown_in_queues() {
     };
     judge(stack(), ("given_up", Level::Warning), &["1 job of extract", "`curlew --aws redrive`"], dead);
     judge(machine(), ("given_up", Level::Warning), &["`curlew redrive`"], dead);
-    judge(stack(), ("given_up", Level::Warning), &["2 events", "schedules-dead"], |facts| {
+    judge(stack(), ("given_up", Level::Warning), &["2 events", "curlew --aws index"], |facts| {
         of_stack(facts).dead_events = Ok(2);
     });
     assert_eq!(wrong(stack(), |facts| of_stack(facts).dead_events = failed())[0].check, "given_up");
@@ -407,6 +415,6 @@ fn sites_and_holds() {
         }
     };
     assert_eq!(wrong(stack(), held(2, 2)), [], "too few to tell anything");
-    judge(stack(), ("holds", Level::Warning), &["5 hosts are on hold (5 too_many_requests)", "refusals"], held(8, 5));
+    judge(stack(), ("holds", Level::Warning), &["5 hosts are on hold (5 too_many_requests)", "#trouble"], held(8, 5));
     judge(machine(), ("holds", Level::Warning), &["`curlew holds`"], held(8, 5));
 }
