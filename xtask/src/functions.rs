@@ -15,6 +15,8 @@ use std::process::Command;
 pub(crate) const TEMPLATE: &str = "infra/template.yaml";
 /// The templates of the stacks inside that stack: monitoring, and the scaling of a table.
 pub(crate) const NESTED: [&str; 2] = ["infra/watch.yaml", "infra/scaling.yaml"];
+/// The template of a stack beside it: a domain for the search page.
+pub(crate) const BESIDE: &str = "infra/domain.yaml";
 /// Prefix of the names of the functions' packages, and the folder of their sources.
 const FUNCTION: (&str, &str) = ("curlew-fn-", "functions");
 /// The other programs, named like their packages.

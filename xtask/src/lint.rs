@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: checks formatting, clippy, the rules for dependencies, the templates, the documentation.
 
 use crate::docs::docs;
-use crate::functions::{NESTED, TEMPLATE, sam};
+use crate::functions::{BESIDE, NESTED, TEMPLATE, sam};
 use crate::run::{cargo, emptied, output, program, root, run};
 use crate::tools;
 use anyhow::{Result, bail};
@@ -24,7 +24,10 @@ pub(crate) fn lint(with_clippy: bool) -> Result<()> {
         step(run(cargo().args(clippy).args(["--", "-D", "warnings"])));
     }
     // SAM knows its own resources, cfn-lint those of CloudFormation: each finds what the other overlooks.
-    step(tools::cfn_lint().and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE]).args(NESTED))));
+    step(
+        tools::cfn_lint()
+            .and_then(|cfn_lint| run(program(cfn_lint).args(["--template", TEMPLATE, BESIDE]).args(NESTED))),
+    );
     step(gradual());
     step(sam().and_then(|mut sam| run(sam.args(["validate", "--lint", "--template-file", TEMPLATE]))));
     step(docs());

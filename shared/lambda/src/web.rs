@@ -26,6 +26,11 @@ use tower::ServiceExt;
 /// Seconds after which a browser may ask again that was refused: about the time that a release takes over bit by bit.
 const COME_AGAIN_S: u32 = 600;
 
+/// Header by which the CDN in front of the page shows the secret of `[web] front_secret`.
+const FRONT: &str = "x-curlew-front";
+/// Header in which CloudFront states the address and the port of its caller.
+const VIEWER: &str = "cloudfront-viewer-address";
+
 /// Runs the search page behind a function URL (payload format 2.0).
 pub async fn web() -> ExitCode {
     let opened = &Mutex::new(None);
@@ -35,7 +40,7 @@ pub async fn web() -> ExitCode {
         }
         // Not at the start: settings and secret are in the bucket, and a start makes no request.
         let opened = opened_for(&call.cold, call.in_force.clone(), opened).await?;
-        answered(opened.router, call.payload).await.map(Answer::new)
+        answered(&opened.pages, call.payload).await.map(Answer::new)
     })
     .await
 }
@@ -44,7 +49,15 @@ pub async fn web() -> ExitCode {
 #[derive(Clone)]
 struct Opened {
     of: Arc<InForce>,
+    pages: Pages,
+}
+
+/// The pages, and the way to them.
+#[derive(Clone)]
+struct Pages {
     router: axum::Router,
+    /// The secret of the CDN, through which all callers must come if there is one.
+    front: Option<Arc<str>>,
 }
 
 /// Answer of the function, as Lambda passes it on.
@@ -64,14 +77,16 @@ async fn opened_for(cold: &Cold, in_force: Arc<InForce>, opened: &Mutex<Option<O
         return Ok(known.clone());
     }
     let router = open(cold, &in_force.settings).await?;
-    Ok(opened.insert(Opened { of: in_force, router }).clone())
+    let front = in_force.settings.web.front_secret.as_deref().map(Arc::from);
+    Ok(opened.insert(Opened { of: in_force, pages: Pages { router, front } }).clone())
 }
 
 /// Answers an event.
-async fn answered(router: axum::Router, event: Value) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
+async fn answered(pages: &Pages, event: Value) -> Result<WebAnswer<impl Serialize + use<>>, Failure> {
     let wrong = |error| Failure::Event(format!("the event is no request to the page: {error}"));
     let request: LambdaRequest = serde_json::from_value(event).map_err(wrong)?;
-    let mut page = Adapter::from(service_fn(move |request| answer(router.clone(), request)));
+    let pages = pages.clone();
+    let mut page = Adapter::from(service_fn(move |request| answer(pages.clone(), request)));
     page.call(LambdaEvent::new(request, Context::default())).await.map(WebAnswer::Page)
 }
 
@@ -88,13 +103,33 @@ fn refusal<P>(why: &str) -> WebAnswer<P> {
     }))
 }
 
-async fn answer(router: axum::Router, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
-    let caller = Caller(caller(&request));
-    request.extensions_mut().insert(caller);
-    router.oneshot(request).await.map_err(|never| match never {})
+async fn answer(pages: Pages, mut request: Request) -> Result<http::Response<axum::body::Body>, Failure> {
+    let caller = match &pages.front {
+        None => caller(&request),
+        Some(front) if shows(&request, front) => viewer(&request),
+        Some(_) => {
+            let mut answer = http::Response::new("Please ask at the search page's own address.\n".into());
+            *answer.status_mut() = http::StatusCode::FORBIDDEN;
+            return Ok(answer);
+        }
+    };
+    request.extensions_mut().insert(Caller(caller));
+    pages.router.oneshot(request).await.map_err(|never| match never {})
 }
 
-/// The caller as Lambda saw it, which no header can change.
+/// True if a request shows the secret of the CDN. All bytes are compared, so that the time says nothing about them.
+fn shows(request: &Request, front: &str) -> bool {
+    let shown = request.headers().get(FRONT).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    shown.len() == front.len() && shown.iter().zip(front.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+/// Returns the caller as CloudFront saw it.
+fn viewer(request: &Request) -> Option<IpAddr> {
+    let (address, _port) = request.headers().get(VIEWER)?.to_str().ok()?.rsplit_once(':')?;
+    address.trim_matches(['[', ']']).parse().ok()
+}
+
+/// Returns the caller as Lambda saw it, which no header can change.
 fn caller(request: &Request) -> Option<IpAddr> {
     match request.request_context_ref()? {
         RequestContext::ApiGatewayV2(context) => context.http.source_ip.as_deref()?.parse().ok(),
@@ -135,22 +170,22 @@ mod tests {
     use curlew_model::QueueName;
 
     /// Returns the members of a page's answer that a caller sees.
-    async fn asked(router: &axum::Router, event: Value) -> (u64, String) {
-        let answer = answered(router.clone(), event).await.unwrap_or_else(|e| panic!("{e}"));
+    async fn asked(pages: &Pages, event: Value) -> (u64, String) {
+        let answer = answered(pages, event).await.unwrap_or_else(|e| panic!("{e}"));
         let answer = serde_json::to_value(&answer).unwrap();
         (answer["statusCode"].as_u64().unwrap(), answer["body"].as_str().unwrap().to_owned())
     }
 
-    fn opened() -> axum::Router {
+    fn pages() -> Pages {
         let program = TestWorld::new(QueueName::Fetch).program();
         let settings = PageSettings { searches_per_minute: 1, ..PageSettings::new([7; 32]) };
-        routed(&program, settings)
+        Pages { router: routed(&program, settings), front: None }
     }
 
     #[tokio::test(start_paused = true)]
     async fn requests_of_a_function_url_are_answered_by_the_router() {
-        let router = opened();
-        let asked = async |name: &str| asked(&router, event(name)).await;
+        let pages = pages();
+        let asked = async |name: &str| asked(&pages, event(name)).await;
         let (status, page) = asked("search").await;
         assert!(status == 200 && page.contains("long bent bills"), "{status} {page}");
         let (status, _) = asked("search-api").await;
@@ -159,6 +194,23 @@ mod tests {
         assert!(status / 100 == 4 && page.contains("<form"), "a form without its token is not taken: {status}");
         let (status, page) = asked("status").await;
         assert!(status == 200 && page.contains("Indexed pages"), "{page}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn behind_a_cdn_its_callers_count_and_nobody_else_is_answered() {
+        let pages = Pages { front: Some("0123456789abcdef01234567".into()), ..pages() };
+        let asked = async |headers: Value| {
+            let mut event = event("search");
+            event["headers"].as_object_mut().unwrap().extend(headers.as_object().unwrap().clone());
+            asked(&pages, event).await.0
+        };
+        assert_eq!(asked(json!({})).await, 403);
+        assert_eq!(asked(json!({FRONT: "0123456789abcdef01234568", VIEWER: "192.0.2.1:1"})).await, 403);
+        let through = async |viewer: &str| asked(json!({FRONT: "0123456789abcdef01234567", VIEWER: viewer})).await;
+        assert_eq!(through("192.0.2.1:46532").await, 200);
+        assert_eq!(through("192.0.2.1:46533").await, 429, "the second search of one caller within a minute");
+        assert_eq!(through("2001:db8::7:443").await, 200);
+        assert_eq!(through("[2001:db9::7]:443").await, 200);
     }
 
     #[test]
@@ -171,7 +223,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_event_that_is_no_request_is_refused() {
         for other in [json!({"body": {}}), json!({}), json!([event("status")])] {
-            assert!(answered(opened(), other.clone()).await.is_err(), "{other}");
+            assert!(answered(&pages(), other.clone()).await.is_err(), "{other}");
         }
     }
 }

@@ -191,6 +191,9 @@ pub struct Web {
     pub calm_forms_per_hour: Option<usize>,
     /// Proxies in front of the search page whose `X-Forwarded-For` says who calls.
     pub trusted_proxies: Vec<IpNet>,
+    /// Secret by which the search page of a stack knows the CDN in front of it; nobody else is answered then.
+    #[serde(deserialize_with = "front_secret")]
+    pub front_secret: Option<String>,
 }
 
 /// The metrics.
@@ -255,6 +258,22 @@ impl AdminPages {
             return bad("[admin] trusted_header needs the proxy that writes it in [web] trusted_proxies");
         }
         Ok(())
+    }
+}
+
+/// Minimum length of the secret of a CDN, in characters.
+const FRONT_SECRET: usize = 24;
+
+/// Reads the secret of a CDN: visible ASCII characters, as a header can carry them.
+fn front_secret<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let secret: Option<String> = Option::deserialize(from)?;
+    match &secret {
+        Some(text) if text.len() < FRONT_SECRET || !text.bytes().all(|b| b.is_ascii_graphic()) => {
+            Err(de::Error::custom(format!(
+                "front_secret must be at least {FRONT_SECRET} ASCII characters without spaces: `openssl rand -hex 16` prints one"
+            )))
+        }
+        _ => Ok(secret),
     }
 }
 

@@ -203,6 +203,15 @@ fn lists_come_from_the_environment_too() {
 }
 
 #[test]
+fn the_secret_of_a_cdn_is_long_and_fits_a_header() {
+    let load = |value: &str| Settings::load(&Flags::default(), env(&[("CURLEW_WEB_FRONT_SECRET", value)]));
+    assert_eq!(load("0123456789abcdef01234567").unwrap().web.front_secret.unwrap().len(), 24);
+    for bad in ["short", "0123456789abcdef 01234567"] {
+        assert!(load(bad).unwrap_err().to_string().contains("openssl rand"), "{bad}");
+    }
+}
+
+#[test]
 fn trusted_proxies_are_address_ranges() {
     let load = |value: &str| Settings::load(&Flags::default(), env(&[("CURLEW_WEB_TRUSTED_PROXIES", value)]));
     let ranges = load("[\"127.0.0.1/32\", \"2001:db8::/32\"]").unwrap().web.trusted_proxies;
