@@ -232,6 +232,39 @@ mod tests {
         assert_eq!(on_white(opaque).get_pixel(0, 0).0, [9; 3]);
     }
 
+    /// 16 bits a channel, four inks, and several pictures in one file, of which the first counts.
+    #[test]
+    fn unusual_pictures_are_read_in_their_colours() {
+        let (width, height) = (96, 64);
+        let mut deep = Cursor::new(Vec::new());
+        let drawn = image::ImageBuffer::from_pixel(width, height, image::Rgb([60_000u16, 30_000, 10_000]));
+        assert!(DynamicImage::ImageRgb16(drawn).write_to(&mut deep, image::ImageFormat::Png).is_ok());
+
+        let mut inks = Vec::new();
+        let drawn = [0, 128, 255, 0].repeat((width * height) as usize);
+        let encoder = jpeg_encoder::Encoder::new(&mut inks, 95);
+        assert!(encoder.encode(&drawn, width as u16, height as u16, jpeg_encoder::ColorType::Cmyk).is_ok());
+
+        let mut moving = Vec::new();
+        let frame =
+            |grey| image::Frame::new(image::RgbaImage::from_pixel(width, height, image::Rgba([grey, grey, grey, 255])));
+        let mut encoder = image::codecs::gif::GifEncoder::new(&mut moving);
+        assert!(encoder.encode_frames([200, 10, 10].map(frame)).is_ok());
+        drop(encoder);
+
+        for (name, file, colour) in [
+            ("16 bits", deep.into_inner(), [234, 117, 39]),
+            ("inks", inks, [255, 127, 0]),
+            ("moving", moving, [200; 3]),
+        ] {
+            let small = scaled_down(&file, DECODED_BYTES).ok().and_then(|jpeg| opened(&jpeg)).unwrap_or_default();
+            assert_eq!((small.width(), small.height()), (width, height), "{name}");
+            let middle = small.get_pixel(width / 2, height / 2).0;
+            let is_near = middle.iter().zip(colour).all(|(one, other)| one.abs_diff(other) < 6);
+            assert!(is_near, "{name}: {middle:?}, not {colour:?}");
+        }
+    }
+
     /// The averages are those of the library's `thumbnail`, but for pixels on an edge that a rounding error moves.
     #[test]
     fn averages_are_those_of_the_library() {
